@@ -1,10 +1,7 @@
+import { addAbortListener } from 'node:events';
 import { Writable } from 'node:stream';
 import { type Provider } from '@nestjs/common';
-import {
-  type CallEnvelope,
-  encodeExecution,
-  encodeStreamEvent,
-} from '../contracts/grpc/call.codec.js';
+import { type CallEnvelope, encodeStreamEvent } from '../contracts/grpc/call.codec.js';
 import { type TranscribeCallFields } from '../contracts/grpc/stt.codec.js';
 import { type RequestKey } from '../core/request/request-key.js';
 import { WorkerLostError } from '../core/request/worker-lost.js';
@@ -19,7 +16,7 @@ import {
   type WorkerTask,
 } from '../gateway/worker-pool/worker-task.js';
 import { AudioDownload } from '../worker/audio/audio-download.js';
-import { MAX_AUDIO_S } from '../worker/audio/decode.js';
+import { emptyFile, MAX_AUDIO_S } from '../worker/audio/decode.js';
 import { type ReceivedFile } from '../worker/audio/received-file.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { ENGINE } from '../worker/engines/worker-engine.js';
@@ -62,15 +59,13 @@ async function carry(
   conversation: StreamConversation,
   signal: AbortSignal,
 ): Promise<void> {
-  const cancel = (): void => void stream.cancel();
-  signal.addEventListener('abort', cancel, { once: true });
+  using _ = addAbortListener(signal, () => void stream.cancel());
   try {
     await conversation.send({ event: { $case: 'ready', value: {} } });
     await Promise.all([sendUp(stream, conversation), sendDown(stream, conversation)]);
   } catch (error) {
     throw signal.aborted ? abortError(signal) : error;
   } finally {
-    signal.removeEventListener('abort', cancel);
     // Without effect on one that has ended.
     void stream.cancel();
   }
@@ -121,9 +116,7 @@ async function perform<K extends WorkerReply['kind']>(
     request: { key, priority, tenant, payload },
     group,
   });
-  const stop = (): void => void connection.cancel(key, 'client');
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
+  using _ = addAbortListener(signal, () => void connection.cancel(key, 'client'));
   try {
     const answer = await reply;
     if (signal.aborted) throw abortError(signal);
@@ -131,8 +124,6 @@ async function perform<K extends WorkerReply['kind']>(
   } catch (error) {
     await finished;
     throw signal.aborted ? abortError(signal) : failureOf(worker, error);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }
 
@@ -169,13 +160,11 @@ const bridgedRecognition = (
 const bridgedLongTranscription = (
   engine: ExternalWorker,
 ): Pick<LongTranscriptionService, 'transcribe'> => ({
-  async transcribe(call, file, signal, sink) {
-    if (file.size === 0)
-      throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
-    const bytes = (): Promise<Buffer> => file.bytes();
+  transcribe(call, file, signal, sink) {
     return recognisedWithSpeakers(
-      { engine, call, bytes, mostS: MAX_AUDIO_S, signal, sink },
-      (own, stop, held) => {
+      { engine, call, bytes: () => file.bytes(), mostS: MAX_AUDIO_S, signal, sink },
+      async (own, stop, held) => {
+        if (file.size === 0) throw emptyFile();
         // Who wants segments is sent an upload (`transcribe`).
         const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) =>
           held?.(segment, [], logprobs);
@@ -190,24 +179,17 @@ const bridgedLongTranscription = (
 const bridgedSynthesis = (
   worker: ExternalWorker,
 ): Pick<SynthesisService, 'synthesize'> => ({
-  async synthesize(call, signal, sink) {
+  synthesize(call, signal, receiver) {
     const { text, voice, speed, format } = call;
     const audio = new Writable({
       write(bytes: Buffer, _, done) {
-        sink({ $case: 'audio', value: bytes });
+        receiver.audio(bytes);
         done();
       },
     });
-    const header: SpeechSink['header'] = value => sink({ $case: 'header', value });
-    const own = { text, voice, speed, format, sink: { audio, header } };
-    const payload = { kind: 'synthesize', ...own } as const;
-    const { durationS, execution } = await perform<'speech'>(
-      worker,
-      call,
-      payload,
-      signal,
-    );
-    sink({ $case: 'done', value: { durationS, execution: encodeExecution(execution) } });
+    const sink: SpeechSink = { audio, header: value => receiver.header(value) };
+    const payload = { kind: 'synthesize', text, voice, speed, format, sink } as const;
+    return perform<'speech'>(worker, call, payload, signal);
   },
 });
 
@@ -241,15 +223,12 @@ const inMemory = (audio: Buffer): AudioSource => ({
 const onDisk = (file: ReceivedFile): AudioSource => ({
   size: file.size,
   bytes: () => file.bytes(),
-  async *chunks() {
-    const piece = Buffer.allocUnsafe(PIECE_BYTES);
-    for (let at = 0; at < file.size;) {
-      const { bytesRead } = await file.handle.read(piece, 0, PIECE_BYTES, at);
-      if (bytesRead === 0) return;
-      at += bytesRead;
-      yield piece.subarray(0, bytesRead);
-    }
-  },
+  chunks: () =>
+    file.handle.createReadStream({
+      start: 0,
+      autoClose: false,
+      highWaterMark: PIECE_BYTES,
+    }),
   dispose: () => Promise.resolve(),
 });
 

@@ -49,6 +49,11 @@ export class QueueKeys {
     return `requests-${spelled(model)}`;
   }
 
+  /** Before BullMQ's keys of the queue of a model. */
+  base(model: string): string {
+    return `${this.prefix}:${this.queue(model)}:`;
+  }
+
   /**
    * BullMQ job id of a request: the id its caller knows, separated by tenant: the same id
    * twice is the same job, and the ids of two tenants never collide. Neither a number nor

@@ -217,8 +217,8 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     silentMs = 0,
   ): Promise<void> {
     const { redis, keys, access } = this.link;
-    if (lockOwner === undefined || !access) return;
-    const base = `${keys.prefix}:${keys.queue(model)}:`;
+    if (lockOwner === undefined) return;
+    const base = keys.base(model);
     try {
       const rest = [base, `${lockOwner}:`, access.lockMs - silentMs];
       const jobs = await redis.eval(FREE, 2, `${base}active`, `${base}stalled`, ...rest);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   Injectable,
   Logger,
@@ -8,13 +9,13 @@ import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
 import { Admission } from '../../core/queue/admission.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { pause } from '../../platform/clock/pause.js';
 import { ModelList } from '../../platform/config/config.module.js';
+import { pairsOf } from '../../platform/redis/redis-order.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { ModelQueues } from './model-queues.js';
 
 /** One event of a BullMQ queue, as its stream has it. */
 export interface QueueEvent {
-  readonly queue: string;
   readonly model: string;
   readonly jobId: string;
   readonly event: string;
@@ -30,6 +31,13 @@ export interface QueueEvent {
 const BLOCK_MS = 5000;
 const PAUSE_MS = 200;
 
+/** The event stream of a queue. */
+interface EventStream {
+  readonly model: string;
+  /** The entry that was read last; undefined: its end is not known yet. */
+  cursor: string | undefined;
+}
+
 /**
  * Hears what happens in all queues on one connection. BullMQ's `QueueEvents` takes a
  * connection per queue, is deaf for five seconds after each break, and ends for good at a
@@ -43,19 +51,16 @@ const PAUSE_MS = 200;
 export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(JobEvents.name);
   readonly #events = new Subject<QueueEvent>();
-  readonly #cursors = new Map<string, string>();
-  /** By the key of its stream. */
-  readonly #queues = new Map<string, Pick<QueueEvent, 'queue' | 'model'>>();
+  /** By key. */
+  readonly #streams = new Map<string, EventStream>();
+  readonly #closing = new AbortController();
   #client: Redis | undefined;
-  #closing = false;
-  readonly #stopped = Promise.withResolvers<void>();
   #loop: Promise<void> | undefined;
 
   readonly events$: Observable<QueueEvent> = this.#events.asObservable();
 
   constructor(
     private readonly link: SharedQueueLink,
-    private readonly queues: ModelQueues,
     private readonly models: ModelList,
     private readonly admission: Admission,
     private readonly clock: ProcessClock,
@@ -64,11 +69,11 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   /** Does not wait for Redis: a gateway starts without it, and is not ready. */
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;
-    for (const { id } of this.models.current) this.#listen(id);
+    for (const { id } of this.models.current) this.#listen(id, undefined);
     // From the first entry on: none of a job may be missed, and those of earlier
     // jobs change nothing.
     this.models.changes$.subscribe(({ added }) =>
-      added.forEach(id => this.#cursors.set(this.#listen(id), '0-0')),
+      added.forEach(id => this.#listen(id, '0-0')),
     );
     // What is taken leaves the queue for all gateways: its bounds and the places in it
     // are those of all.
@@ -80,73 +85,56 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.#closing = true;
+    this.#closing.abort();
     this.#client?.disconnect();
-    // A client that is ended between two attempts to reach Redis forgets who
-    // waits for it.
-    this.#stopped.resolve();
     await this.#loop;
     this.#events.complete();
   }
 
   /** Ends with the process only. */
   async #run(client: Redis): Promise<void> {
-    while (!this.#closing) {
+    const { signal } = this.#closing;
+    // A client that is ended between two attempts to reach Redis forgets who
+    // waits for it.
+    const closed = once(signal, 'abort');
+    while (!signal.aborted) {
       try {
-        await Promise.race([this.#stopped.promise, this.#readOn(client)]);
+        await Promise.race([closed, this.#readOn(client)]);
       } catch (error) {
-        if (this.#closing) return;
+        if (signal.aborted) return;
         this.#logger.debug({ err: error }, 'reading events failed; trying again');
-        await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+        await pause(PAUSE_MS, signal);
       }
     }
   }
 
-  /** @returns the key of the stream */
-  #listen(model: string): string {
-    const queue = this.link.keys.queue(model);
-    const stream = `${this.queues.base(queue)}events`;
-    this.#queues.set(stream, { queue, model });
-    return stream;
+  #listen(model: string, cursor: string | undefined): void {
+    this.#streams.set(`${this.link.keys.base(model)}events`, { model, cursor });
   }
 
   async #readOn(client: Redis): Promise<void> {
-    const unread = [...this.#queues.keys()].filter(key => !this.#cursors.has(key));
-    await this.#findEnds(client, unread);
-    if (this.#cursors.size > 0) return this.#read(client);
-    await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
-  }
-
-  async #findEnds(client: Redis, streams: readonly string[]): Promise<void> {
-    const ends = await Promise.all(
-      streams.map(
-        async key => [key, await client.xrevrange(key, '+', '-', 'COUNT', 1)] as const,
-      ),
+    if (this.#streams.size === 0) return pause(PAUSE_MS, this.#closing.signal);
+    await Promise.all(
+      this.#streams.entries().map(async ([key, stream]) => {
+        if (stream.cursor !== undefined) return;
+        const [last] = await client.xrevrange(key, '+', '-', 'COUNT', 1);
+        stream.cursor = last?.[0] ?? '0-0';
+      }),
     );
-    for (const [key, [last]] of ends) this.#cursors.set(key, last?.[0] ?? '0-0');
-  }
-
-  async #read(client: Redis): Promise<void> {
-    const keys = [...this.#cursors.keys()];
-    const replies = await client.xread(
-      'COUNT',
-      1000,
-      'BLOCK',
-      BLOCK_MS,
-      'STREAMS',
-      ...keys,
-      ...this.#cursors.values(),
-    );
+    const cursors = this.#streams.values().map(({ cursor = '0-0' }) => cursor);
+    const places = ['STREAMS', ...this.#streams.keys(), ...cursors] as const;
+    const replies = await client.xread('COUNT', 1000, 'BLOCK', BLOCK_MS, ...places);
     for (const [key, entries] of replies ?? []) this.#take(key, entries);
   }
 
   #take(key: string, entries: [id: string, fields: string[]][]): void {
-    const queue = this.#queues.get(key);
+    const stream = this.#streams.get(key)!;
+    const { model } = stream;
     for (const [id, pairs] of entries) {
-      this.#cursors.set(key, id);
-      const fields = fieldsOf(pairs);
+      stream.cursor = id;
+      const fields: Partial<QueueEvent> = Object.fromEntries(pairsOf(pairs));
       if (fields.jobId !== undefined && fields.event !== undefined)
-        this.#emit({ ...fields, ...queue } as QueueEvent);
+        this.#emit({ ...fields, model } as QueueEvent);
     }
   }
 
@@ -161,11 +149,4 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
       );
     }
   }
-}
-
-function fieldsOf(pairs: readonly string[]): Partial<Record<string, string>> {
-  const fields: Record<string, string> = {};
-  for (let at = 0; at + 1 < pairs.length; at += 2)
-    fields[pairs[at] ?? ''] = pairs[at + 1] ?? '';
-  return fields;
 }

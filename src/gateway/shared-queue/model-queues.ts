@@ -8,8 +8,8 @@ import {
   Optional,
 } from '@nestjs/common';
 import { type Queue } from 'bullmq';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { MAX_EVENTS, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
-import { type TenantLoad } from '../../core/order/fair-lane.js';
 import { DEFAULT_TENANT, type RequestRef } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -22,6 +22,7 @@ import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { type ChainableCommander } from 'ioredis';
 import { isObject } from '@switchyard/engine-api/is-object.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 
 /**
  * One script, so that no worker takes the job meanwhile. Data and options are compared
@@ -44,19 +45,13 @@ return 1`;
 
 /** What is no JSON object stays as it is: its worker reports it. */
 function changed(json: string, fields: Readonly<Record<string, unknown>>): string {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? JSON.stringify({ ...value, ...fields }) : json;
-  } catch {
-    return json;
-  }
+  const value = jsonIn(json);
+  return isObject(value) ? JSON.stringify({ ...value, ...fields }) : json;
 }
 
 /** Where one request is in Redis. */
 export interface JobRef {
   readonly model: string;
-  /** BullMQ's queue name. */
-  readonly queue: string;
   readonly jobId: string;
 }
 
@@ -117,13 +112,15 @@ export class ModelQueues
   }
 
   onApplicationBootstrap(): void {
-    const { access } = this.link;
-    if (!access) return;
+    if (!this.link.enabled) return;
     const sweep = (): void =>
       void this.#sweep().catch((error: unknown) =>
         this.#logger.debug({ err: error }, 'upkeep failed; done again'),
       );
-    this.#sweeps = setInterval(sweep, sweepEveryMs(access.resultTtlMs)).unref();
+    this.#sweeps = setInterval(
+      sweep,
+      sweepEveryMs(this.link.access.resultTtlMs),
+    ).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -134,8 +131,7 @@ export class ModelQueues
   }
 
   ref(model: string, { id, tenant }: Pick<ScheduledRequest, 'id' | 'tenant'>): JobRef {
-    const { keys } = this.link;
-    return { model, queue: keys.queue(model), jobId: keys.job(id, tenant) };
+    return { model, jobId: this.link.keys.job(id, tenant) };
   }
 
   /** Where a request could be: one place per model. */
@@ -143,21 +139,14 @@ export class ModelQueues
     return this.models.map(({ id }) => this.ref(id, ref));
   }
 
-  /** Before BullMQ's keys of a queue. */
-  base(queue: string): string {
-    return `${this.link.keys.prefix}:${queue}:`;
-  }
-
   /**
    * Queues the job, unless one of that id is there: then nothing happens. A stop of an
    * earlier one is forgotten.
    */
-  async add(
-    { job, costMs: cost }: PlacedJob,
-    { model, queue, jobId }: JobRef,
-  ): Promise<void> {
-    const age = Math.ceil((this.link.access?.resultTtlMs ?? 0) / 1000);
-    await this.link.redis.del(this.link.keys.stop(queue, jobId));
+  async add({ job, costMs: cost }: PlacedJob, { model, jobId }: JobRef): Promise<void> {
+    const age = Math.ceil(this.link.access.resultTtlMs / 1000);
+    const { redis, keys } = this.link;
+    await redis.del(keys.stop(keys.queue(model), jobId));
     const kept = { removeOnComplete: { age }, removeOnFail: { age } };
     // BullMQ keeps options that it does not know: the scripts of the order read
     // the cost there.
@@ -179,14 +168,13 @@ export class ModelQueues
   }
 
   /** What one tenant has waiting, by model. Bytes are not known in Redis. */
-  async loadOf(
-    tenant: string | undefined,
-  ): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
+  async loadOf(tenant: string | undefined) {
     const [order, owner] = [this.#order(), this.link.keys.owner(tenant)];
-    return new Map(
-      await Promise.all(
-        this.models.map(async ({ id }) => [id, await order.load(id, owner)] as const),
-      ),
+    return Promise.all(
+      this.models.map(async ({ id: model }) => ({
+        model,
+        ...(await order.load(model, owner)),
+      })),
     );
   }
 
@@ -207,9 +195,9 @@ export class ModelQueues
     return isChanged;
   }
 
-  async #change({ queue, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
+  async #change({ model, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
     const { redis } = this.link;
-    const base = this.base(queue);
+    const base = this.link.keys.base(model);
     const keys = ['prioritized', 'wait', 'events'].map(part => base + part);
     const level = classOf(priority);
     for (;;) {
@@ -233,9 +221,9 @@ export class ModelQueues
    * Its caller has the answer: it stays for a moment only, for gateways that wait for the
    * same id. Milliseconds of that moment.
    */
-  async answered({ queue, jobId }: JobRef): Promise<number> {
+  async answered({ model, jobId }: JobRef): Promise<number> {
     const expiry = this.#expiry();
-    await expiry.answered(this.base(queue), jobId);
+    await expiry.answered(this.link.keys.base(model), jobId);
     return expiry.answeredMs;
   }
 
@@ -243,14 +231,14 @@ export class ModelQueues
   async #sweep(): Promise<void> {
     if (!this.link.usable) return;
     for (const { id } of this.models)
-      await this.#expiry().sweep(this.base(this.link.keys.queue(id)), Date.now());
+      await this.#expiry().sweep(this.link.keys.base(id));
   }
 
   /** In order of `refs`; undefined: there is no such job. */
   async facts(refs: readonly JobRef[]): Promise<(JobFacts | undefined)[]> {
     const pipeline = this.link.redis.pipeline();
-    for (const { queue, jobId } of refs) {
-      const key = `${this.base(queue)}${jobId}`;
+    for (const ref of refs) {
+      const key = this.#key(ref);
       // The lock first: one that ends in between belongs to a job that is finished in
       // the second reply.
       pipeline.pttl(`${key}:lock`).hmget(key, ...FACTS);
@@ -261,21 +249,21 @@ export class ModelQueues
     );
   }
 
-  /** The data of a job, from any writer; undefined: there is none, or it is no JSON. */
-  async data({ queue, jobId }: JobRef): Promise<unknown> {
-    const data = await this.link.redis.hget(`${this.base(queue)}${jobId}`, 'data');
-    try {
-      return data === null ? undefined : (JSON.parse(data) as unknown);
-    } catch {
-      return undefined;
-    }
+  /**
+   * The data of a job, from any writer, so nothing is certain of it; undefined: there is
+   * none, or it is no JSON.
+   */
+  async data(ref: JobRef): Promise<Partial<QueueJob> | undefined> {
+    const data = await this.link.redis.hget(this.#key(ref), 'data');
+    const value = data === null ? undefined : jsonIn(data);
+    return value === undefined || isObject(value) ? value : {};
   }
 
   /** All that waits, by model: two commands a model, for every request that comes in. */
   async waiting(): Promise<ReadonlyMap<string, number>> {
     const pipeline = this.link.redis.pipeline();
     for (const { id } of this.models) {
-      const base = this.base(this.link.keys.queue(id));
+      const base = this.link.keys.base(id);
       pipeline.llen(`${base}wait`).zcard(`${base}prioritized`);
     }
     const counts = (await repliesOf(pipeline)) as number[];
@@ -294,26 +282,24 @@ export class ModelQueues
     );
   }
 
+  #key({ model, jobId }: JobRef): string {
+    return `${this.link.keys.base(model)}${jobId}`;
+  }
+
   #order(): RedisOrder {
     const { redis, keys, access } = this.link;
-    return new RedisOrder({
-      redis,
-      keys,
-      agingMs: access?.agingMs ?? 0,
-      agingShare: access?.agingShare ?? 1,
-    });
+    return new RedisOrder({ redis, keys, ...access });
   }
 
   #expiry(): ResultExpiry {
-    return new ResultExpiry(this.link.redis, this.link.access?.resultTtlMs ?? 0);
+    return new ResultExpiry(this.link.redis, this.link.access.resultTtlMs);
   }
 
   #queue(model: string): Queue {
     const known = this.#queues.get(model);
     if (known) return known;
-    if (!this.#bullmq) throw new Error('queue.driver is not redis');
     const { redis, keys } = this.link;
-    const queue = new this.#bullmq.Queue(keys.queue(model), {
+    const queue = new this.#bullmq!.Queue(keys.queue(model), {
       // A queue whose first command fails, while Redis hangs, would fail for ever: it
       // asks nothing before it is used.
       connection: redis,

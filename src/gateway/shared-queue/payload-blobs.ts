@@ -1,4 +1,5 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import {
   Injectable,
   Logger,
@@ -176,7 +177,7 @@ export class PayloadBlobs implements OnApplicationBootstrap, OnApplicationShutdo
 
   async #body(body: Buffer, placing: Placing) {
     if (body.byteLength > MAX_INLINE_BYTES)
-      return this.#write('inputs', whole(body), placing);
+      return this.#write('inputs', Readable.from([body]), placing);
     placing.digest.update(body);
     return body.toString('utf8');
   }
@@ -202,7 +203,7 @@ export class PayloadBlobs implements OnApplicationBootstrap, OnApplicationShutdo
       placing.digest.update(name);
       knownSpeakers.push({
         name,
-        ...(await this.#write('voice', whole(reference), placing)),
+        ...(await this.#write('voice', Readable.from([reference]), placing)),
       });
     }
     const kind = task === 'translate' ? 'translation' : 'transcription';
@@ -248,9 +249,4 @@ async function* measured(
     digest.update(chunk);
     yield chunk;
   }
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what stores read
-async function* whole(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes;
 }

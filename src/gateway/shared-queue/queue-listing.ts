@@ -161,7 +161,7 @@ export class QueueListing {
 
   async #depth(model: string): Promise<QueueDepth> {
     const { redis, keys } = this.link;
-    const base = this.queues.base(keys.queue(model));
+    const base = keys.base(model);
     const places = ['wait', 'prioritized', 'active'].map(state => `${base}${state}`);
     const counts = await redis.eval(COUNT, places.length, ...places, base);
     const [realtime = 0, batch = 0, running = 0, oldestMs = -1] = counts as number[];
@@ -175,30 +175,17 @@ export class QueueListing {
    */
   async #waiting(model: string): Promise<string[]> {
     const { redis, keys, access } = this.link;
-    const returned = redis.lrange(
-      `${this.queues.base(keys.queue(model))}wait`,
-      -MAX_LISTED,
-      -1,
-    );
+    const returned = redis.lrange(`${keys.base(model)}wait`, -MAX_LISTED, -1);
     const accounts = this.queues.accounts(model);
-    return [
-      ...(await returned).reverse(),
-      ...(access ? dispatchOrder(await accounts, access) : []),
-    ];
+    return [...(await returned).reverse(), ...dispatchOrder(await accounts, access)];
   }
 
   async #listed(model: string): Promise<ListedJob[]> {
-    const queue = this.link.keys.queue(model);
-    const base = this.queues.base(queue);
-    const { redis } = this.link;
-    const running = redis.lrange(`${base}active`, 0, MAX_LISTED - 1);
+    const { redis, keys } = this.link;
+    const running = redis.lrange(`${keys.base(model)}active`, 0, MAX_LISTED - 1);
     const [all, active] = await Promise.all([this.#waiting(model), running]);
     const waiting = all.slice(0, MAX_LISTED);
-    const refs = [...waiting, ...active.reverse()].map(jobId => ({
-      model,
-      queue,
-      jobId,
-    }));
+    const refs = [...waiting, ...active.reverse()].map(jobId => ({ model, jobId }));
     const facts = await this.queues.facts(refs);
     const jobs = await Promise.all(
       refs.map((ref, at) =>
@@ -216,7 +203,7 @@ export class QueueListing {
   ): Promise<ListedJob | undefined> {
     const data = facts && (await this.queues.data(ref));
     if (!facts || data === undefined) return undefined;
-    return { ref, view: this.#view(ref, facts, data ?? {}, position) };
+    return { ref, view: this.#view(ref, facts, data, position) };
   }
 
   #view(
@@ -249,8 +236,7 @@ export class QueueListing {
   }
 
   #isOld(priority: PriorityLabel, waitedMs: number): boolean {
-    const { agingMs = Infinity } = this.link.access ?? {};
-    return priority === 'batch' && waitedMs >= agingMs;
+    return priority === 'batch' && waitedMs >= this.link.access.agingMs;
   }
 }
 

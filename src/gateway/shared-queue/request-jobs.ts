@@ -9,14 +9,13 @@ import {
   type QueueJobResult,
   readJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import {
   readStopNote,
   type StopNote,
   type StopReason,
 } from '../../contracts/queue-jobs/queue-messages.js';
-import { type TenantLoad } from '../../core/order/fair-lane.js';
 import { type RequestRef } from '../../core/request/request-key.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
@@ -31,8 +30,6 @@ import { SharedQueueLink } from './shared-queue-link.js';
 export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(RequestJobs.name);
   readonly #stops = new Subject<StopNote>();
-  /** What `waiting` returned last: when a request came in here. */
-  lastWaiting: ReadonlyMap<string, number> = new Map();
 
   /** Stops by any gateway, this one included. */
   readonly stops$: Observable<StopNote> = this.#stops.asObservable();
@@ -60,48 +57,11 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * The job of that id; undefined when there is none, and then the bounds of
-   * the queue apply.
-   * @throws DomainError `queue_unavailable`
-   */
-  async known(ref: JobRef): Promise<JobFacts | undefined> {
-    this.link.demand();
-    return (await this.link.answered(this.queues.facts([ref])))[0];
-  }
-
-  /**
-   * The error of a request that waited too long for Redis, which counts as hung
-   * from now on.
-   */
-  overdue(): DomainError {
-    return this.link.failure(new Error('Command timed out'));
-  }
-
-  /**
-   * Number of waiting requests of all gateways, by model. @throws
-   * DomainError `queue_unavailable`
-   */
-  async waiting(): Promise<ReadonlyMap<string, number>> {
-    return (this.lastWaiting = await this.link.answered(this.queues.waiting()));
-  }
-
-  /**
-   * What one tenant has waiting at all gateways, by model. @throws
-   * DomainError `queue_unavailable`
-   */
-  loadOf(
-    tenant: string | undefined,
-  ): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
-    return this.link.answered(this.queues.loadOf(tenant));
-  }
-
-  /**
    * @throws DomainError `duplicate_request_id` when the job of that id asks for something
-   *   else, `queue_unavailable`
+   *   else. @throws when Redis does not answer
    */
   async rejectOther(ref: JobRef, { job }: PlacedJob): Promise<void> {
-    const other = (await this.link.answered(this.queues.data(ref))) as
-      Partial<QueueJob> | undefined;
+    const other = await this.queues.data(ref);
     if (other === undefined || other.fingerprint === job.fingerprint) return;
     throw new DomainError(
       'duplicate_request_id',
@@ -151,16 +111,12 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    * The job is removed unless a worker has it, which is notified at once. Never rejects.
    */
   async stop(ref: JobRef, reason: StopReason): Promise<void> {
-    const { queue, jobId } = ref;
+    const { jobId } = ref;
     const { redis, keys, access } = this.link;
+    const queue = keys.queue(ref.model);
     const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
     try {
-      const kept = redis.set(
-        keys.stop(queue, jobId),
-        note,
-        'PX',
-        access?.resultTtlMs ?? 1,
-      );
+      const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access.resultTtlMs);
       await Promise.all([
         this.queues.remove(ref),
         kept,
@@ -178,8 +134,9 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    * Why a job that is gone was stopped; undefined: it was not. @throws when Redis
    * does not answer
    */
-  async stopReason({ queue, jobId }: JobRef): Promise<StopReason | undefined> {
-    const json = await this.link.redis.get(this.link.keys.stop(queue, jobId));
+  async stopReason({ model, jobId }: JobRef): Promise<StopReason | undefined> {
+    const { redis, keys } = this.link;
+    const json = await redis.get(keys.stop(keys.queue(model), jobId));
     return json === null ? undefined : readStopNote(json)?.reason;
   }
 
@@ -203,10 +160,5 @@ const succeeded = ({ returnValue }: JobFacts): boolean =>
  * What a worker completed its job with. Undefined: nothing, or nothing that this
  * version can read.
  */
-export function jobResultOf(returnValue = 'null'): QueueJobResult | undefined {
-  try {
-    return readJobResult(JSON.parse(returnValue));
-  } catch {
-    return undefined;
-  }
-}
+export const jobResultOf = (returnValue = 'null'): QueueJobResult | undefined =>
+  readJobResult(jsonIn(returnValue));

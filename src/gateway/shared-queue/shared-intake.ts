@@ -10,6 +10,7 @@ import { WaitBudget } from '../../platform/process/active-timeout.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { PayloadBlobs } from './payload-blobs.js';
+import { type ModelQueues } from './model-queues.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedRequest } from './shared-request.js';
 import { SharedRequests } from './shared-requests.js';
@@ -27,6 +28,8 @@ const MAX_WAIT_MS = 5000;
 @Injectable()
 export class SharedIntake implements OnModuleDestroy {
   #closed = false;
+  /** Waiting requests of all gateways, by model, when a request came in here. */
+  lastWaiting: ReadonlyMap<string, number> = new Map();
 
   constructor(
     private readonly jobs: RequestJobs,
@@ -67,14 +70,20 @@ export class SharedIntake implements OnModuleDestroy {
 
   async #enter(shared: SharedRequest): Promise<void> {
     const { request, ref, entering } = shared;
+    const { link, queues } = this.jobs;
+    link.demand();
     const waitMs = Math.min(MAX_WAIT_MS, request.queueDeadlineMs - this.clock.nowMs());
-    const redis = new WaitBudget(waitMs, () => this.jobs.overdue());
-    const known = await redis.spend(this.jobs.known(ref));
-    if (!known) await redis.spend(this.#demandRoom(shared));
+    // Redis counts as hung from then on.
+    const redis = new WaitBudget(waitMs, () =>
+      link.failure(new Error('Command timed out')),
+    );
+    const [known] = await redis.spend(link.answered(queues.facts([ref])));
+    // The bounds are for jobs that are not there yet.
+    if (!known) await redis.spend(link.answered(this.#demandRoom(shared)));
     const { signal } = entering;
     const placed = await this.blobs.place(request, this.clock.nowMs(), signal);
     try {
-      if (known) await redis.spend(this.jobs.rejectOther(ref, placed));
+      if (known) await redis.spend(link.answered(this.jobs.rejectOther(ref, placed)));
       signal.throwIfAborted();
     } catch (error) {
       await this.blobs.remove(placed.blobs);
@@ -85,77 +94,79 @@ export class SharedIntake implements OnModuleDestroy {
 
   /**
    * Counts the requests that began to enter before this one: two at once must not both
-   * get the last place.
+   * get the last place. @throws DomainError `queue_full`
    */
   async #demandRoom(shared: SharedRequest): Promise<void> {
     const { request } = shared;
     const all = this.requests.all();
-    const before = all.slice(0, all.indexOf(shared));
-    const ahead = before.flatMap(one => (one.placed ? [] : one.request));
-    const load = await this.#load(ahead);
+    const place = all.indexOf(shared);
+    const entering = all.filter(({ placed }, at) => !placed && at < place);
+    const own = [...all.filter(({ isWaiting }) => isWaiting), ...entering];
+    this.lastWaiting = await this.jobs.queues.waiting();
+    const load = loadOf(this.lastWaiting, requestsOf(own), requestsOf(entering));
     if (!this.admission.check(load, request)) return;
     // Only at a bound it matters how much of the queue its tenant holds.
-    const loadOf = await this.#tenantLoad(request, ahead);
-    const refusal = this.admission.check({ ...load, loadOf }, request);
+    const { tenant } = request;
+    const isIts = (one: ScheduledRequest): boolean => one.tenant === tenant;
+    const tenantLoad = tenantLoadOf(
+      await this.jobs.queues.loadOf(tenant),
+      requestsOf(own).filter(isIts),
+      requestsOf(entering).filter(isIts),
+    );
+    const refusal = this.admission.check({ ...load, loadOf: tenantLoad }, request);
     if (refusal)
       throw this.admission.queueFull(refusal, request.model, this.clock.nowMs());
   }
+}
 
-  async #tenantLoad(
-    { tenant }: ScheduledRequest,
-    ahead: readonly ScheduledRequest[],
-  ): Promise<QueueLoad['loadOf']> {
-    const byModel = await this.jobs.loadOf(tenant);
-    const isOwn = (model?: string) => (request: ScheduledRequest) =>
-      request.tenant === tenant && (model === undefined || request.model === model);
-    return (_tenant, model) => {
-      const inRedis =
-        model === undefined
-          ? [...byModel.values()]
-          : [byModel.get(model) ?? { requests: 0, tenants: 0 }];
-      const entering = ahead.filter(isOwn(model));
-      const own = [...this.#waiting().filter(isOwn(model)), ...entering];
-      return {
-        requests: inRedis.reduce((sum, { requests }) => sum + requests, entering.length),
-        bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
-        tenants: Math.max(0, ...inRedis.map(({ tenants }) => tenants)),
-      };
-    };
-  }
+const requestsOf = (all: readonly SharedRequest[]): ScheduledRequest[] =>
+  all.map(({ request }) => request);
 
-  #waiting(): ScheduledRequest[] {
-    return this.requests
-      .all()
-      .flatMap(({ isWaiting, request }) => (isWaiting ? request : []));
-  }
+const bytesOf = (requests: readonly ScheduledRequest[]): number =>
+  requests.reduce((sum, { bytes }) => sum + bytes, 0);
 
-  /**
-   * Requests are counted over all gateways; bytes for this one, whose folder or bucket
-   * traffic they are.
-   */
-  async #load(ahead: readonly ScheduledRequest[]): Promise<QueueLoad> {
-    const waiting = await this.jobs.waiting();
-    const own = [...this.#waiting(), ...ahead];
-    const bytesOf = (requests: readonly ScheduledRequest[]) =>
-      requests.reduce((sum, { bytes }) => sum + bytes, 0);
-    const ofModel = (requests: readonly ScheduledRequest[], model: string) =>
-      requests.filter(r => r.model === model);
-    const depth = [...waiting.values()].reduce(
-      (sum, count) => sum + count,
-      ahead.length,
-    );
-    // Redis counts without priorities: every request counts as ahead.
+/**
+ * Requests are counted over all gateways; bytes for this one, whose folder or bucket
+ * traffic they are. Redis counts without priorities: every request counts as ahead.
+ * @param waiting in Redis, by model. @param own of this gateway, those that enter included
+ */
+function loadOf(
+  waiting: ReadonlyMap<string, number>,
+  own: readonly ScheduledRequest[],
+  entering: readonly ScheduledRequest[],
+): QueueLoad {
+  const depth = waiting.values().reduce((sum, count) => sum + count, entering.length);
+  return {
+    depth,
+    bytes: bytesOf(own),
+    depthByPriority: () => ({ realtime: depth, batch: 0 }),
+    depthOf: model => {
+      const isOf = (request: ScheduledRequest): boolean => request.model === model;
+      const realtime = (waiting.get(model) ?? 0) + entering.filter(isOf).length;
+      return { realtime, batch: 0, bytes: bytesOf(own.filter(isOf)) };
+    },
+  };
+}
+
+/** The same of one tenant. */
+function tenantLoadOf(
+  waiting: Awaited<ReturnType<ModelQueues['loadOf']>>,
+  own: readonly ScheduledRequest[],
+  entering: readonly ScheduledRequest[],
+): QueueLoad['loadOf'] {
+  return (_tenant, model) => {
+    const isOf = (one: { readonly model: string }): boolean =>
+      model === undefined || one.model === model;
+    const inRedis = waiting.filter(isOf);
     return {
-      depth,
-      bytes: bytesOf(own),
-      depthByPriority: () => ({ realtime: depth, batch: 0 }),
-      depthOf: model => ({
-        batch: 0,
-        realtime: (waiting.get(model) ?? 0) + ofModel(ahead, model).length,
-        bytes: bytesOf(ofModel(own, model)),
-      }),
+      requests: inRedis.reduce(
+        (sum, { requests }) => sum + requests,
+        entering.filter(isOf).length,
+      ),
+      bytes: bytesOf(own.filter(isOf)),
+      tenants: Math.max(0, ...inRedis.map(({ tenants }) => tenants)),
     };
-  }
+  };
 }
 
 const rejection = (error: unknown): DomainError =>

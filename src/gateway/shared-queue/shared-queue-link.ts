@@ -27,10 +27,10 @@ const LOOK_MS = 500;
  */
 @Injectable()
 export class SharedQueueLink implements OnApplicationShutdown {
-  readonly access: SharedQueueAccess | undefined;
   /** `queue.driver` is redis. */
   readonly enabled: boolean;
   readonly keys: QueueKeys;
+  readonly #access: SharedQueueAccess | undefined;
   readonly #redis: Redis | undefined;
   readonly #back = new Subject<void>();
 
@@ -42,10 +42,10 @@ export class SharedQueueLink implements OnApplicationShutdown {
     private readonly monitor: DependencyMonitor,
     settings: Settings,
   ) {
-    this.access = sharedQueueAccess(settings);
-    this.enabled = this.access !== undefined;
+    this.#access = sharedQueueAccess(settings);
+    this.enabled = this.#access !== undefined;
     this.keys = new QueueKeys(settings.redis.prefix);
-    if (!this.access) return;
+    if (!this.enabled) return;
     this.#redis = link.commands(COMMAND_MS);
     this.#redis?.on('ready', () => this.#back.next());
     monitor.changes$.subscribe(name => {
@@ -63,16 +63,18 @@ export class SharedQueueLink implements OnApplicationShutdown {
   }
 
   /** @throws Error when the queue is embedded. */
+  get access(): SharedQueueAccess {
+    return needed(this.#access);
+  }
+
+  /** @throws Error when the queue is embedded. */
   get redis(): Redis {
-    if (!this.#redis) throw new Error('queue.driver is not redis');
-    return this.#redis;
+    return needed(this.#redis);
   }
 
   /** One more connection, for what blocks or listens. */
   listener(): Redis {
-    const client = this.link.listener();
-    if (!client) throw new Error('queue.driver is not redis');
-    return client;
+    return needed(this.link.listener());
   }
 
   /** @throws DomainError `queue_unavailable` while Redis is away, hung or full. */
@@ -110,6 +112,11 @@ export class SharedQueueLink implements OnApplicationShutdown {
       sleep(LOOK_MS, otherwise, { ref: false }),
     ]);
   }
+}
+
+function needed<Part>(part: Part | undefined): Part {
+  if (part === undefined) throw new Error('queue.driver is not redis');
+  return part;
 }
 
 /** The command was refused for want of memory (`maxmemory`), not lost. */

@@ -89,7 +89,7 @@ export class SharedRequestQueue implements SchedulerQueue {
   backlog({ model }: ScheduledRequest) {
     return {
       hasReady: this.workers.hasPulling(model),
-      waiting: this.jobs.lastWaiting.get(model) ?? 0,
+      waiting: this.intake.lastWaiting.get(model) ?? 0,
     };
   }
 

@@ -176,9 +176,14 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #receive(received: QueueEvent | StopNote): void {
     const shared = this.#requests.get(received.jobId);
-    if (!shared?.watched || shared.ref.queue !== received.queue) return;
-    if ('event' in received) this.#happened(shared, received);
-    else if (isMeantForAll(received.reason))
+    if (!shared?.watched) return;
+    const { model } = shared.ref;
+    if ('event' in received) {
+      if (received.model === model) this.#happened(shared, received);
+    } else if (
+      received.queue === this.jobs.link.keys.queue(model) &&
+      isMeantForAll(received.reason)
+    )
       this.#stoppedForAll(shared, received.reason);
   }
 
@@ -235,7 +240,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     try {
       const [facts] = await this.jobs.queues.facts([shared.ref]);
       if (!facts?.taken) await this.#reconcile([shared]);
-      return (facts?.lockLeftMs ?? 0) > (this.jobs.link.access?.lockMs ?? 0) / 2;
+      return (facts?.lockLeftMs ?? 0) > this.jobs.link.access.lockMs / 2;
     } catch {
       return true;
     }

@@ -26,19 +26,21 @@ export class SpeechFeed {
    * Resolves once pieces can arrive, or Redis does not answer: then none
    * do. Never rejects.
    */
-  async listen(
-    { queue, jobId }: JobRef,
-    listener: (piece: SpeechPiece) => void,
-  ): Promise<void> {
-    const channel = this.link.keys.speech(queue, jobId);
+  async listen(ref: JobRef, listener: (piece: SpeechPiece) => void): Promise<void> {
+    const channel = this.#channel(ref);
     this.#listeners.set(channel, listener);
     await this.link.look(() => this.#connection().subscribe(channel), undefined);
   }
 
-  forget({ queue, jobId }: JobRef): void {
-    const channel = this.link.keys.speech(queue, jobId);
+  forget(ref: JobRef): void {
+    const channel = this.#channel(ref);
     if (this.#listeners.delete(channel))
       void this.#client?.unsubscribe(channel).catch(() => undefined);
+  }
+
+  #channel({ model, jobId }: JobRef): string {
+    const { keys } = this.link;
+    return keys.speech(keys.queue(model), jobId);
   }
 
   #connection(): Redis {

@@ -111,8 +111,7 @@ export class RedisOrder {
   ): Promise<unknown> {
     const { sha, text } = ORDER_SCRIPTS[name];
     const { redis, keys } = this.options;
-    const queue = keys.queue(model);
-    const [base, shares] = [`${keys.prefix}:${queue}:`, keys.shares(queue)];
+    const [base, shares] = [keys.base(model), keys.shares(keys.queue(model))];
     const call = [
       3,
       `${base}prioritized`,
@@ -133,12 +132,12 @@ export class RedisOrder {
 
 function tenantOf(
   [lane, owner = '', tag, weight, ...jobs]: readonly string[],
-  costs: ReadonlyMap<string, number>,
+  costs: ReadonlyMap<string, string>,
 ): WaitingTenant {
   const waiting = pairsOf(jobs).map(([id, sinceMs]) => ({
     id,
-    sinceMs,
-    costMs: costs.get(id) ?? 1,
+    sinceMs: Number(sinceMs),
+    costMs: Number(costs.get(id) ?? 1),
   }));
   return {
     isRealtime: lane === '2',
@@ -149,8 +148,6 @@ function tenantOf(
   };
 }
 
-const pairsOf = (flat: readonly string[]): [name: string, value: number][] =>
-  Array.from({ length: flat.length / 2 }, (_, at) => [
-    flat[2 * at] ?? '',
-    Number(flat[2 * at + 1]),
-  ]);
+/** Redis lists the fields of a hash, or members and scores, one after the other. */
+export const pairsOf = (flat: readonly string[]): [name: string, value: string][] =>
+  Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!]);

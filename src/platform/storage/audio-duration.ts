@@ -1,37 +1,19 @@
 import { type IOptions } from 'music-metadata';
+import { wavChunks } from '../../contracts/formats/wav-chunks.js';
 import { type SpooledUpload } from './spool.js';
 
-const CHUNK_HEADER = 8;
 const FMT_BYTES = 16;
 
 /**
- * Seconds by `fmt ` and `data` of a RIFF/WAVE file, out of its first bytes; undefined when
+ * Seconds by `fmt ` and `data` of a WAV file, out of its first bytes; undefined when
  * it is none, or the chunks are not there.
- *
- * Streamed WAV (ffmpeg through a pipe) declares 0 or 0xFFFFFFFF bytes of data: then the
- * rest of the file is data.
  */
 function wavSeconds({ head, size }: SpooledUpload): number | undefined {
-  if (
-    head.toString('latin1', 0, 4) !== 'RIFF' ||
-    head.toString('latin1', 8, 12) !== 'WAVE'
-  )
-    return undefined;
   let byteRate = 0;
-  for (let at = 12; at + CHUNK_HEADER <= head.length;) {
-    const id = head.toString('latin1', at, at + 4);
-    const declared = head.readUInt32LE(at + 4);
-    const body = at + CHUNK_HEADER;
-    if (id === 'data') {
-      // As far as the file really holds them.
-      const held = size - body;
-      const bytes = declared === 0 ? held : Math.min(declared, held);
-      return byteRate > 0 ? bytes / byteRate : undefined;
-    }
-    if (id === 'fmt ' && body + FMT_BYTES <= head.length)
-      byteRate = head.readUInt32LE(body + 8);
-    // Chunks are padded to even sizes.
-    at = body + declared + (declared % 2);
+  for (const { id, start, length } of wavChunks(head, size)) {
+    if (id === 'data') return byteRate > 0 ? length / byteRate : undefined;
+    if (id === 'fmt ' && start + FMT_BYTES <= head.length)
+      byteRate = head.readUInt32LE(start + 8);
   }
   return undefined;
 }

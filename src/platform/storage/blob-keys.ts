@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { JobCompleted, JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
@@ -12,7 +13,7 @@ export async function storeLarge(
   const json = Buffer.from(JSON.stringify(value));
   if (json.byteLength <= MAX_INLINE_BYTES) return value;
   const blob = `${QUEUE_BLOBS}results/${randomUUID()}`;
-  return { kind: 'stored', blob, bytes: await blobs.write(blob, once(json)) };
+  return { kind: 'stored', blob, bytes: await blobs.write(blob, Readable.from([json])) };
 }
 
 /** @throws BlobMissing when it was removed */
@@ -25,20 +26,12 @@ export async function loadValue(
 }
 
 /** @throws BlobMissing */
-export async function readWhole(blobs: BlobStore, key: string): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of blobs.read(key)) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
+export const readWhole = async (blobs: BlobStore, key: string): Promise<Buffer> =>
+  Buffer.concat(await Array.fromAsync(blobs.read(key)));
 
 /** The blob that holds it, where one does. */
 export const blobOf = (value: JobCompleted['value']): string | undefined =>
   value.kind === 'stored' || value.kind === 'speech' ? value.blob : undefined;
-
-// eslint-disable-next-line @typescript-eslint/require-await -- blobs are written from streams
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes;
-}
 
 /** One kind of blobs: what all their keys begin with, and no others. */
 interface BlobKind {

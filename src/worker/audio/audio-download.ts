@@ -24,9 +24,7 @@ export class AudioDownload {
     signal: AbortSignal,
   ): Promise<Buffer> {
     if (Buffer.isBuffer(audio)) return audio;
-    const pieces: Buffer[] = [];
-    for await (const piece of this.pieces(audio.url, signal)) pieces.push(piece);
-    return Buffer.concat(pieces);
+    return Buffer.concat(await Array.fromAsync(this.pieces(audio.url, signal)));
   }
 
   /** The same, read as it is asked for. */

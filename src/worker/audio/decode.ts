@@ -1,4 +1,5 @@
 import { type FileHandle } from 'node:fs/promises';
+import { wavChunks } from '../../contracts/formats/wav-chunks.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { startFfmpeg } from './ffmpeg-process.js';
@@ -10,50 +11,21 @@ const PCM = 1;
 
 const EXTENSIBLE = 0xfffe;
 
-const UNKNOWN_LENGTH = 0xffffffff;
-
 /**
  * The samples' bytes of a WAV file that a recogniser can take as it is (PCM s16le, mono,
  * 16 kHz), or undefined: then it is ffmpeg's turn. Chunks may come in any order, and a
  * length that exceeds the file is clipped to it.
  */
 export function canonicalWavData(file: Buffer): Buffer | undefined {
-  if (ascii(file, 0) !== 'RIFF' || ascii(file, 8) !== 'WAVE') return undefined;
   let isCanonical: boolean | undefined;
   let data: Buffer | undefined;
-  for (const chunk of chunksOf(file)) {
-    if (chunk.id === 'fmt ') isCanonical ??= isCanonicalFormat(chunk.body);
-    if (chunk.id === 'data') data ??= chunk.body;
+  for (const { id, start, length } of wavChunks(file)) {
+    const body = file.subarray(start, start + length);
+    if (id === 'fmt ') isCanonical ??= isCanonicalFormat(body);
+    if (id === 'data') data ??= body;
   }
   return isCanonical ? data : undefined;
 }
-
-function* chunksOf(file: Buffer): Generator<{ id: string; body: Buffer }> {
-  let at = 12;
-  while (at + 8 <= file.length) {
-    const id = ascii(file, at);
-    const start = at + 8;
-    const end = Math.min(file.length, start + declaredLength(file, id, at));
-    yield { id, body: file.subarray(start, end) };
-    at = end + ((end - start) % 2);
-  }
-}
-
-/**
- * Writers that stream leave 0 as the length of the data and never come back: then it goes
- * on to the end of the file.
- */
-function declaredLength(file: Buffer, id: string, at: number): number {
-  const length = file.readUInt32LE(at + 4);
-  return id === 'data' && length === 0 && !isChunkAt(file, at + 8)
-    ? UNKNOWN_LENGTH
-    : length;
-}
-
-const isChunkAt = (file: Buffer, at: number): boolean =>
-  at + 8 <= file.length &&
-  /^[A-Za-z0-9 ]{4}$/.test(ascii(file, at)) &&
-  at + 8 + file.readUInt32LE(at + 4) <= file.length;
 
 /** Undefined: too short to say. */
 function isCanonicalFormat(body: Buffer): boolean | undefined {
@@ -72,8 +44,6 @@ function isCanonicalFormat(body: Buffer): boolean | undefined {
     bitsPerSample === 16
   );
 }
-
-const ascii = (file: Buffer, at: number): string => file.toString('latin1', at, at + 4);
 
 /** Longest audio of one file. 25 MB of the thinnest opus hold about this much. */
 export const MAX_AUDIO_S = 4 * 3600;
@@ -190,8 +160,11 @@ function reasonIn(complaint: string): string {
     .slice(0, 200);
 }
 
+export const emptyFile = (): DomainError =>
+  rejected('empty_file', 'The file has 0 bytes.');
+
 const rejected = (
-  code: 'invalid_audio' | 'audio_too_short',
+  code: 'invalid_audio' | 'audio_too_short' | 'empty_file',
   message: string,
 ): DomainError => new DomainError(code, message, { param: 'file' });
 
@@ -207,8 +180,7 @@ export async function decodeAudio(
   signal: AbortSignal,
   mostS: number = MAX_AUDIO_S,
 ) {
-  if (file.length === 0)
-    throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+  if (file.length === 0) throw emptyFile();
   const data = canonicalWavData(file);
   const samples = data ? samplesOf(data) : await decodeWithFfmpeg(file, signal, mostS);
   if (samples.length === 0) throw tooShort();
@@ -224,10 +196,9 @@ async function decodeWithFfmpeg(
 ): Promise<Int16Array> {
   await using upload = await openUnnamed();
   await upload.writeFile(file);
-  const pieces: Int16Array[] = [];
-  for await (const piece of decodedStream(upload, signal, file.length, mostS))
-    pieces.push(piece);
-  return joined(pieces);
+  return joined(
+    await Array.fromAsync(decodedStream(upload, signal, file.length, mostS)),
+  );
 }
 
 function joined(pieces: readonly Int16Array[]): Int16Array {

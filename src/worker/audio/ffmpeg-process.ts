@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
-import { once } from 'node:events';
+import { addAbortListener, once } from 'node:events';
 import { type Readable } from 'node:stream';
 import { DomainError } from '../../core/errors/domain-error.js';
 
@@ -58,10 +58,8 @@ const NOT_FOUND = 127;
 export function startFfmpeg(args: string, stdio: StdioOptions, signal: AbortSignal) {
   const [shell, ...command] = BOUNDED;
   const child = spawn(shell, [...command, ...`${QUIET} ${args}`.split(' ')], { stdio });
-  const kill = (): void => void child.kill('SIGKILL');
-  signal.addEventListener('abort', kill, { once: true });
-  if (signal.aborted) kill();
-  const ended = exitOf(child).finally(() => signal.removeEventListener('abort', kill));
+  const killing = addAbortListener(signal, () => void child.kill('SIGKILL'));
+  const ended = exitOf(child).finally(() => killing[Symbol.dispose]());
   return { child, ended, complaint: boundedText(child.stderr!) };
 }
 

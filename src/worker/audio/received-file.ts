@@ -46,11 +46,26 @@ export class ReceivedFile implements AsyncDisposable {
     return new ReceivedFile(await onDisk(create()), maxBytes);
   }
 
+  /** All of it. @throws as `open` and `append` do, or what `pieces` throws: it is gone then */
+  static async of(
+    pieces: AsyncIterable<Uint8Array>,
+    maxBytes: number,
+  ): Promise<ReceivedFile> {
+    const file = await ReceivedFile.open(maxBytes);
+    try {
+      for await (const piece of pieces) await file.append(piece);
+      return file;
+    } catch (error) {
+      await file[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
   /**
    * Resolves when the piece is written: the back pressure. @throws DomainError
    * `file_too_large`, `storage_full`
    */
-  async append(piece: Buffer): Promise<void> {
+  async append(piece: Uint8Array): Promise<void> {
     this.size += piece.length;
     if (this.size > this.maxBytes) throw fileTooLarge(this.maxBytes);
     await onDisk(this.handle.appendFile(piece));

@@ -43,11 +43,8 @@ export class EmbeddingService {
    *   work has stopped
    */
   async embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
-    const { requestId: id, priority, group } = call;
     const { value, execution } = await this.#batcher.submit({
-      id,
-      priority,
-      group,
+      call,
       input: call,
       signal,
     });

@@ -6,8 +6,7 @@ import {
   type VoiceActivityOptions,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { decodedStream, MAX_AUDIO_S } from '../audio/decode.js';
+import { decodedStream, emptyFile, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { wavHeader } from '../../contracts/formats/speech.js';
@@ -201,12 +200,9 @@ export class LongTranscriptionService {
     signal: AbortSignal,
     sink?: SegmentSink,
   ): Promise<TranscriptAnswer> {
-    if (file.size === 0)
-      throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
     const { engine } = this;
-    const bytes = (): Promise<Buffer> => file.bytes();
     return recognisedWithSpeakers(
-      { engine, call, bytes, mostS: MAX_AUDIO_S, signal, sink },
+      { engine, call, bytes: () => file.bytes(), mostS: MAX_AUDIO_S, signal, sink },
       (own, stop, held) => this.#transcribed(own, file, stop, held),
     );
   }
@@ -217,6 +213,7 @@ export class LongTranscriptionService {
     signal: AbortSignal,
     sink?: SegmentSink,
   ): Promise<TranscriptAnswer> {
+    if (file.size === 0) throw emptyFile();
     const { files, engine } = this;
     if (this.#wantsWhole(call, file)) {
       const audio = await file.bytes();

@@ -63,9 +63,7 @@ function harness({
       }: Submission = {},
     ) {
       const reply = batcher.submit({
-        id,
-        priority,
-        group,
+        call: { requestId: id, priority, group },
         input: id,
         signal: abort.signal,
       });

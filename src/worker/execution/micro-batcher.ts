@@ -10,7 +10,11 @@ import { type BatchJournal, type EngineCall } from './batch-journal.js';
 import { DevicePolicy } from './device-policy.js';
 import { PrepStage } from '../lifecycle/prep-stage.js';
 import { type PlacedWork, WorkQueue } from '../lifecycle/work-queue.js';
-import { type CallExecution, type CallGroup } from '../../contracts/grpc/call.codec.js';
+import {
+  type CallEnvelope,
+  type CallExecution,
+  type CallGroup,
+} from '../../contracts/grpc/call.codec.js';
 
 /**
  * The engine's limits, lowered to this worker's settings (`MAX_BATCH_SIZE`,
@@ -27,10 +31,7 @@ export const deviceLimits = (
 
 /** One request in the micro-batcher. */
 interface WorkItem<Input> {
-  readonly id: string;
-  readonly priority: RequestPriority;
-  /** Calls that were dispatched together (D-24); size 1: alone. */
-  readonly group: CallGroup;
+  readonly call: Pick<CallEnvelope, 'requestId' | 'priority' | 'group'>;
   readonly input: Input;
   /** Shared by the parts of one long request, which take turns with other requests. */
   readonly flow?: string;
@@ -51,7 +52,7 @@ interface ReadyItem<Ready, Value> extends PlacedWork {
   /** Without the wait before it. */
   readonly prepMs: number;
   readonly id: string;
-  readonly item: WorkItem<unknown>;
+  readonly group: CallGroup;
   readonly readyMs: number;
   /** The engine call has ended. */
   settle(call: EngineCall<Value>, outcome: ItemOutcome<Value>): void;
@@ -133,11 +134,11 @@ export class MicroBatcher<Input, Ready, Value> {
    * or the engine call returns.
    */
   async submit(item: WorkItem<Input>): Promise<Computed<Value>> {
-    const { priority, group, flow } = item;
+    const { priority, group } = item.call;
     const place = {
       priority,
       sequence: this.#sequence++,
-      flow,
+      flow: item.flow,
       agingShare: group.agingShare,
     };
     this.#policy.arrived(group, this.options.clock.nowMs());
@@ -159,7 +160,7 @@ export class MicroBatcher<Input, Ready, Value> {
       if (signal.aborted) throw abortError(signal);
       return prepared;
     } catch (error) {
-      this.#policy.prepared(item.group, false, this.options.clock.nowMs());
+      this.#policy.prepared(item.call.group, false, this.options.clock.nowMs());
       // The error of an interrupted preparation is replaced by the cause of the abort.
       throw signal.aborted ? abortError(signal) : error;
     }
@@ -170,28 +171,29 @@ export class MicroBatcher<Input, Ready, Value> {
     place: PlacedWork,
     prepared: Pick<ReadyItem<Ready, Value>, 'value' | 'prepMs'>,
   ): Promise<Computed<Value>> {
-    const { id, signal } = item;
+    const { call, signal } = item;
+    const { requestId: id, group } = call;
     return new Promise((resolve, reject) => {
       const abandon = (): void => {
         if (this.#queue.remove(ready)) reject(abortError(signal));
       };
-      const settle = (call: EngineCall<Value>, outcome: ItemOutcome<Value>): void => {
+      const settle = (made: EngineCall<Value>, outcome: ItemOutcome<Value>): void => {
         signal.removeEventListener('abort', abandon);
         if (signal.aborted) reject(abortError(signal));
         else if (!outcome.ok) reject(asDomainError(outcome.error));
-        else resolve({ value: outcome.value, execution: executionOf(ready, call) });
+        else resolve({ value: outcome.value, execution: executionOf(ready, made) });
       };
       const ready = {
         ...place,
         ...prepared,
         id,
-        item,
+        group,
         readyMs: this.options.clock.nowMs(),
         settle,
       };
       signal.addEventListener('abort', abandon, { once: true });
       this.#queue.add(ready);
-      this.#policy.prepared(item.group, true, ready.readyMs);
+      this.#policy.prepared(group, true, ready.readyMs);
       this.#pump();
     });
   }
@@ -205,7 +207,7 @@ export class MicroBatcher<Input, Ready, Value> {
       head && this.#running < maxConcurrent;
       head = this.#queue.head
     ) {
-      const { group, priority } = head.item;
+      const { group, priority } = head;
       const realtime = priority === RequestPriority.REALTIME;
       const device = {
         ready: this.#queue.size,

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
+import { AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
 import { normaliseLoudness } from '../audio/loudness.js';
 import {
@@ -88,29 +88,18 @@ export class RecognitionService {
   ): Promise<TranscriptAnswer> {
     const audio = await this.downloads.bytes(call.audio, signal);
     const bytes = (): Promise<Buffer> => Promise.resolve(audio);
-    try {
-      return await recognisedWithSpeakers(
-        { engine: this.engine, call, bytes, mostS, signal, sink },
-        (own, stop, held) => this.#whole({ ...own, audio }, mostS, stop, held),
-      );
-    } catch (error) {
-      throw audio === call.audio ? error : aboutUrl(error);
-    }
+    return recognisedWithSpeakers(
+      { engine: this.engine, call, bytes, mostS, signal, sink },
+      (own, stop, held) => this.#whole({ ...own, audio }, mostS, stop, held),
+    );
   }
 
   /**
    * Rejects with the job's own failure, or the abort's error once the work has stopped
    */
   submit(job: RecognitionJob, signal: AbortSignal) {
-    const { requestId: id, priority, group } = job.call;
-    return this.#batcher.submit({
-      id,
-      priority,
-      group,
-      flow: job.flow,
-      input: job,
-      signal,
-    });
+    const { call, flow } = job;
+    return this.#batcher.submit({ call, flow, input: job, signal });
   }
 
   async #whole(

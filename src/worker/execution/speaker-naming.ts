@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import {
   type KnownVoice,
   type SpeechRecognizer,
@@ -8,6 +9,7 @@ import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { aboutUrl } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
 import { type SegmentSink, type TranscriptAnswer } from './transcript-stitcher.js';
 
@@ -82,17 +84,33 @@ interface NamedRun {
 /**
  * Recognises a file and, where that is asked for and not the recogniser's own, tells its
  * speakers apart, both at once; each segment is its longest speaker's. The failure of one
- * ends the other. @throws DomainError the first failure, or the abort's error
+ * ends the other. @throws DomainError the first failure, which names the field of the
+ * audio as the caller sent it; or the abort's error
  */
 export async function recognisedWithSpeakers(
-  { engine, call, bytes, mostS, signal, sink }: NamedRun,
-  recognise: (
-    call: TranscribeCallFields,
-    signal: AbortSignal,
-    sink?: SegmentSink,
-  ) => Promise<TranscriptAnswer>,
+  run: NamedRun,
+  recognise: Recognise,
 ): Promise<TranscriptAnswer> {
-  if (!isDiarizedBeside(engine, call)) return recognise(call, signal, sink);
+  const { engine, call, signal, sink } = run;
+  try {
+    return isDiarizedBeside(engine, call)
+      ? await namedBeside(run, recognise)
+      : await recognise(call, signal, sink);
+  } catch (error) {
+    throw Buffer.isBuffer(call.audio) ? error : aboutUrl(error);
+  }
+}
+
+type Recognise = (
+  call: TranscribeCallFields,
+  signal: AbortSignal,
+  sink?: SegmentSink,
+) => Promise<TranscriptAnswer>;
+
+async function namedBeside(
+  { engine, call, bytes, mostS, signal, sink }: NamedRun,
+  recognise: Recognise,
+): Promise<TranscriptAnswer> {
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
   const naming = (async () => {
@@ -126,7 +144,5 @@ export async function recognisedWithSpeakers(
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    const stop = (): void => reject(abortError(signal));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    addAbortListener(signal, () => reject(abortError(signal)));
   });

@@ -1,10 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech.js';
-import { encodeExecution } from '../../contracts/grpc/call.codec.js';
-import {
-  type SpeechMessage,
-  type SynthesizeCallFields,
-} from '../../contracts/grpc/tts.codec.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type SynthesizeCallFields } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -18,8 +15,16 @@ import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';
 
-/** Receives the stream of one speech in order: header, audio, done. */
-export type ChunkSink = (message: SpeechMessage) => void;
+export interface SpeechHeader {
+  readonly contentType: string;
+  readonly sampleRate: number;
+}
+
+/** Receives one speech in order: its header once, then its bytes. */
+export interface SpeechReceiver {
+  header(header: SpeechHeader): void;
+  audio(bytes: Buffer): void;
+}
 
 /**
  * Speech: the device only synthesises. Encoders start in the preparation stage and finish
@@ -50,43 +55,38 @@ export class SynthesisService {
   }
 
   /**
-   * Resolves after `done`.
+   * Resolves once `receiver` has all of it.
    * @throws DomainError this call's own failure, or the abort's error once the
    *   work has stopped
    */
   async synthesize(
     call: SynthesizeCallFields,
     signal: AbortSignal,
-    sink: ChunkSink,
-  ): Promise<void> {
+    receiver: SpeechReceiver,
+  ): Promise<{ readonly durationS: number; readonly execution: CallExecution }> {
     this.#assertVoice(call.voice);
-    const { requestId: id, priority, group, format } = call;
     const ended = new AbortController();
-    const send = withHeader(call, sink);
+    const onBytes = withHeader(call, receiver);
     let output: ReturnType<typeof speechOutput> | undefined;
     // The encoder's process never outlives its request.
     const released = AbortSignal.any([signal, ended.signal]);
     const input = (): SynthesizeItem => {
       const opened = speechOutput({
-        format,
+        format: call.format,
         sampleRate: this.engine.sampleRate,
         signal: released,
-        onBytes: bytes => send({ $case: 'audio', value: bytes }),
+        onBytes,
       });
       output = opened;
-      const { traceparent, text, voice, speed } = call;
+      const { requestId, traceparent, text, voice, speed } = call;
       const emit = (samples: Int16Array): void => opened.write(samples);
-      return { requestId: id, traceparent, text, voice, speed, signal, emit };
+      return { requestId, traceparent, text, voice, speed, signal, emit };
     };
     try {
-      const item = { id, priority, group, input, signal };
-      const { value, execution } = await this.#batcher.submit(item);
+      const { value, execution } = await this.#batcher.submit({ call, input, signal });
       await output?.finish();
-      const { durationS } = value;
-      send({
-        $case: 'done',
-        value: { durationS, execution: encodeExecution(execution) },
-      });
+      onBytes();
+      return { durationS: value.durationS, execution };
     } finally {
       ended.abort();
     }
@@ -103,16 +103,16 @@ export class SynthesisService {
   }
 }
 
-/** Sends the header with the first audio: a call that fails before has sent nothing. */
-function withHeader({ format }: SynthesizeCallFields, sink: ChunkSink): ChunkSink {
+/**
+ * The header goes with the first audio, or alone at the end: a call that fails before has
+ * sent nothing.
+ */
+function withHeader({ format }: SynthesizeCallFields, receiver: SpeechReceiver) {
   let pending = true;
-  return message => {
-    if (pending)
-      sink({
-        $case: 'header',
-        value: { contentType: SPEECH_CONTENT_TYPES[format], sampleRate: SPEECH_RATE },
-      });
+  return (bytes?: Buffer): void => {
+    const contentType = SPEECH_CONTENT_TYPES[format];
+    if (pending) receiver.header({ contentType, sampleRate: SPEECH_RATE });
     pending = false;
-    sink(message);
+    if (bytes) receiver.audio(bytes);
   };
 }

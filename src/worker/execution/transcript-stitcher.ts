@@ -243,8 +243,8 @@ function joinOverlap(
   );
   const run = longestRun(tail, head);
   if (run !== undefined) {
-    keepUntil(before, tail[run.inTail + run.length - 1]!);
-    keepFrom(after, head[run.inHead + run.length - 1]!);
+    cut(before, tail[run.inTail + run.length - 1]!, 'until');
+    cut(after, head[run.inHead + run.length - 1]!, 'after');
   } else if (before.words.length > 0 && after.words.length > 0) {
     splitAt((from + to) / 2, before, after);
   }
@@ -296,18 +296,37 @@ function longestRun(tail: readonly Token[], head: readonly Token[]) {
 const isSame = (one: Token | undefined, other: Token | undefined): boolean =>
   one !== undefined && one.spelling !== '' && one.spelling === other?.spelling;
 
-function keepUntil(text: WindowText, { segment: last, place }: Token): void {
-  const kept = text.segments.slice(0, last + 1);
-  kept[last] = part(kept[last]!, 0, place + 1);
-  keep(text, kept, 'end', kept[last].end);
-}
-
-function keepFrom(text: WindowText, { segment: first, place }: Token): void {
-  const kept = text.segments.slice(first);
-  const length = tokens(kept[0]!.text).length;
-  kept[0] = part(kept[0]!, place + 1, length);
-  const left = place + 1 < length ? kept : kept.slice(1);
-  keep(text, left, 'start', kept[0].start);
+/**
+ * Leaves what stands up to a token and with it, or what follows it: segments, and their
+ * words.
+ */
+function cut(
+  text: WindowText,
+  { segment, place }: Token,
+  side: 'until' | 'after',
+): void {
+  const isUntil = side === 'until';
+  const { segments, words } = text;
+  const edge = isUntil
+    ? part(segments[segment]!, 0, place + 1)
+    : part(segments[segment]!, place + 1, Infinity);
+  const kept = isUntil
+    ? [...segments.slice(0, segment), edge]
+    : [...(edge.text === '' ? [] : [edge]), ...segments.slice(segment + 1)];
+  const [all, count] = [countOf(segments), countOf(kept)];
+  // As many words as tokens: then they are the same, one by one. Else the times decide.
+  if (words.length === all)
+    text.words = isUntil ? words.slice(0, count) : words.slice(all - count);
+  else
+    text.words = words.filter(word =>
+      isUntil ? middleOf(word) <= edge.end : middleOf(word) >= edge.start,
+    );
+  text.segments = kept;
+  if (text.words.length !== count || count === 0) return;
+  // The exact time of the edge, which the words have.
+  text.segments = isUntil
+    ? kept.with(-1, { ...kept.at(-1)!, end: text.words.at(-1)!.end })
+    : kept.with(0, { ...kept[0]!, start: text.words[0]!.start });
 }
 
 /** The tokens `from` to `to` of a segment, with its time in proportion. */
@@ -315,39 +334,11 @@ function part(segment: RecognizedSegment, from: number, to: number): RecognizedS
   const all = tokens(segment.text);
   if (from === 0 && to >= all.length) return segment;
   const { start, end } = segment;
-  const at = (place: number): number => start + ((end - start) * place) / all.length;
+  const at = (place: number): number =>
+    start + ((end - start) * Math.min(place, all.length)) / all.length;
   const { tokens: _ids, ...rest } = segment;
-  return {
-    ...rest,
-    text: joinedText(all.slice(from, to)),
-    start: at(from),
-    end: at(to),
-  };
-}
-
-/** Leaves these segments and their words. @param time of the edge at which it was cut */
-function keep(
-  text: WindowText,
-  segments: RecognizedSegment[],
-  edge: 'start' | 'end',
-  time: number,
-): void {
-  const all = countOf(text.segments);
-  const count = countOf(segments);
-  const isEnd = edge === 'end';
-  // As many words as tokens: then they are the same, one by one. Else the times decide.
-  text.words =
-    text.words.length === all
-      ? text.words.slice(isEnd ? 0 : all - count, isEnd ? count : all)
-      : text.words.filter(word =>
-          isEnd ? middleOf(word) <= time : middleOf(word) >= time,
-        );
-  text.segments = segments;
-  if (text.words.length !== count || count === 0) return;
-  // The exact time of the edge, which the words have.
-  const at = isEnd ? -1 : 0;
-  const exact = { ...segments.at(at)!, [edge]: text.words.at(at)![edge] };
-  text.segments = segments.with(at, exact);
+  const text = joinedText(all.slice(from, to));
+  return { ...rest, text, start: at(from), end: at(to) };
 }
 
 const middleOf = ({ start, end }: TranscriptWord): number => (start + end) / 2;
@@ -359,9 +350,9 @@ function splitAt(time: number, before: WindowText, after: WindowText): void {
     const count = text.words.filter(word => middleOf(word) < time).length;
     const last = tokensOf(text, () => true)[count - 1];
     if (text === after) {
-      if (last) keepFrom(text, last);
+      if (last) cut(text, last, 'after');
     } else if (!last) Object.assign(text, { segments: [], words: [] });
-    else if (count < text.words.length) keepUntil(text, last);
+    else if (count < text.words.length) cut(text, last, 'until');
   }
 }
 

@@ -2,13 +2,17 @@ import { type Metadata, type ServerWritableStream } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { Observable } from 'rxjs';
-import { traceOfCall } from '../../contracts/grpc/call.codec.js';
+import { encodeExecution, traceOfCall } from '../../contracts/grpc/call.codec.js';
 import {
   decodeSynthesizeCall,
+  type SpeechMessage,
   type SynthesizeRequest,
   type SynthesizeResponse,
 } from '../../contracts/grpc/tts.codec.js';
-import { SynthesisService } from '../execution/synthesis.service.js';
+import {
+  type SpeechReceiver,
+  SynthesisService,
+} from '../execution/synthesis.service.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { serviceController } from './service-controller.js';
@@ -32,14 +36,21 @@ export class TtsController extends serviceController('TextToSpeech') {
     call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>,
   ): Observable<SynthesizeResponse> {
     return new Observable(subscriber => {
+      const send = (part: SpeechMessage): void => subscriber.next({ message: part });
+      const receiver: SpeechReceiver = {
+        header: value => send({ $case: 'header', value }),
+        audio: value => send({ $case: 'audio', value }),
+      };
       this.calls
-        .run(message.requestId, call, signal =>
-          this.synthesis.synthesize(
+        .run(message.requestId, call, async signal => {
+          const { durationS, execution } = await this.synthesis.synthesize(
             { ...decodeSynthesizeCall(message), ...traceOfCall(metadata) },
             signal,
-            part => subscriber.next({ message: part }),
-          ),
-        )
+            receiver,
+          );
+          const done = { durationS, execution: encodeExecution(execution) };
+          send({ $case: 'done', value: done });
+        })
         .then(
           () => subscriber.complete(),
           (error: unknown) => subscriber.error(error),

@@ -8,7 +8,7 @@ import {
 } from '../../contracts/grpc/stt.codec.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
+import { AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
 import { type SegmentSink } from '../execution/transcript-stitcher.js';
@@ -36,26 +36,20 @@ export class UploadService {
     conversation: CallConversation<TranscribeUploadRequest, TranscribeUploadResponse>,
     signal: AbortSignal,
   ): Promise<void> {
-    await using file = await ReceivedFile.open(this.spec.uploadLimitBytes);
     const { audio } = start;
-    const byUrl = !Buffer.isBuffer(audio);
-    const pieces = byUrl
-      ? this.downloads.pieces(audio.url, signal)
-      : uploaded(conversation.rest());
-    for await (const piece of pieces) await file.append(piece);
+    const pieces = Buffer.isBuffer(audio)
+      ? uploaded(conversation.rest())
+      : this.downloads.pieces(audio.url, signal);
+    await using file = await ReceivedFile.of(pieces, this.spec.uploadLimitBytes);
     // In order; a slow reader delays only itself.
     const sent = new WorkLine();
     const sink: SegmentSink = (segment, words, logprobs) => {
       const message = encodeFinalSegment({ segment, words, logprobs });
       sent.add(() => conversation.send(message));
     };
-    const { transcript, execution } = await this.long
-      .transcribe(start, file, signal, sink)
-      .catch((error: unknown) => {
-        throw byUrl ? aboutUrl(error) : error;
-      });
+    const answer = await this.long.transcribe(start, file, signal, sink);
     await sent.done();
-    await conversation.send(encodeUploadDone(transcript, execution));
+    await conversation.send(encodeUploadDone(answer.transcript, answer.execution));
   }
 }
 

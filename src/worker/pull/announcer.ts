@@ -70,8 +70,8 @@ export class Announcer {
 
   /** Announces at once what an operator changed. */
   #obey(reply: [error: Error | null, value: unknown] | undefined): void {
-    if (!reply || reply[0] || (reply[1] !== null) === this.loop.drained) return;
-    this.loop.drain(!this.loop.drained);
+    if (!reply || reply[0] || (reply[1] !== null) === this.held.drained) return;
+    this.loop.drain(!this.held.drained);
     this.beat();
   }
 
@@ -99,7 +99,7 @@ export class Announcer {
       host: hostname(),
       pid: process.pid,
       lockOwner: this.connections.owner,
-      drained: this.loop.drained,
+      drained: this.held.drained,
     };
   }
 }

@@ -4,7 +4,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { type Logger } from 'pino';
 import {
-  type JobValue,
   type QueueJobResult,
   readJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
@@ -40,40 +39,6 @@ interface QueuedCallback extends JobCallback {
 /** One per job; also the `webhook-id` by which a receiver recognises repeats. */
 const callbackId = ({ queue, jobId }: Pick<QueuedCallback, 'queue' | 'jobId'>): string =>
   `${queue}.${jobId}`;
-
-/**
- * As OpenAI's webhook events. @param failedReason BullMQ's own, where no worker gave a
- *   result. @param finishedMs epoch
- */
-function callbackBody(
-  note: QueuedCallback,
-  result: QueueJobResult<JobValue> | undefined,
-  failedReason: string,
-  finishedMs: number,
-): string {
-  return JSON.stringify({
-    id: callbackId(note),
-    object: 'event',
-    type: `request.${result?.outcome ?? 'failed'}`,
-    created_at: Math.floor(finishedMs / 1000),
-    data: {
-      id: note.requestId,
-      queue: note.queue,
-      job_id: note.jobId,
-      ...contentOf(result, failedReason),
-    },
-  });
-}
-
-function contentOf(
-  result: QueueJobResult<JobValue> | undefined,
-  message: string,
-): object {
-  if (!result) return { error: { code: 'worker_lost', message } };
-  if (result.outcome === 'completed')
-    return { value: result.value, execution: result.execution };
-  return result.outcome === 'failed' ? { error: result.error } : {};
-}
 
 /** Callbacks that failed for good are kept for a week, at most this many. */
 const KEPT = { age: 604_800, count: 1000 };
@@ -199,35 +164,44 @@ export class Callbacks {
   }
 
   /**
-   * @throws DelayedError while the job is not finished; UnrecoverableError when the
-   *   job is gone
+   * As OpenAI's webhook events. @throws DelayedError while the job is not finished;
+   *   UnrecoverableError when the job is gone
    */
   async #body(job: Job<QueuedCallback>, token: string | undefined): Promise<string> {
     const { prefix, lockMs } = this.connections.sharedQueue;
-    const requests = new Queue(job.data.queue, {
-      connection: this.connections.for('callbacks'),
-      prefix,
-    });
-    const request = await requests.getJob(job.data.jobId);
+    const { queue, jobId, requestId: id } = job.data;
+    const connection = this.connections.for('callbacks');
+    const request = await new Queue(queue, { connection, prefix }).getJob(jobId);
     if (!request) throw new UnrecoverableError('its job and result are gone');
     if (request.finishedOn === undefined) {
       await job.moveToDelayed(Date.now() + lockMs * 2, token);
       throw new DelayedError();
     }
-    const result = await this.#whole(readJobResult(request.returnvalue));
-    return callbackBody(job.data, result, request.failedReason, request.finishedOn);
+    const result = readJobResult(request.returnvalue);
+    const content = await this.#content(result, request.failedReason);
+    return JSON.stringify({
+      id: callbackId(job.data),
+      object: 'event',
+      type: `request.${result?.outcome ?? 'failed'}`,
+      created_at: Math.floor(request.finishedOn / 1000),
+      data: { id, queue, job_id: jobId, ...content },
+    });
   }
 
   /**
-   * Loads the value if it is in the blob store. @throws UnrecoverableError when its
-   * blob has expired
+   * @param failedReason BullMQ's own, where no worker gave a result. @throws
+   *   UnrecoverableError when the blob of its value has expired
    */
-  async #whole(
+  async #content(
     result: QueueJobResult | undefined,
-  ): Promise<QueueJobResult<JobValue> | undefined> {
-    if (result?.outcome !== 'completed') return result;
+    failedReason: string,
+  ): Promise<object> {
+    if (!result) return { error: { code: 'worker_lost', message: failedReason } };
+    if (result.outcome === 'failed') return { error: result.error };
+    if (result.outcome === 'cancelled') return {};
+    const { value, execution } = result;
     try {
-      return { ...result, value: await loadValue(this.blobs, result.value) };
+      return { value: await loadValue(this.blobs, value), execution };
     } catch (error) {
       throw error instanceof BlobMissing
         ? new UnrecoverableError('its result has expired')

@@ -68,14 +68,14 @@ export class CrashMarkers {
 
   /** What is known of the job from other workers that had it. */
   async suspicion(job: TakenJob, gone: AbortController): Promise<Suspicion> {
-    if (job.starts <= 1) return UNSUSPECTED;
+    if (job.attemptsStarted <= 1) return UNSUSPECTED;
     const redis = this.connections.for('work');
     const text = await retryUntilAborted(
       () => redis.hget(this.queue.key(job.id), FIELD),
       gone,
     ).catch(() => null);
     return suspicionOf(
-      job.deaths,
+      job.stalledCounter,
       text === null ? undefined : (JSON.parse(text) as CrashMarker),
     );
   }
@@ -85,9 +85,10 @@ export class CrashMarkers {
    *   `redis.max_stalled` allows
    */
   admit(job: TakenJob, before: Suspicion): void {
-    const code = job.condemned
-      ? 'worker_lost'
-      : faultOf(before, this.connections.sharedQueue.maxStalled + 1);
+    const code =
+      job.deferredFailure !== undefined
+        ? 'worker_lost'
+        : faultOf(before, this.connections.sharedQueue.maxStalled + 1);
     if (code !== undefined)
       throw new DomainError(
         code,
@@ -125,7 +126,7 @@ export class CrashMarkers {
     if (!held) return;
     const before = suspected(held.before, held.lastSize, code === 'worker_crashed');
     const { lastSize: size, job } = held;
-    await this.#store([[held, { before, size, crashes: job.deaths }]]);
+    await this.#store([[held, { before, size, crashes: job.stalledCounter }]]);
   }
 
   /** @param forgiven next crashes that do not count */
@@ -135,7 +136,7 @@ export class CrashMarkers {
     const marks = members.map(member => {
       member.lastSize = size;
       const { before, job } = member;
-      return [member, { before, size, crashes: job.deaths + forgiven }] as const;
+      return [member, { before, size, crashes: job.stalledCounter + forgiven }] as const;
     });
     void this.#store(marks).catch(() => undefined);
   }

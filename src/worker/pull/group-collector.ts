@@ -3,7 +3,10 @@ import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
 interface Collecting<Job> {
-  /** A job that is queued, or arrives within `waitMs`; it blocks and never polls. */
+  /**
+   * A job that is queued, or arrives within `waitMs`; it blocks and never polls. It
+   * rejects when the queue cannot be read.
+   */
   readonly feed: { next(waitMs: number): Promise<Job | undefined> };
   readonly rules: Pick<
     NonNullable<WorkerSpec['pull']>,
@@ -29,8 +32,9 @@ interface Collecting<Job> {
  * allows. A device that is busy needs no wait: later jobs are taken when they arrive,
  * prepared meanwhile, and merged in front of the device (D-24). A member that is REALTIME
  * or aged does not wait. Call it when there is room for at least one.
- * @returns `waitedMs`: from the first member to the close. Undefined when no job came
- *   within `blockMs`
+ * @returns `waitedMs`: from the first member to the close; `error`: what closed it early.
+ *   Undefined when no job came within `blockMs`. @throws the feed's error, when it has
+ *   collected nothing
  */
 export async function collectGroup<Job>({
   feed,
@@ -44,7 +48,14 @@ export async function collectGroup<Job>({
   const jobs: Job[] = [];
   let isHurried = false;
   let firstMs = 0;
-  let job = await feed.next(rules.blockMs);
+  let error: Error | undefined;
+  const next = (waitMs: number) =>
+    feed.next(waitMs).catch((caught: unknown) => {
+      if (jobs.length === 0) throw caught;
+      error = caught as Error;
+      return undefined;
+    });
+  let job = await next(rules.blockMs);
   while (job !== undefined) {
     jobs.push(job);
     isHurried ||= hurried(job);
@@ -59,7 +70,8 @@ export async function collectGroup<Job>({
       ? window.flush(lane, offer)
       : window.decide(lane, offer, nowMs);
     // A group that may go still takes what is there already.
-    job = await feed.next(decision.go ? 0 : decision.wakeAtMs - nowMs);
+    job = await next(decision.go ? 0 : decision.wakeAtMs - nowMs);
   }
-  return jobs.length === 0 ? undefined : { jobs, waitedMs: clock.nowMs() - firstMs };
+  if (jobs.length === 0) return undefined;
+  return { jobs, waitedMs: clock.nowMs() - firstMs, error };
 }

@@ -17,6 +17,7 @@ export class HeldJobs {
   /** By job id; each resolves when the job has left this worker. */
   readonly #passages = new Map<string, Promise<void>>();
   readonly #changes = new EventEmitter();
+  #drained = false;
 
   constructor(
     private readonly spec: WorkerSpec,
@@ -28,11 +29,21 @@ export class HeldJobs {
     engine.away$?.subscribe(() => this.#changes.emit('left'));
   }
 
-  /**
-   * What computes in place of the engine cannot be reached: a job would only come back.
-   */
-  get isAway(): boolean {
-    return this.engine.away$?.value ?? false;
+  /** An operator drained it: those that are held finish. */
+  get drained(): boolean {
+    return this.#drained;
+  }
+
+  set drained(drained: boolean) {
+    this.#drained = drained;
+    this.#changes.emit('left');
+  }
+
+  /** Why no job may begin here now. */
+  get refusal(): string | undefined {
+    if (this.#drained) return 'the worker is drained';
+    // What computes in place of the engine: a job would only come back.
+    return this.engine.away$?.value ? 'the upstream cannot be reached' : undefined;
   }
 
   /** Read each time: an engine knows its limits only after loading. */
@@ -60,7 +71,7 @@ export class HeldJobs {
 
   /** Resolves when one more may be taken, or on abort. */
   async room(signal: AbortSignal): Promise<void> {
-    while ((this.isAway || this.size >= this.capacity) && !signal.aborted)
+    while ((this.refusal !== undefined || this.size >= this.capacity) && !signal.aborted)
       await once(this.#changes, 'left', { signal }).catch(() => undefined);
   }
 

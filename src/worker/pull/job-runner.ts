@@ -178,7 +178,7 @@ export class JobRunner {
       takenMs: job.takenMs,
       batchWaitMs: waitedMs,
       totalMs,
-      attempts: job.deaths + 1,
+      attempts: job.stalledCounter + 1,
     };
   }
 }

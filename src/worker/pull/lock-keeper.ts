@@ -4,9 +4,9 @@ import { type Logger } from 'pino';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { type LockThreadData, type ToLockThread } from './lock.thread.js';
+import { type LockOrder, type LockThreadData } from './lock.thread.js';
 import { PullConnections } from './pull-connections.js';
-import { RequestQueue, type Stray } from './request-queue.js';
+import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
 
 /** Pause before a dead thread is replaced. */
@@ -19,9 +19,10 @@ const RESTART_MS = 1000;
  */
 @Injectable()
 export class LockKeeper {
+  /** By token. */
   readonly #held = new Map<
     string,
-    { readonly hold: ToLockThread; readonly lost: () => void }
+    { readonly order: LockOrder; readonly lost: () => void }
   >();
   readonly #begun = Promise.withResolvers<void>();
   #thread: Worker | undefined;
@@ -43,14 +44,14 @@ export class LockKeeper {
 
   /** @param lost called once, when another worker has the job */
   hold({ id, token }: TakenJob, untilMs: number, lost: () => void): Disposable {
-    const key = `${id} ${token}`;
-    const hold: ToLockThread = { type: 'hold', id, token, untilMs };
-    this.#held.set(key, { hold, lost });
-    this.#send(hold);
+    const order: LockOrder = { token, hold: { id, untilMs } };
+    this.#held.set(token, { order, lost });
+    // Without a thread nothing is lost: the next one receives all held locks.
+    this.#thread?.postMessage(order);
     return {
       [Symbol.dispose]: () => {
-        this.#held.delete(key);
-        this.#send({ type: 'release', id, token });
+        this.#held.delete(token);
+        this.#thread?.postMessage({ token } satisfies LockOrder);
       },
     };
   }
@@ -60,13 +61,7 @@ export class LockKeeper {
     clearTimeout(this.#restart);
     const thread = this.#thread;
     this.#thread = undefined;
-    thread?.postMessage({ type: 'close' } satisfies ToLockThread);
     await thread?.terminate();
-  }
-
-  #send(message: ToLockThread): void {
-    // Without a thread nothing is lost: the next one receives all held locks.
-    this.#thread?.postMessage(message);
   }
 
   #start(): Worker {
@@ -81,9 +76,9 @@ export class LockKeeper {
     };
     const thread = this.spawn(workerData);
     // Jobs that another worker has, or that are finished; at its start none.
-    thread.on('message', (lost: readonly Stray[]) => {
+    thread.on('message', (lost: readonly string[]) => {
       this.#begun.resolve();
-      for (const { id, token } of lost) this.#held.get(`${id} ${token}`)?.lost();
+      for (const token of lost) this.#held.get(token)?.lost();
     });
     // Handled, so that it does not end the process; `exit` follows.
     thread.on('error', error =>
@@ -91,7 +86,7 @@ export class LockKeeper {
     );
     thread.on('exit', () => this.#startAgain());
     thread.unref();
-    for (const { hold } of this.#held.values()) thread.postMessage(hold);
+    for (const { order } of this.#held.values()) thread.postMessage(order);
     return thread;
   }
 

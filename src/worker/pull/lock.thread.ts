@@ -19,18 +19,17 @@ export interface LockThreadData {
   readonly lockMs: number;
 }
 
-interface Hold {
-  readonly type: 'hold';
-  readonly id: string;
+/** To the thread: one lock by its token. It answers with the tokens of locks that were lost. */
+export interface LockOrder {
   readonly token: string;
-  /** Epoch; a process that hangs for longer loses the job. */
-  readonly untilMs: number;
+  /** Absent: the lock is released. */
+  readonly hold?: {
+    /** Of its job. */
+    readonly id: string;
+    /** Epoch; a process that hangs for longer loses the job. */
+    readonly untilMs: number;
+  };
 }
-
-export type ToLockThread =
-  | Hold
-  | { readonly type: 'release'; readonly id: string; readonly token: string }
-  | { readonly type: 'close' };
 
 /**
  * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2] the announcement,
@@ -57,7 +56,8 @@ const port = parentPort;
 if (port === null)
   throw new Error('This module is the entry of a thread; it cannot run on its own.');
 const { url, options, queueKey, announcementKey, lockMs } = workerData as LockThreadData;
-const held = new Map<string, Hold>();
+/** By token. */
+const held = new Map<string, NonNullable<LockOrder['hold']>>();
 const redis = new Redis(url, {
   ...options,
   maxRetriesPerRequest: null,
@@ -68,13 +68,13 @@ redis.on('error', () => undefined);
 let isRunning = false;
 
 /** All locks of the process and its announcement, in one command. */
-const prolong = async (jobs: readonly Hold[]): Promise<void> => {
+const prolong = async (locks: readonly (readonly [string, { id: string }])[]) => {
   const keys = [
     `${queueKey}:stalled`,
     announcementKey,
-    ...jobs.map(({ id }) => `${queueKey}:${id}:lock`),
+    ...locks.map(([, { id }]) => `${queueKey}:${id}:lock`),
   ];
-  const words = jobs.flatMap(({ token, id }) => [token, id]);
+  const words = locks.flatMap(([token, { id }]) => [token, id]);
   const ms = [lockMs, ANNOUNCEMENT_TTL_MS];
   const places = (await redis.eval(
     RENEW,
@@ -84,32 +84,27 @@ const prolong = async (jobs: readonly Hold[]): Promise<void> => {
     ...words,
   )) as number[];
   const lost = places
-    .map(place => jobs[place - 1]!)
-    .filter(job => held.get(job.id) === job);
-  for (const { id } of lost) held.delete(id);
+    .map(place => locks[place - 1]![0])
+    .filter(token => held.delete(token));
   if (lost.length > 0) port.postMessage(lost);
 };
 
 const renew = async (): Promise<void> => {
   const now = Date.now();
-  for (const { id, untilMs } of held.values()) if (untilMs < now) held.delete(id);
+  for (const [token, { untilMs }] of held) if (untilMs < now) held.delete(token);
   // While Redis is unreachable the command in flight waits; a second one would only
   // queue behind it.
   if (held.size === 0 || isRunning) return;
   isRunning = true;
-  await prolong([...held.values()]).catch(() => undefined);
+  await prolong([...held]).catch(() => undefined);
   isRunning = false;
 };
 
 /** Three times within the lifetime of a lock. */
-const timer = setInterval(() => void renew(), Math.min(lockMs / 3, HEARTBEAT_MS));
-port.on('message', (message: ToLockThread) => {
-  if (message.type === 'hold') held.set(message.id, message);
-  else if (message.type === 'close') {
-    clearInterval(timer);
-    redis.disconnect();
-    port.close();
-  } else if (held.get(message.id)?.token === message.token) held.delete(message.id);
+setInterval(() => void renew(), Math.min(lockMs / 3, HEARTBEAT_MS));
+port.on('message', ({ token, hold }: LockOrder) => {
+  if (hold) held.set(token, hold);
+  else held.delete(token);
 });
 // Nothing is lost: it runs.
 port.postMessage([]);

@@ -43,8 +43,7 @@ const LEEWAY_MS = 30_000;
  * becomes a dead letter. It waits by `BZPOPMIN` on BullMQ's marker key, on a connection of
  * its own, so that nothing is polled. Redis checks its timeouts ten times a second, so
  * short waits and abandoned ones are ended by `CLIENT UNBLOCK`. After an arrival it must
- * take from the queue: the marker is gone, and taking a job restores it. An error ends the
- * wait but keeps what was collected; the loop asks for it (`takeError`).
+ * take from the queue: the marker is gone, and taking a job restores it.
  */
 @Injectable()
 export class PullFeed {
@@ -52,7 +51,6 @@ export class PullFeed {
   readonly #control: Redis;
   #clientId: number | undefined;
   #isWaiting = false;
-  #error: Error | undefined;
   #closed = false;
   /** Dead letters being stored; a shutdown waits for them. */
   readonly #burials = new Set<Promise<void>>();
@@ -71,27 +69,16 @@ export class PullFeed {
     if (this.#blocked.status === 'ready') void this.#readClientId();
   }
 
+  /** @throws when the connection broke */
   async next(waitMs: number): Promise<PulledJob | undefined> {
     const endMs = performance.now() + waitMs;
-    try {
-      for (;;) {
-        const found = await this.#take();
-        const leftMs = endMs - performance.now();
-        if (found !== undefined || leftMs <= 0 || this.#closed) return found;
-        // Another worker may have taken the job: wait on.
-        if (!(await this.#arrivalWithin(leftMs))) return undefined;
-      }
-    } catch (error) {
-      this.#error = error as Error;
-      return undefined;
+    for (;;) {
+      const found = await this.#take();
+      const leftMs = endMs - performance.now();
+      if (found !== undefined || leftMs <= 0 || this.#closed) return found;
+      // Another worker may have taken the job: wait on.
+      if (!(await this.#arrivalWithin(leftMs))) return undefined;
     }
-  }
-
-  /** The error that ended a wait early; returned once. */
-  takeError(): Error | undefined {
-    const found = this.#error;
-    this.#error = undefined;
-    return found;
   }
 
   /** The current wait ends as if no job had come. */
@@ -191,9 +178,9 @@ export class PullFeed {
     return undefined;
   }
 
-  #read({ id, raw, timestamp }: TakenJob): QueueJob | Error {
+  #read({ id, data, timestamp }: TakenJob): QueueJob | Error {
     try {
-      return readQueueJob(JSON.parse(raw), {
+      return readQueueJob(JSON.parse(data), {
         jobId: id,
         timestamp,
         model: this.spec.model.id,

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
@@ -24,8 +23,6 @@ const PAUSES = { firstMs: 100, longestMs: 2000 };
 @Injectable()
 export class PullLoop {
   readonly #stopped = new AbortController();
-  readonly #changes = new EventEmitter();
-  drained = false;
   #running: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
@@ -43,9 +40,7 @@ export class PullLoop {
 
   /** Takes no jobs until it is called with false; those that are held finish. */
   drain(drained: boolean): void {
-    if (drained === this.drained) return;
-    this.drained = drained;
-    this.#changes.emit('drained');
+    this.held.drained = drained;
     if (drained) this.feed.interrupt();
     this.log.info(
       { event: 'pull_drained', drained },
@@ -84,8 +79,6 @@ export class PullLoop {
   async #round(): Promise<Error | undefined> {
     const { signal } = this.#stopped;
     await this.held.room(signal);
-    while (this.drained && !signal.aborted)
-      await once(this.#changes, 'drained', { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
     const { feed, held } = this;
     const group = await collectGroup({
@@ -97,15 +90,14 @@ export class PullLoop {
       clock: PROCESS_CLOCK,
     });
     if (group) await this.#dispatch(group.jobs, group.waitedMs);
-    return this.feed.takeError();
+    return group?.error;
   }
 
   async #dispatch(jobs: readonly PulledJob[], waitedMs: number): Promise<void> {
-    if (this.#stopped.signal.aborted)
-      return this.held.giveBack(jobs, 'the worker is shutting down');
-    if (this.drained) return this.held.giveBack(jobs, 'the worker is drained');
-    if (this.held.isAway)
-      return this.held.giveBack(jobs, 'the upstream cannot be reached');
+    const refusal = this.#stopped.signal.aborted
+      ? 'the worker is shutting down'
+      : this.held.refusal;
+    if (refusal !== undefined) return this.held.giveBack(jobs, refusal);
     const maxSize = this.held.rules().maxSize;
     const fields = {
       event: 'batch_collected',

@@ -9,7 +9,7 @@ import {
 import { maxWholeAudioBytes, WorkerSpec } from '../../platform/config/worker-spec.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
-import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
+import { AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -73,13 +73,13 @@ export class RecognitionWork extends JobWork {
       const bytes = await this.#bytes(audio.blob, signal);
       return this.short.transcribe({ ...fields, audio: bytes }, signal);
     }
-    await using file = await this.#file(audio, signal);
-    try {
-      const call = { ...fields, audio: Buffer.alloc(0) };
-      return await this.long.transcribe(call, file, signal);
-    } catch (error) {
-      throw 'url' in audio ? aboutUrl(error) : error;
-    }
+    const isNamed = 'url' in audio;
+    const pieces = isNamed
+      ? this.downloads.pieces(audio.url, signal)
+      : this.#pieces(audio.blob, signal);
+    await using file = await ReceivedFile.of(pieces, this.spec.uploadLimitBytes);
+    const call = { ...fields, audio: isNamed ? audio : Buffer.alloc(0) };
+    return await this.long.transcribe(call, file, signal);
   }
 
   async #isShort(
@@ -134,32 +134,7 @@ export class RecognitionWork extends JobWork {
 
   /** A blob in memory. @throws DomainError `file_not_found`; the abort's error */
   async #bytes(key: string, signal: AbortSignal): Promise<Buffer> {
-    const pieces: Uint8Array[] = [];
-    for await (const piece of this.#pieces(key, signal)) pieces.push(piece);
-    return Buffer.concat(pieces);
-  }
-
-  /**
-   * The audio in an unlinked temporary file.
-   * @throws DomainError as `#bytes` and `AudioDownload` do, `file_too_large`
-   */
-  async #file(
-    audio: TranscriptionJob['audio'],
-    signal: AbortSignal,
-  ): Promise<ReceivedFile> {
-    const file = await ReceivedFile.open(this.spec.uploadLimitBytes);
-    try {
-      const pieces =
-        'url' in audio
-          ? this.downloads.pieces(audio.url, signal)
-          : this.#pieces(audio.blob, signal);
-      for await (const piece of pieces)
-        await file.append(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
-      return file;
-    } catch (error) {
-      await file[Symbol.asyncDispose]();
-      throw error;
-    }
+    return Buffer.concat(await Array.fromAsync(this.#pieces(key, signal)));
   }
 
   async *#pieces(key: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {

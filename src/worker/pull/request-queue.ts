@@ -85,7 +85,7 @@ export class RequestQueue {
 
   /** Redis key of a part of this queue, or of a job. */
   key(part: string): string {
-    return `${this.connections.sharedQueue.prefix}:${this.name}:${part}`;
+    return `${this.connections.keys.base(this.spec.model.id)}${part}`;
   }
 
   /**
@@ -125,18 +125,8 @@ export class RequestQueue {
       string?,
     ];
     if (!json) return undefined;
-    return {
-      id: String(id),
-      token,
-      takenMs: Date.now(),
-      raw: json.data,
-      timestamp: json.timestamp,
-      priority: json.priority || 0,
-      starts: json.attemptsStarted,
-      deaths: json.stalledCounter ?? 0,
-      condemned: json.deferredFailure !== undefined,
-      opts: json.opts,
-    };
+    const priority = json.priority || 0;
+    return { ...json, id: String(id), token, priority, takenMs: Date.now() };
   }
 
   /** @throws JobLost */

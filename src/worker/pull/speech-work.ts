@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { type CallEnvelope, decodeExecution } from '../../contracts/grpc/call.codec.js';
-import { type SpeechMessage } from '../../contracts/grpc/tts.codec.js';
+import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
@@ -11,7 +10,11 @@ import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
-import { SynthesisService } from '../execution/synthesis.service.js';
+import {
+  type SpeechHeader,
+  type SpeechReceiver,
+  SynthesisService,
+} from '../execution/synthesis.service.js';
 import { JobWork } from './job-work.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
@@ -107,26 +110,29 @@ export class SpeechWork extends JobWork {
     const written = this.blobs.write(blob, bytes, signal);
     written.catch(() => undefined);
     const publish = this.#publisher(envelope.requestId, blob);
-    const said: Spoken = {};
-    const sink = (message: SpeechMessage): void => {
-      if (message.$case === 'header') said.header = message.value;
-      else if (message.$case === 'done') {
-        said.done = message.value;
-        bytes.end();
-      } else {
-        bytes.write(message.value);
-        if (said.header) publish(said.header, message.value);
-      }
+    const spoken: { header?: SpeechHeader } = {};
+    const receiver: SpeechReceiver = {
+      header: header => void (spoken.header = header),
+      audio: piece => {
+        bytes.write(piece);
+        if (spoken.header) publish(spoken.header, piece);
+      },
     };
     try {
-      await this.synthesis.synthesize({ ...job.options, ...envelope }, signal, sink);
+      const call = { ...job.options, ...envelope };
+      const made = await this.synthesis.synthesize(call, signal, receiver);
+      bytes.end();
       await written;
+      if (!spoken.header)
+        throw new DomainError('engine_failed', 'The engine made no audio.');
+      const { durationS, execution } = made;
+      const value = { kind: 'speech' as const, blob, ...spoken.header, durationS };
+      return { value, execution };
     } catch (error) {
       bytes.destroy();
       await written.then(() => this.blobs.remove(blob)).catch(() => undefined);
       throw error;
     }
-    return answerOf(blob, said);
   }
 
   /**
@@ -137,7 +143,7 @@ export class SpeechWork extends JobWork {
   #publisher(
     requestId: string,
     blob: string,
-  ): (header: NonNullable<Spoken['header']>, bytes: Buffer) => void {
+  ): (header: SpeechHeader, bytes: Buffer) => void {
     const redis = this.connections.for('work');
     const channel = this.connections.keys.speech(this.queue.name, requestId);
     let offset = 0;
@@ -152,20 +158,4 @@ export class SpeechWork extends JobWork {
         .then(receivers => (isReceived &&= receivers > 0));
     };
   }
-}
-
-interface Spoken {
-  header?: Extract<SpeechMessage, { $case: 'header' }>['value'];
-  done?: Extract<SpeechMessage, { $case: 'done' }>['value'];
-}
-
-/** @throws DomainError when the engine made no audio */
-function answerOf(blob: string, { header, done }: Spoken) {
-  if (!header || !done)
-    throw new DomainError('engine_failed', 'The engine made no audio.');
-  const { durationS } = done;
-  return {
-    value: { kind: 'speech' as const, blob, ...header, durationS },
-    execution: decodeExecution(done.execution),
-  };
 }

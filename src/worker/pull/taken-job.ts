@@ -1,4 +1,4 @@
-import { type MinimalJob } from 'bullmq';
+import { type JobJson } from 'bullmq';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 
 /** A readable job, while this process holds it. */
@@ -23,27 +23,15 @@ export interface PulledGroup {
 }
 
 /**
- * A job of the queue that this worker holds: only the owner of the token in Redis
- * may finish it.
+ * A job of the queue that this worker holds, as BullMQ describes it: only the owner of the
+ * token in Redis may finish it. `attemptsStarted` counts this take, `stalledCounter` the
+ * workers that lost it: they crashed, or hung for longer than their lock.
  */
-export interface TakenJob {
-  readonly id: string;
-  /** Lock token: fences off late results. */
+export interface TakenJob extends Readonly<JobJson> {
+  /** Lock token, of this take only: fences off late results. */
   readonly token: string;
-  /** The data as stored in Redis. */
-  readonly raw: string;
-  /** Epoch milliseconds at which it entered the queue. */
-  readonly timestamp: number;
-  /** BullMQ priority; 0 = none given. */
+  /** 0 = none given. */
   readonly priority: number;
-  /** Times it was taken, this one included. */
-  readonly starts: number;
-  /** Workers that lost it: they crashed, or hung for longer than their lock. */
-  readonly deaths: number;
-  /** Another worker decided that it crashed too often. */
-  readonly condemned: boolean;
   /** Epoch milliseconds at which this worker took it. */
   readonly takenMs: number;
-  /** The options it was added with. */
-  readonly opts: MinimalJob['opts'];
 }

@@ -159,7 +159,7 @@ class RedisLine implements FairLine {
     const by = this.#workers[(this.#takes += 1) % 2]!;
     const job = await by.take();
     if (!job) return undefined;
-    const { id } = JSON.parse(job.raw) as QueueJob;
+    const { id } = JSON.parse(job.data) as QueueJob;
     this.#taken.set(id, { job, by });
     return id;
   }

@@ -1,4 +1,5 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
@@ -56,11 +57,9 @@ function scoresIn({ results }: Fields, modelId: string, inputs: number): Embeddi
 }
 
 function parsed(json: string, modelId: string): Fields {
-  try {
-    return (JSON.parse(json) as Fields | null) ?? {};
-  } catch {
-    throw unusableAnswer(modelId, 'sent something that is no JSON.');
-  }
+  const answer = jsonIn(json);
+  if (answer !== undefined) return (answer ?? {}) as Fields;
+  throw unusableAnswer(modelId, 'sent something that is no JSON.');
 }
 
 function vectorIn(value: unknown, modelId: string): Float32Array {

@@ -12,6 +12,7 @@ import { UpstreamEngine } from './upstream-engine.js';
 import { unusableAnswer, UpstreamFailure, problemIn } from './upstream-failure.js';
 import { jsonBody, textOf } from './upstream-exchange.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 
 /** Of a response that has ended. */
@@ -105,12 +106,8 @@ function usageOfMessage(usage: Fields, before: TokenUsage | undefined): TokenUsa
 
 /** @throws UpstreamFailure when it is no JSON object */
 function answerIn(json: string, modelId: string): Fields {
-  try {
-    const answer: unknown = JSON.parse(json);
-    if (isObject(answer)) return answer;
-  } catch {
-    // Said below.
-  }
+  const answer = jsonIn(json);
+  if (isObject(answer)) return answer;
   throw unusableAnswer(modelId, 'sent something that is no JSON object.');
 }
 

@@ -14,6 +14,7 @@ import {
   type TranscribeItem,
   type RecognizedTranscript,
 } from '@switchyard/engine-api/speech-recognizer.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { transcriptIn } from './transcript-answer.js';
 import { UpstreamEngine } from './upstream-engine.js';
@@ -174,7 +175,7 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
       traceparent,
     };
     return this.call(request, async body => {
-      const answer = parsed(await textOf(body, MAX_ANSWER_BYTES));
+      const answer = jsonIn(await textOf(body, MAX_ANSWER_BYTES));
       const transcript = transcriptIn(answer, {
         language: item.task === 'translate' ? 'en' : language,
         durationS: audio.durationS,
@@ -206,11 +207,3 @@ const isRefusalOfFormat = (error: unknown): boolean =>
   errorDefinition(error).retry === 'never' &&
   (error.param === 'response_format' ||
     /response_format|verbose_json/i.test(error.message));
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

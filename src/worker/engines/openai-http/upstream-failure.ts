@@ -1,5 +1,6 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type IncomingHttpHeaders } from 'node:http';
 import { DomainError, type ErrorCode } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
@@ -35,14 +36,10 @@ export function problemIn(body: string, secret: string | undefined): UpstreamPro
 }
 
 function fieldsIn(body: string): Fields | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    if (typeof parsed !== 'object' || parsed === null) return undefined;
-    const fields = parsed as Fields;
-    return isObject(fields.error) ? fields.error : fields;
-  } catch {
-    return undefined;
-  }
+  const parsed = jsonIn(body);
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  const fields = parsed as Fields;
+  return isObject(fields.error) ? fields.error : fields;
 }
 
 function messageOf({ message, error, detail }: Fields): string {
