@@ -166,10 +166,9 @@ Examples:
 With --watch the results are downloaded at the end, and the exit code is 1 unless every line was answered. Ctrl-C stops
 watching; the batch continues, and "switchyard batch watch ID" watches it again.`;
 
-const batchSubmitCommand = command({
-  name: 'submit',
+const batchSubmitCommand = command('submit <file>', {
   about: 'upload a file of requests, one JSON per line, and run it',
-  arg: ['<file>', 'JSONL: {"custom_id", "method": "POST", "url", "body"}'],
+  arg: 'JSONL: {"custom_id", "method": "POST", "url", "body"}',
   help: HELP,
   gateway: true,
   options: {
@@ -248,10 +247,8 @@ function urlOf(line: string): unknown {
   }
 }
 
-const get = command({
-  name: 'get',
+const get = command('get <id>', {
   about: 'the batch as JSON',
-  arg: ['<id>'],
   examples: ['batch get batch_1', 'batch get batch_1 | jq .request_counts'],
   gateway: true,
   run: ({ client, arg: id }) => client.call('get', '/v1/batches/{id}', { id }),
@@ -259,10 +256,8 @@ const get = command({
 });
 
 const act = (name: 'cancel' | 'retry-failed', about: string) =>
-  command({
-    name,
+  command(`${name} <id>`, {
     about,
-    arg: ['<id>'],
     examples: [`batch ${name} batch_1`],
     gateway: true,
     run: ({ client, arg: id }) =>
@@ -271,10 +266,9 @@ const act = (name: 'cancel' | 'retry-failed', about: string) =>
   });
 
 const withFiles = (name: 'watch' | 'download', about: string) =>
-  command({
-    name,
+  command(`${name} <id>`, {
     about,
-    arg: ['<id>', 'id of the batch'],
+    arg: 'id of the batch',
     examples: [`batch ${name} batch_1`, `batch ${name} batch_1 -o night`],
     gateway: true,
     options: { '-o, --output <prefix>': 'PREFIX_output.jsonl, PREFIX_errors.jsonl' },
@@ -293,8 +287,7 @@ const withFiles = (name: 'watch' | 'download', about: string) =>
     },
   });
 
-const list = command({
-  name: 'list',
+const list = command('list', {
   about: 'the newest batches',
   examples: ['batch list', 'batch list -n 5 --json'],
   gateway: true,

@@ -36,11 +36,10 @@ const OPTIONS = {
 
 type Options = OptionValues<typeof OPTIONS>;
 
-export const benchCommand = command({
-  name: 'bench',
+export const benchCommand = command('bench <model>', {
   about:
     'a small load on one model of a running gateway: latency, throughput and grouping',
-  arg: ['<model>', 'model or alias'],
+  arg: 'model or alias',
   examples: [
     'bench whisper-1',
     'bench whisper-1 --callers 16 --requests 200',

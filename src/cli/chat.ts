@@ -37,10 +37,9 @@ const OPTIONS = {
   '--timings': 'report the time per phase on stderr',
 } as const;
 
-export const chatCommand = command({
-  name: 'chat',
+export const chatCommand = command('chat [prompt]', {
   about: 'talk to a language model of a running gateway',
-  arg: ['[prompt]', 'one question, or - for stdin; without it, a conversation'],
+  arg: 'one question, or - for stdin; without it, a conversation',
   help: HELP,
   gateway: true,
   options: OPTIONS,

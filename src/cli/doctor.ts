@@ -285,8 +285,7 @@ async function checkLlamaKernels(
   ];
 }
 
-export const doctorCommand = command({
-  name: 'doctor',
+export const doctorCommand = command('doctor', {
   about: 'check whether this machine is ready; each problem comes with its fix',
   examples: ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
   notes:

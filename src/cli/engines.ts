@@ -35,8 +35,7 @@ llama-cpp    --native compiles llama.cpp for this machine's CPU, offline: 3 minu
 
 Exit code 1: something is missing; the message names the repair. Exit code 3: the package index cannot be reached.`;
 
-const list = command({
-  name: 'list',
+const list = command('list', {
   about: 'every engine: version, what it serves, devices',
   examples: ['engines list', "engines list --json | jq -r '.engines[].engine'"],
   run: async () => ({ engines: await listedEngines(environment()) }),
@@ -53,10 +52,9 @@ const list = command({
     ),
 });
 
-const install = command({
-  name: 'install',
+const install = command('install <engine>', {
   about: 'install what an engine needs beside the npm packages',
-  arg: ['<engine>', 'the engine', ['ctranslate2', ...PACKAGED_ENGINES]],
+  arg: ['the engine', ['ctranslate2', ...PACKAGED_ENGINES]],
   examples: ['engines install ctranslate2', 'engines install llama-cpp --native'],
   notes: INSTALL_HELP,
   options: INSTALL_OPTIONS,

@@ -261,8 +261,7 @@ const INSTALL_HELP = `${Object.entries(GPU_PARTS)
 Puts the GPU libraries of llama.cpp into node_modules. npm ci removes them: run this again. The driver, CUDA and cuDNN
 are not installed; switchyard gpu check names what is missing.`;
 
-const check = command({
-  name: 'check',
+const check = command('check', {
   about:
     'driver, CUDA, cuDNN and the engines that compute on a GPU; each problem comes with its repair',
   examples: ['gpu check', 'gpu check --json'],
@@ -271,10 +270,9 @@ const check = command({
   text: diagnosesText,
 });
 
-const install = command({
-  name: 'install',
+const install = command('install [parts...]', {
   about: 'the GPU libraries of llama.cpp',
-  arg: ['[parts...]', 'what to install', Object.keys(GPU_PARTS)],
+  arg: ['what to install', Object.keys(GPU_PARTS)],
   examples: ['gpu install', 'gpu install llama-cpp --dry-run'],
   notes: INSTALL_HELP,
   options: { '--dry-run': 'only list what would be done' },

@@ -200,10 +200,9 @@ const NOTES = `Without a file the microphone is recorded by arecord, rec (SoX) o
 Finished sentences go to stdout, a line each; what is being spoken is shown on a terminal only.
 The first Ctrl-C ends the recording and waits for the last words.`;
 
-export const listenCommand = command({
-  name: 'listen',
+export const listenCommand = command('listen [file]', {
   about: 'live text of the microphone, a file or stdin, over /v1/realtime',
-  arg: ['[file]', 'an audio file, or - for stdin, instead of the microphone'],
+  arg: 'an audio file, or - for stdin, instead of the microphone',
   examples: [
     'listen',
     'listen talk.mp3',

@@ -43,10 +43,9 @@ const OPTIONS = {
   '-q, --quiet': 'show no progress',
 } as const;
 
-export const modelsAddCommand = command({
-  name: 'add',
+export const modelsAddCommand = command('add <names...>', {
   about: 'download a model of the catalogue, write it into models.yaml and load it',
-  arg: ['<names...>', 'names as `models search` lists them'],
+  arg: 'names as `models search` lists them',
   help: HELP,
   gateway: true,
   options: OPTIONS,
@@ -83,7 +82,7 @@ export const modelsAddCommand = command({
       .join('\n'),
 });
 
-type Adding = Invocation<typeof OPTIONS, readonly ['<names...>', string]>;
+type Adding = Invocation<typeof OPTIONS, readonly string[]>;
 
 async function planned({ arg: names, options, engines, signal }: Adding) {
   if (names.length > 1 && options.as !== undefined)

@@ -17,8 +17,7 @@ interface Health {
 
 const LIMIT_MS = 2000;
 
-export const modelsListCommand = command({
-  name: 'list',
+export const modelsListCommand = command('list', {
   about: 'models in models.yaml and on disk, with their state if a gateway runs',
   examples: ['models list', 'models list --url http://gpu-1:8000'],
   gateway: true,

@@ -236,10 +236,9 @@ const OPTIONS = {
   '-q, --quiet': 'show no progress',
 } as const;
 
-export const modelsPullCommand = command({
-  name: 'pull',
+export const modelsPullCommand = command('pull <source>', {
   about: 'download and verify the files of a model; an interrupted download resumes',
-  arg: ['<source>', 'hf:organisation/name[@revision], or an https URL'],
+  arg: 'hf:organisation/name[@revision], or an https URL',
   help: HELP,
   options: OPTIONS,
   json: 'print the manifest as one JSON document',

@@ -14,10 +14,9 @@ import { usedPaths, usersOf } from './hub/used-paths.js';
 const NOTES = `NAME is an id of models.yaml: its entry goes, and with it the folders that no other entry uses. Or it is a folder that
 \`models pull\` made: it goes when no entry uses it. A running gateway stops serving the model without a restart.`;
 
-export const modelsRemoveCommand = command({
-  name: 'remove',
+export const modelsRemoveCommand = command('remove <name>', {
   about: 'take a model out of models.yaml and delete its files',
-  arg: ['<name>', 'id, or name of a folder, as `models list` shows it'],
+  arg: 'id, or name of a folder, as `models list` shows it',
   examples: ['models remove whisper-small', 'models remove whisper-small --keep-files'],
   notes: NOTES,
   gateway: true,

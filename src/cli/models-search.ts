@@ -18,10 +18,9 @@ const OPTIONS = {
   '--device <device>': ['where it runs', DEVICES],
 } as const;
 
-export const modelsSearchCommand = command({
-  name: 'search',
+export const modelsSearchCommand = command('search [words...]', {
   about: 'models of the catalogue',
-  arg: ['[words...]', 'all of them occur in name, summary or aliases'],
+  arg: 'all of them occur in name, summary or aliases',
   examples: ['models search whisper', 'models search --kind tts --language de'],
   options: OPTIONS,
   json: true,

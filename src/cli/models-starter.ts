@@ -87,10 +87,9 @@ Each model is loaded as soon as it is there, and then takes its aliases from poc
 are written to models.yaml in data.dir, which is read beside workers.models_file; that one wins where they differ. What
 is there already is not fetched again.`;
 
-export const modelsStarterCommand = command({
-  name: 'starter',
+export const modelsStarterCommand = command('starter [names...]', {
   about: 'fetch the starter set, with its engines, and load each model when it is there',
-  arg: ['[names...]', 'other models of the catalogue in its place'],
+  arg: 'other models of the catalogue in its place',
   examples: ['models starter', 'models starter whisper-small qwen3-0.6b --yes'],
   notes: NOTES,
   gateway: true,
@@ -111,7 +110,7 @@ export const modelsStarterCommand = command({
   },
 });
 
-type Starting = Invocation<{ '-y, --yes': string }, readonly ['[names...]', string]>;
+type Starting = Invocation<{ '-y, --yes': string }, readonly string[]>;
 
 /** @returns how many did not arrive */
 async function fetchAll(

@@ -61,11 +61,10 @@ const LIKENESSES = [
   ],
 ] as const;
 
-export const modelsVerifyCommand = command({
-  name: 'verify',
+export const modelsVerifyCommand = command('verify <name>', {
   about:
     'run known audio or prompts through a model; prints accuracy, speed and memory as a table row',
-  arg: ['<name>', 'model or alias of the running gateway'],
+  arg: 'model or alias of the running gateway',
   examples: [
     'models verify whisper-1',
     'models verify own --audio a.wav --text "mind the gap"',

@@ -19,10 +19,9 @@ Examples:
 
 The file is written during generation (default: speech.FORMAT in the current folder). Ctrl-C cancels the request.`;
 
-export const speakCommand = command({
-  name: 'speak',
+export const speakCommand = command('speak <text>', {
   about: 'text to speech by a running gateway',
-  arg: ['<text>', 'text to speak, or - for stdin'],
+  arg: 'text to speak, or - for stdin',
   help: HELP,
   gateway: true,
   options: {

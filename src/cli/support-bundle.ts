@@ -71,8 +71,7 @@ const NOTES = `Secrets are removed: passwords and keys in addresses, bearer toke
 --token, values of variables such as SWITCHYARD_API_KEY, and fields by their names. Audio, prompts and answers are never part of it. Names of tenants and
 ids of requests are. Without a gateway it holds what this machine knows.`;
 
-export const supportBundleCommand = command({
-  name: 'support-bundle',
+export const supportBundleCommand = command('support-bundle', {
   about:
     'one archive for a bug report: version, settings, status, history, workers, doctor; no secrets',
   examples: [

@@ -47,10 +47,9 @@ const OPTIONS = {
   '--timings': 'report the time per phase on stderr',
 } as const;
 
-export const transcribeCommand = command({
-  name: 'transcribe',
+export const transcribeCommand = command('transcribe <file>', {
   about: 'audio to text by a running gateway',
-  arg: ['<file>', 'an audio file, - for stdin, or a URL that the gateway may fetch'],
+  arg: 'an audio file, - for stdin, or a URL that the gateway may fetch',
   help: HELP,
   gateway: true,
   options: OPTIONS,

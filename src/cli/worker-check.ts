@@ -41,11 +41,10 @@ const OPTIONS = {
   '--list': 'list the checks',
 } as const;
 
-export const workerCheckCommand = command({
-  name: 'check',
+export const workerCheckCommand = command('check [address]', {
   about:
     'whether a worker, in any language, keeps to the protocol; each failure with the paragraph to read',
-  arg: ['[address]', 'HOST:PORT of the worker'],
+  arg: 'HOST:PORT of the worker',
   help: HELP,
   options: OPTIONS,
   async run({ arg, options, signal }) {

@@ -54,8 +54,7 @@ const OPTIONS = {
   '--file [path]': `add it to a keys file (default: auth.keys_file, else ${DEFAULT_FILE})`,
 } as const;
 
-const create = command({
-  name: 'create',
+const create = command('create', {
   about: 'create an API key and print it once',
   examples: [
     'keys create --tenant acme --name "web shop" --expires-in-days 90',
@@ -126,8 +125,7 @@ function addLimit(text: string, before: Record<string, number> = {}) {
 
 type Key = GatewayAnswer<'/admin/v1/keys'>['data'][number];
 
-const list = command({
-  name: 'list',
+const list = command('list', {
   about:
     'API keys of the gateway, those of the keys file included; secrets are never shown',
   examples: [
@@ -154,21 +152,17 @@ const list = command({
     ),
 });
 
-const revoke = command({
-  name: 'revoke',
+const revoke = command('revoke <id>', {
   about:
     'revoke a key; requests with it are denied at once, on other gateways within 5 s',
-  arg: ['<id>'],
   examples: ['keys revoke key_0198a1b2c3d4'],
   gateway: true,
   run: ({ client, arg: id }) => client.call('delete', '/admin/v1/keys/{id}', { id }),
   text: ({ id, tenant }) => `${id} of ${tenant} revoked`,
 });
 
-const rotate = command({
-  name: 'rotate',
+const rotate = command('rotate <id>', {
   about: 'give a key a new secret, which is printed once',
-  arg: ['<id>'],
   examples: [
     'keys rotate key_0198a1b2c3d4',
     'keys rotate key_0198a1b2c3d4 --grace 3600',

@@ -20,8 +20,7 @@ const choice = <const State extends string>(states: readonly State[]) =>
     '--priority <class>': ['of this priority', PRIORITIES],
   }) as const;
 
-const list = command({
-  name: 'list',
+const list = command('list', {
   about: 'queued requests in dispatch order, then running ones',
   examples: [
     'requests list',
@@ -61,10 +60,8 @@ function requestTable({ total, data }: RequestPage): string {
   return more > 0 ? `${rows}\n${more} more; see --limit` : rows;
 }
 
-const show = command({
-  name: 'show',
+const show = command('show <id>', {
   about: 'one request: state, place, worker, time per phase',
-  arg: ['<id>'],
   examples: ['requests show req_0198a1b2c3d4', 'requests show req_0198a1b2c3d4 --json'],
   gateway: true,
   options: WHOSE,
@@ -103,10 +100,8 @@ const countsText = ({ requests, own, by }: NonNullable<ExplainedRequest['ahead']
         .map(([reason, count]) => `${reason} ${count}`)
         .join(', ')}`;
 
-export const whyCommand = command({
-  name: 'why',
+export const whyCommand = command('why <id>', {
   about: 'why a request waits and how long it will, or how it ended',
-  arg: ['<id>'],
   examples: ['why req_0198a1b2c3d4', 'why req_0198a1b2c3d4 --json | jq -r .explanation'],
   notes:
     'The id is the `x-request-id` of the request. Without the scope admin you see your own requests.',
@@ -131,10 +126,8 @@ export const whyCommand = command({
     ),
 });
 
-const cancel = command({
-  name: 'cancel',
+const cancel = command('cancel [id]', {
   about: 'cancel one request, or all that match; callers receive 499 at once',
-  arg: ['[id]'],
   examples: [
     'requests cancel req_0198a1b2c3d4',
     'requests cancel --model whisper --state queued',
@@ -169,11 +162,9 @@ const cancel = command({
   text: ({ cancelled }) => cancelled.map(id => `${id} cancelled`).join('\n'),
 });
 
-const priority = command({
-  name: 'priority',
+const priority = command('priority <ids-and-priority...>', {
   about:
     'give waiting requests another priority; each keeps its age, which decides its place',
-  arg: ['<ids-and-priority...>'],
   usage: '[options] <id...> realtime|batch',
   examples: [
     'requests priority req_0198a1b2c3d4 realtime',
@@ -208,8 +199,7 @@ export const requestsCommand = commandGroup(
   [list, show, cancel, priority],
 );
 
-export const queueCommand = command({
-  name: 'queue',
+export const queueCommand = command('queue', {
   about: 'depth of the queue by model and priority, its bounds and the longest wait',
   examples: ['queue', "queue --json | jq '.models[] | {model, oldest_wait_ms}'"],
   gateway: true,

@@ -8,8 +8,7 @@ import { type GatewayAnswer } from '../shared/gateway-client.js';
 
 type Status = GatewayAnswer<'/admin/v1/status'>;
 
-export const statusCommand = command({
-  name: 'status',
+export const statusCommand = command('status', {
   about:
     'what a gateway does now: models, queues, workers, rates, dependencies, and what limits it',
   examples: [
@@ -77,8 +76,7 @@ const modelRow = (model: Status['models'][number]) => [
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 
-export const topCommand = command({
-  name: 'top',
+export const topCommand = command('top', {
   about: 'the status of a gateway, refreshed on a full screen; q ends it',
   examples: ['top', 'top --interval 5', 'top --count 60 --json > minute.jsonl'],
   gateway: true,

@@ -12,8 +12,7 @@ const SUMS = [
   'output_tokens',
 ] as const;
 
-export const usageCommand = command({
-  name: 'usage',
+export const usageCommand = command('usage', {
   about: 'requests, audio, tokens and device time, by day, tenant, key and model',
   examples: [
     'usage',
@@ -52,8 +51,7 @@ export const usageCommand = command({
   },
 });
 
-export const tenantsCommand = command({
-  name: 'tenants',
+export const tenantsCommand = command('tenants', {
   about: 'tenants: their keys and what they used today',
   examples: ['tenants', 'tenants --json'],
   gateway: true,

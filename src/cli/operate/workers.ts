@@ -10,8 +10,7 @@ const LINES = {
   '-n, --lines <count>': ['how many of the last lines', parseWholeNumber(1), 200],
 } as const;
 
-export const logsCommand = command({
-  name: 'logs',
+export const logsCommand = command('logs', {
   about: 'the last lines of the gateway’s own log; -f follows it',
   examples: ['logs', 'logs -f --level warn', 'logs --lines 50 --json'],
   gateway: true,
@@ -33,10 +32,8 @@ export const logsCommand = command({
   text: textOf,
 });
 
-const workerLogsCommand = command({
-  name: 'logs',
+const workerLogsCommand = command('logs <id>', {
   about: 'the last lines that a worker of this gateway wrote',
-  arg: ['<id>'],
   examples: ['workers logs whisper-0', 'workers logs whisper-0 --lines 20'],
   gateway: true,
   options: LINES,
@@ -53,8 +50,7 @@ function textOf({ data }: Log) {
 const lineOf = ({ at, level, text }: Log['data'][number]) =>
   `${new Date(at * 1000).toISOString()} ${level.padEnd(5)} ${text.replaceAll(/\p{Cc}/gu, ' ')}`;
 
-const list = command({
-  name: 'list',
+const list = command('list', {
   about: 'every worker: state, device, slots, restarts and what is wrong with it',
   examples: [
     'workers list',
@@ -66,11 +62,9 @@ const list = command({
 });
 
 const act = (name: 'drain' | 'resume' | 'restart', about: string, notes = '') =>
-  command({
-    name,
+  command(`${name} <id>`, {
     about,
     notes,
-    arg: ['<id>'],
     examples: [`workers ${name} whisper-0`],
     gateway: true,
     run: ({ client, arg: id }) =>
