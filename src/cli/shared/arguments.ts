@@ -1,4 +1,4 @@
-import { constants, openAsBlob } from 'node:fs';
+import { constants, openAsBlob, readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
@@ -61,6 +61,15 @@ export function writablePath(file: string): Promise<string> {
     mode: constants.W_OK,
     problem: `${file} cannot be written`,
   });
+}
+
+/** What a file holds, such as a key. @throws CliError exit code 2 with `problem` */
+export function secretIn(file: string, problem: string): string {
+  try {
+    return readFileSync(resolve(launchDirectory(), file), 'utf8').trim();
+  } catch (error) {
+    throw usageError(`${problem}: ${(error as Error).message}`, error);
+  }
 }
 
 /** `openAsBlob` does not say what is wrong, so the path is checked first. */
