@@ -19,7 +19,7 @@ import {
   writablePath,
 } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
-import { command, commandGroup } from './shared/command.js';
+import { gatewayCommand, commandGroup } from './shared/command.js';
 import {
   table,
   print,
@@ -166,11 +166,10 @@ Examples:
 With --watch the results are downloaded at the end, and the exit code is 1 unless every line was answered. Ctrl-C stops
 watching; the batch continues, and "switchyard batch watch ID" watches it again.`;
 
-const batchSubmitCommand = command('submit <file>', {
+const batchSubmitCommand = gatewayCommand('submit <file>', {
   about: 'upload a file of requests, one JSON per line, and run it',
   arg: 'JSONL: {"custom_id", "method": "POST", "url", "body"}',
   help: HELP,
-  gateway: true,
   options: {
     '-e, --endpoint <path>': [
       'where every line goes (default: the url of the first)',
@@ -247,30 +246,27 @@ function urlOf(line: string): unknown {
   }
 }
 
-const get = command('get <id>', {
+const get = gatewayCommand('get <id>', {
   about: 'the batch as JSON',
   examples: ['batch get batch_1', 'batch get batch_1 | jq .request_counts'],
-  gateway: true,
   run: ({ client, arg: id }) => client.call('get', '/v1/batches/{id}', { id }),
   text: batch => JSON.stringify(batch, null, 2),
 });
 
 const act = (name: 'cancel' | 'retry-failed', about: string) =>
-  command(`${name} <id>`, {
+  gatewayCommand(`${name} <id>`, {
     about,
     examples: [`batch ${name} batch_1`],
-    gateway: true,
     run: ({ client, arg: id }) =>
       client.call('post', `/v1/batches/{id}/${name}`, { id }),
     text: ({ id, status }) => `${id} ${status}`,
   });
 
 const withFiles = (name: 'watch' | 'download', about: string) =>
-  command(`${name} <id>`, {
+  gatewayCommand(`${name} <id>`, {
     about,
     arg: 'id of the batch',
     examples: [`batch ${name} batch_1`, `batch ${name} batch_1 -o night`],
-    gateway: true,
     options: { '-o, --output <prefix>': 'PREFIX_output.jsonl, PREFIX_errors.jsonl' },
     json: 'the batch and the names of the files as one JSON document',
     async run({ client, signal, arg: id, options: { output, json } }) {
@@ -287,10 +283,9 @@ const withFiles = (name: 'watch' | 'download', about: string) =>
     },
   });
 
-const list = command('list', {
+const list = gatewayCommand('list', {
   about: 'the newest batches',
   examples: ['batch list', 'batch list -n 5 --json'],
-  gateway: true,
   options: {
     '-n, --limit <count>': ['how many, 1 to 100', parseWholeNumber(1, 100), 20],
   },

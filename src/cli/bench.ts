@@ -1,6 +1,6 @@
 import { parseWholeNumber } from './shared/arguments.js';
 import { CliError } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
+import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { columns, print, printJson, ProgressLine, msText } from './shared/terminal.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
@@ -36,7 +36,7 @@ const OPTIONS = {
 
 type Options = OptionValues<typeof OPTIONS>;
 
-export const benchCommand = command('bench <model>', {
+export const benchCommand = gatewayCommand('bench <model>', {
   about:
     'a small load on one model of a running gateway: latency, throughput and grouping',
   arg: 'model or alias',
@@ -47,7 +47,6 @@ export const benchCommand = command('bench <model>', {
   ],
   notes:
     'It loads the gateway for real, beside the requests of others. Exit code 1: a request failed.',
-  gateway: true,
   options: OPTIONS,
   json: true,
   async run({ client, signal, arg, options }) {

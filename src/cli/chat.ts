@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
 import { parseNumber, parseWholeNumber } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
+import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { type GatewayClient, serverEvents } from './shared/gateway-client.js';
 import { watched } from './request-watch.js';
 import { MARKS, say } from './shared/terminal.js';
@@ -37,11 +37,10 @@ const OPTIONS = {
   '--timings': 'report the time per phase on stderr',
 } as const;
 
-export const chatCommand = command('chat [prompt]', {
+export const chatCommand = gatewayCommand('chat [prompt]', {
   about: 'talk to a language model of a running gateway',
   arg: 'one question, or - for stdin; without it, a conversation',
   help: HELP,
-  gateway: true,
   options: OPTIONS,
   async run({ client, signal, arg: prompt, options }) {
     const { temperature, seed, stop, json, maxTokens } = options;

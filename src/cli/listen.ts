@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { programFolders } from '../platform/config/process-environment.js';
 import { parseWholeNumber, readablePath } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
+import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { GatewayClient, refusal } from './shared/gateway-client.js';
 import { print, ProgressLine, say } from './shared/terminal.js';
 import { type IncomingMessage } from 'node:http';
@@ -200,7 +200,7 @@ const NOTES = `Without a file the microphone is recorded by arecord, rec (SoX) o
 Finished sentences go to stdout, a line each; what is being spoken is shown on a terminal only.
 The first Ctrl-C ends the recording and waits for the last words.`;
 
-export const listenCommand = command('listen [file]', {
+export const listenCommand = gatewayCommand('listen [file]', {
   about: 'live text of the microphone, a file or stdin, over /v1/realtime',
   arg: 'an audio file, or - for stdin, instead of the microphone',
   examples: [
@@ -209,7 +209,6 @@ export const listenCommand = command('listen [file]', {
     'ffmpeg -i in.mkv -f wav - | switchyard listen -',
   ],
   notes: NOTES,
-  gateway: true,
   options: OPTIONS,
   json: 'each event of the gateway as one line of JSON',
   async run({ command: own, arg: file, options }) {

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
 import { parseNumber, writablePath } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
-import { command } from './shared/command.js';
+import { gatewayCommand } from './shared/command.js';
 import { watched } from './request-watch.js';
 import { ProgressLine, say, byteText } from './shared/terminal.js';
 
@@ -19,11 +19,10 @@ Examples:
 
 The file is written during generation (default: speech.FORMAT in the current folder). Ctrl-C cancels the request.`;
 
-export const speakCommand = command('speak <text>', {
+export const speakCommand = gatewayCommand('speak <text>', {
   about: 'text to speech by a running gateway',
   arg: 'text to speak, or - for stdin',
   help: HELP,
-  gateway: true,
   options: {
     '-m, --model <name>': ['model or alias', undefined, 'tts-1'],
     '-v, --voice <name>': ['voice of the model', undefined, 'alloy'],

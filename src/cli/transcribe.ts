@@ -9,7 +9,7 @@ import {
   writablePath,
 } from './shared/arguments.js';
 import { usageError } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
+import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { serverEvents } from './shared/gateway-client.js';
 import { watched } from './request-watch.js';
 import { say } from './shared/terminal.js';
@@ -47,11 +47,10 @@ const OPTIONS = {
   '--timings': 'report the time per phase on stderr',
 } as const;
 
-export const transcribeCommand = command('transcribe <file>', {
+export const transcribeCommand = gatewayCommand('transcribe <file>', {
   about: 'audio to text by a running gateway',
   arg: 'an audio file, - for stdin, or a URL that the gateway may fetch',
   help: HELP,
-  gateway: true,
   options: OPTIONS,
   json: 'the answer as one JSON document: --format json, unless another JSON format is named',
   async run({ client, arg: file, options }) {

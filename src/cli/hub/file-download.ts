@@ -103,7 +103,7 @@ export class FileDownload {
       ...(bytes > 0 && { range: `bytes=${bytes}-` }),
       ...(etag !== undefined && { 'if-range': etag }),
     };
-    const response = await this.context.http.get(this.file.url, { headers, signal });
+    const response = await this.context.http.get(this.file.url, signal, headers);
     if (bytes > 0 && continues(response, bytes, etag)) {
       await this.#partial.append();
       return response;
@@ -169,14 +169,12 @@ export class FileDownload {
     const { size } = partial;
     if (total !== undefined && size < total)
       throw this.#cut(`ended after ${size} of ${total} bytes`);
-    const { sha256, matches } = partial.finish();
-    if (matches === false)
-      throw await this.#discarded(
-        have,
-        `is damaged or another file: expected ${digestIn(this.file)}, got ${sha256} (${size} bytes)`,
-      );
-    await partial.keep();
-    return { size, sha256 };
+    const { sha256, matches } = await partial.keep();
+    if (matches) return { size, sha256 };
+    throw await this.#discarded(
+      have,
+      `is damaged or another file: expected ${digestIn(this.file)}, got ${sha256} (${size} bytes)`,
+    );
   }
 
   /** What continued an earlier attempt may have had the wrong beginning. */

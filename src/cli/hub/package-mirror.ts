@@ -90,10 +90,10 @@ export class PackageMirror {
             throw damaged(file, `more than ${file.size} bytes`);
           await partial.write(chunk);
         }
-      const { sha256, matches } = partial.finish();
-      if (!matches) throw damaged(file, `${sha256} (${partial.size} bytes)`);
-      await partial.keep();
-      return { size: partial.size, sha256 };
+      const { size } = partial;
+      const { sha256, matches } = await partial.keep();
+      if (matches) return { size, sha256 };
+      throw damaged(file, `${sha256} (${size} bytes)`);
     } finally {
       await partial.discard();
     }

@@ -1,4 +1,4 @@
-import { command, commandGroup } from '../shared/command.js';
+import { gatewayCommand, commandGroup } from '../shared/command.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { CliError, EXIT, usageError } from '../shared/cli-error.js';
 import { table, msText } from '../shared/terminal.js';
@@ -20,14 +20,13 @@ const choice = <const State extends string>(states: readonly State[]) =>
     '--priority <class>': ['of this priority', PRIORITIES],
   }) as const;
 
-const list = command('list', {
+const list = gatewayCommand('list', {
   about: 'queued requests in dispatch order, then running ones',
   examples: [
     'requests list',
     'requests list --model whisper --state queued',
     'requests list --json | jq .total',
   ],
-  gateway: true,
   options: {
     ...choice(['queued', 'running', 'completed', 'failed', 'cancelled']),
     '-n, --limit <count>': ['how many, 1 to 1000', parseWholeNumber(1, 1000), 100],
@@ -60,10 +59,9 @@ function requestTable({ total, data }: RequestPage): string {
   return more > 0 ? `${rows}\n${more} more; see --limit` : rows;
 }
 
-const show = command('show <id>', {
+const show = gatewayCommand('show <id>', {
   about: 'one request: state, place, worker, time per phase',
   examples: ['requests show req_0198a1b2c3d4', 'requests show req_0198a1b2c3d4 --json'],
-  gateway: true,
   options: WHOSE,
   run: ({ client, arg: id, options: { tenant } }) =>
     client.call('get', '/admin/v1/requests/{id}', { id, query: { tenant } }),
@@ -100,12 +98,11 @@ const countsText = ({ requests, own, by }: NonNullable<ExplainedRequest['ahead']
         .map(([reason, count]) => `${reason} ${count}`)
         .join(', ')}`;
 
-export const whyCommand = command('why <id>', {
+export const whyCommand = gatewayCommand('why <id>', {
   about: 'why a request waits and how long it will, or how it ended',
   examples: ['why req_0198a1b2c3d4', 'why req_0198a1b2c3d4 --json | jq -r .explanation'],
   notes:
     'The id is the `x-request-id` of the request. Without the scope admin you see your own requests.',
-  gateway: true,
   options: WHOSE,
   run: ({ client, arg: id, options: { tenant } }) =>
     client
@@ -126,7 +123,7 @@ export const whyCommand = command('why <id>', {
     ),
 });
 
-const cancel = command('cancel [id]', {
+const cancel = gatewayCommand('cancel [id]', {
   about: 'cancel one request, or all that match; callers receive 499 at once',
   examples: [
     'requests cancel req_0198a1b2c3d4',
@@ -134,7 +131,6 @@ const cancel = command('cancel [id]', {
   ],
   notes:
     'Exit code 5: nothing was cancelled, because there is no such request or it ended before.',
-  gateway: true,
   options: {
     ...choice(['queued', 'running']),
     '--all': 'every request of the gateway',
@@ -162,7 +158,7 @@ const cancel = command('cancel [id]', {
   text: ({ cancelled }) => cancelled.map(id => `${id} cancelled`).join('\n'),
 });
 
-const priority = command('priority <ids-and-priority...>', {
+const priority = gatewayCommand('priority <ids-and-priority...>', {
   about:
     'give waiting requests another priority; each keeps its age, which decides its place',
   usage: '[options] <id...> realtime|batch',
@@ -172,7 +168,6 @@ const priority = command('priority <ids-and-priority...>', {
   ],
   notes:
     'A request that does not wait any more is an error; those named before it are changed.',
-  gateway: true,
   options: WHOSE,
   async run({ client, arg, options: { tenant } }) {
     const ids = arg.slice(0, -1);
@@ -199,10 +194,9 @@ export const requestsCommand = commandGroup(
   [list, show, cancel, priority],
 );
 
-export const queueCommand = command('queue', {
+export const queueCommand = gatewayCommand('queue', {
   about: 'depth of the queue by model and priority, its bounds and the longest wait',
   examples: ['queue', "queue --json | jq '.models[] | {model, oldest_wait_ms}'"],
-  gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/queue'),
   text({ models, total, bounds, accepting }) {
     const rows = table(

@@ -2,13 +2,13 @@ import { stdin, stdout } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseNumber, parseWholeNumber } from '../shared/arguments.js';
 import { CliError } from '../shared/cli-error.js';
-import { command } from '../shared/command.js';
+import { gatewayCommand } from '../shared/command.js';
 import { table, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 
 type Status = GatewayAnswer<'/admin/v1/status'>;
 
-export const statusCommand = command('status', {
+export const statusCommand = gatewayCommand('status', {
   about:
     'what a gateway does now: models, queues, workers, rates, dependencies, and what limits it',
   examples: [
@@ -16,7 +16,6 @@ export const statusCommand = command('status', {
     'status --url http://gpu-1:8000',
     'status --json | jq -r \'.bottleneck.text // "none"\'',
   ],
-  gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/status'),
   text: statusText,
 });
@@ -76,10 +75,9 @@ const modelRow = (model: Status['models'][number]) => [
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 
-export const topCommand = command('top', {
+export const topCommand = gatewayCommand('top', {
   about: 'the status of a gateway, refreshed on a full screen; q ends it',
   examples: ['top', 'top --interval 5', 'top --count 60 --json > minute.jsonl'],
-  gateway: true,
   options: {
     '-i, --interval <seconds>': ['time between refreshes', parseNumber(0.1, 3600), 1],
     '-n, --count <number>': [

@@ -81,8 +81,6 @@ interface CommandSpec<Options, Arg, Spec, Answer> {
   readonly arg?: Spec;
   /** In place of the one made of the argument. */
   readonly usage?: string;
-  /** `--url` and the key come first. */
-  readonly gateway?: boolean;
   readonly options?: Options;
   /**
    * What `--json` prints (default with `text`: the answer of the gateway, if it has one);
@@ -152,10 +150,11 @@ export class Invocation<Options, Arg> {
 type CommandFactory = (engines: EngineChecks) => Command;
 
 /**
- * The options and the argument that are declared give `run` its types.
- * @param words the name of the command and its argument, such as `cancel <id>`
+ * The options and the argument that are declared give `run` its types. The words are the
+ * name of the command and its argument, such as `cancel <id>`.
  */
-export const command =
+const declaring =
+  (gateway: boolean) =>
   <
     const Words extends string,
     const Options extends Readonly<Record<string, WordSpec>>,
@@ -166,7 +165,7 @@ export const command =
     spec: CommandSpec<Options, ArgumentOf<Words, Spec>, Spec, Answer>,
   ): CommandFactory =>
   engines => {
-    const made = declared(words, spec);
+    const made = declared(words, gateway, spec);
     return made.action(() => {
       const invocation = new Invocation<Options, ArgumentOf<Words, Spec>>(made, engines);
       return invocation.run(async () => {
@@ -179,6 +178,10 @@ export const command =
     });
   };
 
+export const command = declaring(false);
+/** `--url` and the key are its first options. */
+export const gatewayCommand = declaring(true);
+
 export const commandGroup =
   (name: string, about: string, commands: readonly CommandFactory[]): CommandFactory =>
   engines =>
@@ -189,7 +192,8 @@ export const commandGroup =
 
 function declared<Options, Arg>(
   words: string,
-  { about, gateway, options, ...spec }: CommandSpec<Options, Arg, PlainSpec, unknown>,
+  gateway: boolean,
+  { about, options, ...spec }: CommandSpec<Options, Arg, PlainSpec, unknown>,
 ): Command {
   const [name, argument] = words.split(' ');
   const made = new Command(name).description(about);
