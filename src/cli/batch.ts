@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SingleBar } from 'cli-progress';
-import { BATCH_ENDPOINTS, type BatchJob } from '../core/jobs/batch-job.js';
+import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
 import { isTerminal } from '../core/jobs/batch-status.js';
 import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
 import {
@@ -105,11 +105,7 @@ const BAR =
  * Watches a batch to its end: a bar on a terminal, a line per change elsewhere. Ctrl-C
  * ends the watching, not the batch.
  */
-async function watch(
-  client: GatewayClient,
-  first: Batch,
-  signal: AbortSignal,
-): Promise<Batch> {
+async function watch(client: GatewayClient, first: Batch, signal: AbortSignal) {
   const progress = startProgress();
   try {
     let batch = first;
@@ -210,7 +206,7 @@ const batchSubmitCommand = gatewayCommand('submit <file>', {
 });
 
 /** @returns its id. @throws CliError when the file cannot be read, or is refused */
-async function uploaded(client: GatewayClient, file: string): Promise<string> {
+async function uploaded(client: GatewayClient, file: string) {
   const form = new FormData();
   form.set('purpose', 'batch');
   form.set('file', await fileBlob(file), basename(file));
@@ -221,7 +217,7 @@ async function uploaded(client: GatewayClient, file: string): Promise<string> {
  * The endpoint of the first line; all lines must name the same one. @throws CliError exit
  * code 2 when it names none
  */
-async function endpointIn(file: string): Promise<BatchJob['endpoint']> {
+async function endpointIn(file: string) {
   const url = urlOf(await firstLine(await readablePath(file)));
   const endpoint = BATCH_ENDPOINTS.find(known => known === url);
   if (endpoint) return endpoint;
@@ -229,7 +225,7 @@ async function endpointIn(file: string): Promise<BatchJob['endpoint']> {
   throw usageError(message);
 }
 
-async function firstLine(path: string): Promise<string> {
+async function firstLine(path: string) {
   const input = createReadStream(path, 'utf8');
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     input.destroy();
@@ -238,7 +234,7 @@ async function firstLine(path: string): Promise<string> {
   return '';
 }
 
-function urlOf(line: string): unknown {
+function urlOf(line: string) {
   try {
     return (JSON.parse(line) as { url?: unknown } | null)?.url;
   } catch {

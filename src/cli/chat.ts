@@ -65,7 +65,7 @@ export const chatCommand = gatewayCommand('chat [prompt]', {
  * Id of the first chat model of the gateway. @throws CliError exit code 2 when
  * there is none
  */
-async function chatModel(client: GatewayClient): Promise<string> {
+async function chatModel(client: GatewayClient) {
   const { data } = await client.call('get', '/v1/models');
   const chatting = data.find(
     ({ id, root, capabilities }) => id === root && capabilities.includes('chat'),

@@ -29,7 +29,7 @@ const LOW_DISK_BYTES = 2 * 1024 ** 3;
 const FULL_DISK_BYTES = 256 * 1024 ** 2;
 const DIAL_LIMIT_MS = 2000;
 
-function checkNode(): Diagnosis {
+function checkNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const fits = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
   return fits
@@ -47,7 +47,7 @@ const checkPackages = (local: readonly ModelSpec[]) =>
     return name === undefined ? [] : [checkPackage(name, engine)];
   });
 
-async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
+async function checkPackage(name: string, engine: string) {
   try {
     await import(name);
     return passing(engine, `${name} loads`);
@@ -57,7 +57,7 @@ async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
   }
 }
 
-async function checkFfmpeg(): Promise<Diagnosis> {
+async function checkFfmpeg() {
   const { code, output } = await runCommand('ffmpeg', ['-version']);
   if (code !== 127) return passing('ffmpeg', output.split('\n')[0] ?? '');
   const detail =
@@ -68,7 +68,7 @@ async function checkFfmpeg(): Promise<Diagnosis> {
 
 /** The Debian libraries of the engines that models.yaml uses. */
 const checkEngineLibraries = (local: readonly ModelSpec[]) =>
-  Object.entries(EMBEDDED_LIBRARIES).flatMap(([engine, { load, fix }]): Diagnosis[] => {
+  Object.entries(EMBEDDED_LIBRARIES).flatMap(([engine, { load, fix }]) => {
     const users = local.filter(model => model.engine === engine).map(({ id }) => id);
     if (users.length === 0) return [];
     try {
@@ -80,7 +80,7 @@ const checkEngineLibraries = (local: readonly ModelSpec[]) =>
   });
 
 /** Free, or taken by a Switchyard that runs: both are well. */
-async function checkPort({ host, port }: Settings['server']): Promise<Diagnosis> {
+async function checkPort({ host, port }: Settings['server']) {
   const problem = await listenProblem({ host, port });
   const what = `port ${port}`;
   if (problem === undefined) return passing(what, `free on ${host}`);
@@ -92,7 +92,7 @@ async function checkPort({ host, port }: Settings['server']): Promise<Diagnosis>
   return failing(what, `cannot listen on ${host}: ${problem}${by}`, fix);
 }
 
-async function isSwitchyard(host: string, port: number): Promise<boolean> {
+async function isSwitchyard(host: string, port: number) {
   try {
     const response = await fetch(`http://${host}:${port}/health/live`, {
       signal: AbortSignal.timeout(DIAL_LIMIT_MS),
@@ -128,7 +128,7 @@ async function checkModelFiles(
   models: readonly ModelSpec[],
   settings: Settings,
   engines: EngineChecks,
-): Promise<Diagnosis> {
+) {
   const verdicts = await checkModels(models, new ModelStore(settings.hub.modelsDir), {
     ...engines,
     checksums: false,
@@ -141,7 +141,7 @@ async function checkModelFiles(
 }
 
 /** Files and batches: a server, or SQLite in the data folder. */
-async function checkDatabase({ database, data }: Settings): Promise<Diagnosis> {
+async function checkDatabase({ database, data }: Settings) {
   if (database.url !== '') return checkServer('database', database.url, 'database.url');
   const file = resolve(data.dir, 'switchyard.db');
   const { size } = await stat(file).catch(() => ({ size: undefined }));
@@ -150,11 +150,7 @@ async function checkDatabase({ database, data }: Settings): Promise<Diagnosis> {
 }
 
 /** Optional servers, by address only: a handshake would need their secrets here. */
-async function checkServer(
-  what: string,
-  url: string,
-  setting: string,
-): Promise<Diagnosis> {
+async function checkServer(what: string, url: string, setting: string) {
   if (url === '') return passing(what, `not used (${setting} is empty)`);
   const { hostname, port, protocol } = new URL(url);
   const target = `${hostname}:${port || (protocol.startsWith('redis') ? 6379 : 5432)}`;

@@ -86,7 +86,7 @@ async function downloaded(
   version: string,
   cwd: string,
   { run = runCommand, signal }: Installing,
-): Promise<string> {
+) {
   await writeFile(join(cwd, 'package.json'), '{ "private": true }');
   const npm = [...NPM_INSTALL, '--no-save', `${name}@${version}`];
   await demandSuccess('npm install failed', run('npm', npm, { cwd, signal }));
@@ -174,7 +174,7 @@ const library = (what: string, found: readonly string[]) =>
     ? passing(what, `found: ${found.join(', ')}`)
     : failing(what, 'no library found', cudaFix(CUDA_OF_PACKAGES));
 
-function driver(gpus: readonly string[], output: string): Diagnosis {
+function driver(gpus: readonly string[], output: string) {
   const what = 'NVIDIA driver';
   if (gpus.length > 0) return passing(what, gpus.join('; '));
   const detail = `this machine has no usable NVIDIA GPU: nvidia-smi says ${lastLines(output, 1)}`;
@@ -208,7 +208,7 @@ async function unlinkedIn(
 
 const DRIVER = "install NVIDIA's driver";
 
-async function llamaCpp(run: RunCommand, modules: string): Promise<Diagnosis> {
+async function llamaCpp(run: RunCommand, modules: string) {
   const what = 'llama.cpp';
   const found = await askNode<Readonly<Record<'cpu' | 'cuda' | 'vulkan', boolean>>>(
     run,

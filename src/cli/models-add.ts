@@ -100,18 +100,16 @@ async function planned({ arg: names, options, engines, signal }: Adding) {
   return { settings, plans };
 }
 
-const editOf =
-  (plans: readonly AddPlan[]) =>
-  (models: ModelsDocument): void => {
-    for (const { entry, id, model, aliases } of plans) {
-      if (!model) continue;
-      models.freeAliases(aliases, id);
-      models.put(
-        model,
-        `switchyard models add ${entry.name}${entry.licence ? `; licence: ${entry.licence}` : ''}`,
-      );
-    }
-  };
+const editOf = (plans: readonly AddPlan[]) => (models: ModelsDocument) => {
+  for (const { entry, id, model, aliases } of plans) {
+    if (!model) continue;
+    models.freeAliases(aliases, id);
+    models.put(
+      model,
+      `switchyard models add ${entry.name}${entry.licence ? `; licence: ${entry.licence}` : ''}`,
+    );
+  }
+};
 
 async function planText(
   { entry, id, sources, model, moved, kept }: AddPlan,

@@ -10,12 +10,7 @@ import type { PullEvent } from './hub/file-download.js';
 import { listFiles } from './hub/file-listing.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
-import {
-  findingsOf,
-  ModelStore,
-  type PullManifest,
-  readManifest,
-} from './hub/model-store.js';
+import { findingsOf, ModelStore, readManifest } from './hub/model-store.js';
 import { pullModel, type PullRequest } from './hub/model-pull.js';
 import {
   type ModelSource,
@@ -57,7 +52,7 @@ class PullProgress {
 
   constructor(private readonly quiet: boolean) {}
 
-  readonly observe = (event: PullEvent): void => {
+  readonly observe = (event: PullEvent) => {
     if (this.quiet) return;
     switch (event.type) {
       case 'planned':
@@ -259,7 +254,7 @@ async function pullWithProgress(
   http: HubHttp,
   quiet: boolean | undefined,
   signal: AbortSignal,
-): Promise<PullManifest> {
+) {
   const progress = new PullProgress(quiet === true);
   try {
     const { observe } = progress;
@@ -273,7 +268,7 @@ function folderFor(
   source: ModelSource,
   { as: name, into }: OptionValues<typeof OPTIONS>,
   settings: Settings,
-): string {
+) {
   if (into === undefined)
     return new ModelStore(settings.hub.modelsDir).folderOf(
       name ?? suggestedName(source),
@@ -288,7 +283,7 @@ function folderFor(
  * The configured hub, with the token of the command line, of the environment, or
  * of the settings.
  */
-const hubHttp = (tokenFile: string | undefined, settings: Settings): HubHttp =>
+const hubHttp = (tokenFile: string | undefined, settings: Settings) =>
   new HubHttp(settings.hub.endpoint, tokenOf(tokenFile, settings));
 
 function tokenOf(given: string | undefined, { hub }: Settings): string | undefined {
@@ -333,7 +328,7 @@ function withManualSteps(
   source: ModelSource,
   folder: string,
   endpoint: string,
-): unknown {
+) {
   if (!(error instanceof HubError) || error.kind !== 'unreachable') return error;
   const page =
     source.kind === 'url'

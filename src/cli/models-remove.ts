@@ -59,7 +59,7 @@ export const modelsRemoveCommand = gatewayCommand('remove <name>', {
 });
 
 /** Where the entry of a model is. */
-function fileOf(name: string, settings: Settings): string {
+function fileOf(name: string, settings: Settings) {
   const { modelsFile } = settings.workers;
   const isThere = loadConfig({ modelsFile }).models.some(({ id }) => id === name);
   return isThere ? modelsFile : startersFile(settings);
@@ -85,7 +85,7 @@ async function unusedFolder(
   models: readonly ModelSpec[],
   store: ModelStore,
   force = false,
-): Promise<StoredModel> {
+) {
   const folder = store.folderOf(name);
   const stored = await store.list();
   const found = stored.find(one => one.folder === folder);

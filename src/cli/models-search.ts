@@ -47,7 +47,7 @@ function matches(
   entry: CatalogueEntry,
   words: readonly string[],
   { kind, engine, language, device }: OptionValues<typeof OPTIONS>,
-): boolean {
+) {
   const text = [entry.name, entry.summary, ...entry.aliases].join(' ').toLowerCase();
   const { kind: own, engine: runner, languages = [] } = entry.entry;
   return (

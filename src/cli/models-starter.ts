@@ -112,10 +112,7 @@ export const modelsStarterCommand = gatewayCommand('starter [names...]', {
 type Starting = Invocation<{ '-y, --yes': string }, readonly string[]>;
 
 /** @returns how many did not arrive */
-async function fetchAll(
-  entries: readonly CatalogueEntry[],
-  invocation: Starting,
-): Promise<number> {
+async function fetchAll(entries: readonly CatalogueEntry[], invocation: Starting) {
   const names = entries.map(({ name }) => name);
   using arrivals = new Arrivals(invocation.client, names);
   let failed = 0;
@@ -140,7 +137,7 @@ async function fetchAll(
 }
 
 /** Whether stand-ins, or nobody, have its names. */
-function lacks({ name, aliases }: CatalogueEntry): boolean {
+function lacks({ name, aliases }: CatalogueEntry) {
   const { models } = loadConfig();
   if (models.some(({ id }) => id === name)) return false;
   const free = aliases.some(
@@ -153,11 +150,7 @@ function lacks({ name, aliases }: CatalogueEntry): boolean {
 }
 
 /** @returns what is said of it when it is there */
-async function arrive(
-  entry: CatalogueEntry,
-  invocation: Starting,
-  signal: AbortSignal,
-): Promise<string> {
+async function arrive(entry: CatalogueEntry, invocation: Starting, signal: AbortSignal) {
   signal.throwIfAborted();
   // Another program may have brought it meanwhile.
   if (!lacks(entry)) return `${entry.name} is there`;

@@ -126,7 +126,7 @@ function show(rows: readonly Row[]): undefined {
     );
 }
 
-function agreementOf(ours: Verdict['said'], theirs: Verdict['said']): string {
+function agreementOf(ours: Verdict['said'], theirs: Verdict['said']) {
   if (!ours || !theirs) return '';
   const [here, there] = [ours, theirs].map(texts => wordsOf(texts.join('\n')));
   const equal = Math.max(0, here!.length - editDistance(here!, there!));

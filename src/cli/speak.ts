@@ -77,7 +77,7 @@ async function save(
   output: string,
   path: string | undefined,
   signal: AbortSignal,
-): Promise<number> {
+) {
   const line = new ProgressLine();
   const target: Writable = path === undefined ? process.stdout : createWriteStream(path);
   let bytes = 0;

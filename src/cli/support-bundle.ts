@@ -100,10 +100,7 @@ export const supportBundleCommand = gatewayCommand('support-bundle', {
 });
 
 /** @param doctor what `switchyard doctor` finds */
-async function contents(
-  client: GatewayClient,
-  doctor: () => Promise<unknown>,
-): Promise<Record<string, string>> {
+async function contents(client: GatewayClient, doctor: () => Promise<unknown>) {
   protectSecrets(
     Object.values(client.headers).map(header => header.replace(/^Bearer /, '')),
   );

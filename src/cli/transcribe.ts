@@ -82,7 +82,7 @@ export const transcribeCommand = gatewayCommand('transcribe <file>', {
 type Options = OptionValues<typeof OPTIONS>;
 
 /** @throws CliError exit code 2 for `--json` with a format that is none */
-function formatOf({ json, format }: Options): string {
+function formatOf({ json, format }: Options) {
   if (!json || JSON_FORMATS.includes(format)) return format;
   if (format === 'text') return 'json';
   throw usageError(
@@ -102,7 +102,7 @@ async function formOf(
   file: string,
   options: Options,
   { format, streams }: { readonly format: string; readonly streams: boolean },
-): Promise<FormData> {
+) {
   const form = new FormData();
   form.set('model', options.model);
   form.set('response_format', format);

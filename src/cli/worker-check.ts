@@ -77,7 +77,7 @@ function listChecks(json: boolean | undefined): undefined {
 const STATE_MARKS = { pass: MARKS.ok, fail: MARKS.fail, not_judged: dim('-') } as const;
 const WIDTH = Math.max(...CHECKS.map(({ name }) => name.length));
 
-function line({ name, state, detail, ms, guide }: CheckResult): string {
+function line({ name, state, detail, ms, guide }: CheckResult) {
   const time = ms >= 1000 ? dim(` (${(ms / 1000).toFixed(1)} s)`) : '';
   const text = state === 'not_judged' ? dim(`not judged: ${detail}`) : detail;
   const read =

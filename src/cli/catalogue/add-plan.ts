@@ -168,7 +168,7 @@ async function isWhole(
   manifest: PullManifest,
   { source, folder, include }: PullRequest,
   signal: AbortSignal,
-): Promise<boolean> {
+) {
   if (
     !manifest.complete ||
     (source.kind !== 'url' && source.revision !== manifest.revision)

@@ -44,7 +44,7 @@ print(json.dumps({"version": list(sys.version_info[:2]), "venv": usable}))
  * @returns a Python command that can make environments. @throws CliError with what the
  *   best one lacks
  */
-async function findPython(run: RunCommand, named?: string): Promise<string> {
+async function findPython(run: RunCommand, named?: string) {
   const problems: string[] = [];
   for (const command of named === undefined ? CANDIDATES : [named]) {
     const problem = problemOf(
@@ -274,7 +274,7 @@ export class PythonEnvironment {
  * Without a connection pip says in the end that nothing matches. Why is in its log only,
  * unless it tries again.
  */
-function pipFailure(output: string, log: string): CliError {
+function pipFailure(output: string, log: string) {
   const missing = /No matching distribution found for (\S+)/.exec(output)?.[1];
   if (output.includes('No space left on device'))
     return new CliError(

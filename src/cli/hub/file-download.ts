@@ -95,7 +95,7 @@ export class FileDownload {
   }
 
   /** @returns the rest of the file, or all of it; the partial file is open for it */
-  async #request(signal: AbortSignal): Promise<Response> {
+  async #request(signal: AbortSignal) {
     const { bytes, etag } = await this.#partial.resumable();
     const headers = {
       // A compressed body would have other sizes and other ranges.
@@ -178,7 +178,7 @@ export class FileDownload {
   }
 
   /** What continued an earlier attempt may have had the wrong beginning. */
-  async #discarded(have: number, what: string): Promise<HubError> {
+  async #discarded(have: number, what: string) {
     await this.#partial.discard();
     return have > 0
       ? this.#cut(NO_FIT)
@@ -195,7 +195,7 @@ export class FileDownload {
     }
   }
 
-  #cut(what: string, cause?: unknown): HubError {
+  #cut(what: string, cause?: unknown) {
     return new HubError('unreachable', `${this.#where}: the server ${what}`, {
       transient: true,
       cause,
@@ -211,7 +211,7 @@ export class FileDownload {
  * The answer is the rest of what is here: the right range, and of the same file where the
  * server says which it is.
  */
-function continues(response: Response, have: number, etag: string | undefined): boolean {
+function continues(response: Response, have: number, etag: string | undefined) {
   if (response.status !== 206) return false;
   const now = strong(response.headers.get('etag'));
   if (etag !== undefined && now !== undefined && now !== etag) return false;

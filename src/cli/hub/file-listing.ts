@@ -125,10 +125,7 @@ async function offered(
   return { revision: 'url', files: [{ path: safeFilePath(name), url }] };
 }
 
-function withSha256(
-  files: readonly ListedFile[],
-  { source, sha256 }: ListingRequest,
-): readonly ListedFile[] {
+function withSha256(files: readonly ListedFile[], { source, sha256 }: ListingRequest) {
   const isManifest = source.kind === 'url' && source.url.endsWith(MANIFEST_NAME);
   if (sha256 === undefined || isManifest) return files;
   const [file, ...others] = files;
@@ -195,7 +192,7 @@ function manifestListing(text: string, url: string, sha256?: string): FileListin
 }
 
 /** Beside the manifest, or anywhere by https. */
-function fileUrl(name: string, manifest: string): string {
+function fileUrl(name: string, manifest: string) {
   const url = new URL(name, manifest);
   if (url.protocol === 'https:' || url.origin === new URL(manifest).origin)
     return url.href;

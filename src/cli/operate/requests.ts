@@ -38,7 +38,7 @@ const list = gatewayCommand('list', {
   text: requestTable,
 });
 
-function requestTable({ total, data }: RequestPage): string {
+function requestTable({ total, data }: RequestPage) {
   const rows = table(
     ['id', 'model', 'tenant', 'priority', 'state', 'place', 'waited', 'worker', 'error'],
     data,
@@ -76,7 +76,7 @@ const show = gatewayCommand('show <id>', {
 function explained(
   { explanation, phases }: Pick<ExplainedRequest, 'explanation' | 'phases'>,
   ahead = '',
-): string {
+) {
   const times = Object.entries(phases).map(
     ([name, ms]) => `${name.replace(/_ms$/, '')} ${msText(ms)}`,
   );

@@ -20,13 +20,7 @@ export const statusCommand = gatewayCommand('status', {
   text: statusText,
 });
 
-function statusText({
-  gateway,
-  bottleneck,
-  models,
-  dependencies,
-  batches,
-}: Status): string {
+function statusText({ gateway, bottleneck, models, dependencies, batches }: Status) {
   const { id, version, uptime_s: uptime, draining, keys } = gateway;
   const down = dependencies.filter(({ state }) => state !== 'up');
   return [

@@ -24,7 +24,7 @@ export const parseNumber = (min: number, max: number) => (text: string) => {
 /** Parser of a whole number from `min` to `max`. */
 export const parseWholeNumber =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>
-  (text: string): number => {
+  (text: string) => {
     const value = /^-?\d+$/.test(text) ? Number(text) : NaN;
     if (value >= min && value <= max) return value;
     const range =
@@ -80,7 +80,7 @@ async function accessible(
   path: string,
   checked: string,
   { mode, problem }: { readonly mode: number; readonly problem: string },
-): Promise<string> {
+) {
   try {
     await access(checked, mode);
     return path;

@@ -194,7 +194,7 @@ function declared<Options, Arg>(
   words: string,
   gateway: boolean,
   { about, options, ...spec }: CommandSpec<Options, Arg, PlainSpec, unknown>,
-): Command {
+) {
   const [name, argument] = words.split(' ');
   const made = new Command(name).description(about);
   if (spec.usage !== undefined) made.usage(spec.usage);
@@ -211,7 +211,7 @@ function declared<Options, Arg>(
 }
 
 /** Describes an option or argument as it was declared. */
-function described<T extends Argument | Option>(word: T, spec: PlainSpec): T {
+function described<T extends Argument | Option>(word: T, spec: PlainSpec) {
   const [about, reading, initial, shown] = typeof spec === 'string' ? [spec] : spec;
   word.description = about;
   if (typeof reading === 'function')
@@ -225,7 +225,7 @@ function described<T extends Argument | Option>(word: T, spec: PlainSpec): T {
 function examples({
   examples: lines = [],
   notes = '',
-}: Pick<CommandSpec<unknown, unknown, unknown, unknown>, 'examples' | 'notes'>): string {
+}: Pick<CommandSpec<unknown, unknown, unknown, unknown>, 'examples' | 'notes'>) {
   const shown = lines.map(line =>
     line.includes('| switchyard ') ? `  ${line}` : `  switchyard ${line}`,
   );

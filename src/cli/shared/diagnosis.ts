@@ -28,5 +28,5 @@ export const diagnosesText = (answer: {
   readonly checks: readonly Diagnosis[];
 }): string => answer.checks.map(lineOf).join('\n');
 
-const lineOf = ({ what, state, detail, fix }: Diagnosis): string =>
+const lineOf = ({ what, state, detail, fix }: Diagnosis) =>
   `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix.replace(/^switchyard /, `${ownName()} `)}` : ''}`;

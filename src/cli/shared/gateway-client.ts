@@ -94,7 +94,7 @@ export class GatewayClient {
     throw await refusal(response);
   }
 
-  #unreachable(error: Error): CliError {
+  #unreachable(error: Error) {
     const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
     const hint = `start one with \`${ownName()} up\`, or name another one with --url`;
     return new CliError(
@@ -148,7 +148,7 @@ export const refusal = async (response: Response): Promise<CliError> =>
 /**
  * The message of OpenAI's error envelope, or the first 200 characters of any other body.
  */
-function errorText(body: string, { status, headers }: Response): string {
+function errorText(body: string, { status, headers }: Response) {
   const id = headers.get('x-request-id');
   const where = `(${status}${id ? `, ${id}` : ''})`;
   try {

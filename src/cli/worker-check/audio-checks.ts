@@ -131,7 +131,7 @@ export const AUDIO_CHECKS: readonly Check[] = [
 ];
 
 /** What a worker finds too large it refuses with a code; gRPC's own limits have none. */
-async function demandTaken(call: CheckedCall<unknown>, what: string): Promise<string> {
+async function demandTaken(call: CheckedCall<unknown>, what: string) {
   const end = await endOf(call, what);
   const { code } = end.trailers;
   demand(
@@ -243,10 +243,7 @@ export const STT_SAMPLES: Samples<TranscribeFileResponse> = {
 };
 
 /** @throws Verdict */
-function judgeTranscript(
-  answer: TranscribeFileResponse | undefined,
-  seconds: number,
-): void {
+function judgeTranscript(answer: TranscribeFileResponse | undefined, seconds: number) {
   const { durationS = 0, segments = [] } = answer ?? {};
   demand(
     Math.abs(durationS - seconds) < 0.2,

@@ -147,7 +147,7 @@ async function cancelCall(
 }
 
 /** @returns true for a late answer, which is accepted */
-async function judgeEnd(call: CheckedCall<unknown>): Promise<boolean> {
+async function judgeEnd(call: CheckedCall<unknown>) {
   // The rest of an upload is not sent after a cancel.
   call.complete();
   const end = await endOf(call, 'the end of a cancelled call', 'fail', 10_000);

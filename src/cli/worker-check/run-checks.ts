@@ -159,7 +159,7 @@ async function meet(client: WorkerClient, options: CheckOptions): Promise<CheckC
 }
 
 /** Of the service whose Health says so; else the first that answers at all. */
-async function kindOf(client: WorkerClient): Promise<ModelKind> {
+async function kindOf(client: WorkerClient) {
   let answering: ModelKind | undefined;
   for (const kind of MODEL_KINDS) {
     const [report] = (await client.health(kind)).messages;

@@ -217,9 +217,7 @@ export class WorkerClient {
   }
 
   /** A short call with the limit of a probe. */
-  #send<M>(
-    start: (options: CallOptions, reply: Reply<M>) => RawCall,
-  ): Promise<CallEnd<M>> {
+  #send<M>(start: (options: CallOptions, reply: Reply<M>) => RawCall) {
     const options = { deadline: Date.now() + PROBE_LIMIT_MS };
     return new CheckedCall<M>('', reply =>
       this.#channel.track(() => start(options, reply)),
