@@ -6,7 +6,7 @@ import { hubToken, launchDirectory } from '../platform/config/process-environmen
 import { type Settings } from '../platform/config/settings.js';
 import { type PlannedSource } from './catalogue/add-plan.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import type { PullEvent } from './hub/file-download.js';
+import type { PullObserver } from './hub/file-download.js';
 import { listFiles } from './hub/file-listing.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
@@ -35,61 +35,45 @@ interface FileProgress {
   step: number;
 }
 
-type EventOf<Type> = PullEvent & { readonly type: Type };
-
 /** Shows a pull: bars on a terminal, plain lines elsewhere, nothing with `quiet`. */
-class PullProgress {
+class PullProgress implements PullObserver {
   readonly #files = new Map<string, FileProgress>();
-  readonly #bars = stderr.isTTY
-    ? new MultiBar({
+  readonly #bars: MultiBar | undefined;
+
+  constructor(private readonly quiet: boolean) {
+    if (stderr.isTTY && !quiet)
+      this.#bars = new MultiBar({
         format: ' {bar} {percentage}% | {have} of {all} | {speed}/s | {file}',
         hideCursor: true,
         clearOnComplete: true,
         stream: stderr,
         etaBuffer: 50,
-      })
-    : undefined;
-
-  constructor(private readonly quiet: boolean) {}
-
-  readonly observe = (event: PullEvent) => {
-    if (this.quiet) return;
-    switch (event.type) {
-      case 'planned':
-        return this.#say(planText(event));
-      case 'started':
-        return this.#started(event);
-      case 'received':
-        return this.#received(event);
-      case 'waiting': {
-        const seconds = (event.ms / 1000).toFixed(1);
-        return this.#say(
-          `${MARKS.warn} ${event.path}: ${event.why}; again in ${seconds} s`,
-        );
-      }
-      case 'done': {
-        this.#remove(event.path);
-        const already = event.already ? dim(', here already') : '';
-        return this.#say(`${MARKS.ok} ${event.path}  ${byteText(event.size)}${already}`);
-      }
-    }
-  };
-
-  stop(): void {
-    this.#bars?.stop();
+      });
   }
 
-  #started({ path, have, size }: EventOf<'started'>) {
+  planned(
+    files: number,
+    bytes: number | undefined,
+    present: number,
+    folder: string,
+  ): void {
+    const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
+    const here = present > 0 ? `, of which ${byteText(present)} are here` : '';
+    const count = `${files} file${files === 1 ? '' : 's'}`;
+    this.#say(`${count}${size}${here} → ${resolve(folder)}`);
+  }
+
+  started(path: string, have: number, size: number | undefined): void {
     this.#remove(path);
     const all = size === undefined ? '?' : byteText(size);
     const words = { file: path, have: byteText(have), all, speed: '-' };
     const bar = this.#bars?.create(size ?? Math.max(have, 1), have, words);
-    if (!bar) say(`  ${path}${have > 0 ? `  from ${byteText(have)} on` : ''}`);
+    if (!bar) this.#say(`  ${path}${have > 0 ? `  from ${byteText(have)} on` : ''}`);
     const startedMs = Date.now();
     this.#files.set(path, { size, startedMs, startedAt: have, bar, at: have, step: 0 });
   }
 
-  #received({ path, bytes }: EventOf<'received'>) {
+  received(path: string, bytes: number): void {
     const file = this.#files.get(path);
     if (!file) return;
     file.at += bytes;
@@ -98,7 +82,21 @@ class PullProgress {
     const step = size ? Math.floor((at / size) * PLAIN_STEPS) : 0;
     if (step <= file.step || step >= PLAIN_STEPS) return;
     file.step = step;
-    say(`  ${path}  ${step * (100 / PLAIN_STEPS)} % of ${byteText(size ?? 0)}`);
+    this.#say(`  ${path}  ${step * (100 / PLAIN_STEPS)} % of ${byteText(size ?? 0)}`);
+  }
+
+  waiting(path: string, ms: number, why: string): void {
+    this.#say(`${MARKS.warn} ${path}: ${why}; again in ${(ms / 1000).toFixed(1)} s`);
+  }
+
+  done(path: string, size: number, already: boolean): void {
+    this.#remove(path);
+    const here = already ? dim(', here already') : '';
+    this.#say(`${MARKS.ok} ${path}  ${byteText(size)}${here}`);
+  }
+
+  stop(): void {
+    this.#bars?.stop();
   }
 
   #remove(path: string) {
@@ -110,7 +108,7 @@ class PullProgress {
   /** Above the bars, which stay where they are; without bars just a line. */
   #say(text: string) {
     if (this.#bars && this.#files.size > 0) this.#bars.log(`${text}\n`);
-    else say(text);
+    else if (!this.quiet) say(text);
   }
 }
 
@@ -119,12 +117,6 @@ function drawBar({ at, startedAt, startedMs }: FileProgress, bar: SingleBar) {
   const seconds = Math.max(0.001, (Date.now() - startedMs) / 1000);
   const speed = byteText(Math.round((at - startedAt) / seconds));
   bar.update(at, { have: byteText(at), speed });
-}
-
-function planText({ files, bytes, presentBytes, folder }: EventOf<'planned'>) {
-  const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
-  const here = presentBytes > 0 ? `, of which ${byteText(presentBytes)} are here` : '';
-  return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${resolve(folder)}`;
 }
 
 /** Downloads the sources of a plan: from the hub, else from the packages of the catalogue. */
@@ -255,12 +247,11 @@ async function pullWithProgress(
   quiet: boolean | undefined,
   signal: AbortSignal,
 ) {
-  const progress = new PullProgress(quiet === true);
+  const observer = new PullProgress(quiet === true);
   try {
-    const { observe } = progress;
-    return await pullModel(order, { http, signal, observe, stallMs: STALL_MS });
+    return await pullModel(order, { http, signal, observer, stallMs: STALL_MS });
   } finally {
-    progress.stop();
+    observer.stop();
   }
 }
 

@@ -36,7 +36,7 @@ const LONGEST_ASKED_WAIT_MS = 300_000;
  *   threw; the abort's reason
  */
 async function withRetries<T>(
-  { signal, observe, timing = REAL_TIMING }: PullContext,
+  { signal, observer, timing = REAL_TIMING }: PullContext,
   path: string,
   attempt: () => Promise<T>,
   progressed: () => boolean = () => false,
@@ -52,7 +52,7 @@ async function withRetries<T>(
       const own = () => backoffMs(fruitless, OWN_WAITS, () => timing.random());
       const ms = error.retryAfterMs ?? Math.round(own());
       if (fruitless >= FRUITLESS_ATTEMPTS || ms > LONGEST_ASKED_WAIT_MS) throw error;
-      observe({ type: 'waiting', path, ms, why: error.message });
+      observer.waiting(path, ms, error.message);
       await timing.sleep(ms, signal);
     }
   }
@@ -169,7 +169,7 @@ async function survey(
 async function announce(
   surveyed: readonly SurveyedFile[],
   { folder, mirror }: PullRequest,
-  { observe, freeBytes }: PullContext,
+  { observer, freeBytes }: PullContext,
 ) {
   let [bytes, presentBytes, missing]: [number | undefined, number, number] = [0, 0, 0];
   for (const { listed, present, partial } of surveyed) {
@@ -178,7 +178,7 @@ async function announce(
     presentBytes += present?.size ?? partial;
     if (!present) missing += (listed.size ?? 0) - partial;
   }
-  observe({ type: 'planned', files: surveyed.length, bytes, presentBytes, folder });
+  observer.planned(surveyed.length, bytes, presentBytes, folder);
   // The packages stay until the model is complete.
   const packages = missing > 0 ? (mirror?.packages ?? []) : [];
   const extra = packages.reduce((sum, one) => sum + one.bytes, 0);
@@ -257,7 +257,7 @@ async function bring(
 ) {
   const { path } = listed;
   if (present) {
-    context.observe({ type: 'done', path, size: present.size ?? 0, already: true });
+    context.observer.done(path, present.size ?? 0, true);
     return present;
   }
   const download = new FileDownload(listed, target, context);
@@ -269,6 +269,6 @@ async function bring(
         () => download.attempt(),
         () => download.received > 0,
       );
-  context.observe({ type: 'done', path, size, already: false });
+  context.observer.done(path, size, false);
   return { path, size, sha256 };
 }

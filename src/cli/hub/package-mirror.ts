@@ -111,7 +111,7 @@ export class PackageMirror {
 
   async #download(from: MirrorPackage) {
     const { name, version, bytes, sha256 } = from;
-    const { signal, observe } = this.context;
+    const { signal, observer } = this.context;
     const wheel = join(this.#folder, `${name}-${version}.whl`);
     const whole = async () =>
       (await digestFile(wheel, { sha256 }, signal)).finish().matches;
@@ -124,11 +124,11 @@ export class PackageMirror {
       await writeFile(join(folder, 'requirements.txt'), line);
     });
     const path = `${name} ${version}`;
-    observe({ type: 'started', path, have: 0, size: bytes });
+    observer.started(path, 0, bytes);
     let seen = 0;
     const look = async () => {
       const now = Math.min(bytes, await bytesBelow(folder));
-      observe({ type: 'received', path, bytes: Math.max(0, now - seen) });
+      observer.received(path, Math.max(0, now - seen));
       seen = Math.max(seen, now);
     };
     const progress = setInterval(() => void look(), PROGRESS_MS);
@@ -146,7 +146,7 @@ export class PackageMirror {
     const [file = ''] = await readdir(join(folder, 'wheel'));
     await rename(join(folder, 'wheel', file), wheel);
     await rm(folder, { recursive: true });
-    observe({ type: 'done', path, size: bytes, already: false });
+    observer.done(path, bytes, false);
     return wheel;
   }
 
