@@ -18,7 +18,13 @@ import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
 import { KEY_TEXTS } from './operate/status.js';
 import { command, type EngineChecks } from './shared/command.js';
-import { diagnosesText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
+import {
+  diagnosesText,
+  type Diagnosis,
+  failing,
+  passing,
+  warning,
+} from './shared/diagnosis.js';
 import { type GatewayAnswer } from './shared/gateway-client.js';
 import { runCommand } from './shared/run-command.js';
 import { byteText } from './shared/terminal.js';
@@ -120,8 +126,8 @@ export async function checkFolder(
   const free = await freeOf(folder);
   const detail = `${folder}, ${byteText(free)} free`;
   if (free >= LOW_DISK_BYTES) return passing(what, detail);
-  const state = free < FULL_DISK_BYTES ? 'fail' : 'warn';
-  return { what, state, detail, fix: 'make room: uploads and models need it' };
+  const diagnose = free < FULL_DISK_BYTES ? failing : warning;
+  return diagnose(what, detail, 'make room: uploads and models need it');
 }
 
 async function checkModelFiles(
@@ -204,14 +210,11 @@ async function checkGateway({
     const { gateway } = (await status.json()) as GatewayAnswer<'/admin/v1/status'>;
     const workers = await ask('workers');
     const { data } = (await workers.json()) as GatewayAnswer<'/admin/v1/workers'>;
-    const state = gateway.keys === 'ignored' ? 'warn' : 'ok';
+    const ofKeys = gateway.keys === 'ignored' ? warning : passing;
+    const unwell = data.filter(({ problem }) => problem !== undefined);
     return [
-      { what: 'keys', state, detail: KEY_TEXTS[gateway.keys] },
-      ...data.flatMap(({ id, problem }) =>
-        problem === undefined
-          ? []
-          : [{ what: 'worker', state: 'fail' as const, detail: `${id}: ${problem}` }],
-      ),
+      ofKeys('keys', KEY_TEXTS[gateway.keys]),
+      ...unwell.map(({ id, problem }) => failing('worker', `${id}: ${problem}`)),
     ];
   } catch {
     return [];
@@ -247,7 +250,7 @@ function checkPythonWorkers(
   }
   const detail = `needed by ${users.join(', ')}: ${environment.folder} is ${STATES[state]}`;
   const fix = `switchyard engines install ctranslate2${manifest?.cuda ? ' --cuda' : ''}`;
-  return [{ what, state: state === 'outdated' ? 'warn' : 'fail', detail, fix }];
+  return [(state === 'outdated' ? warning : failing)(what, detail, fix)];
 }
 
 const usesEnvironment = ({ command = [] }: ModelSpec, { python }: PythonEnvironment) =>
@@ -271,14 +274,7 @@ async function checkLlamaKernels(
   if (await isCompiledHere()) return [passing(what, 'compiled for this CPU')];
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';
-  return [
-    {
-      what,
-      state: 'warn',
-      detail,
-      fix: 'switchyard engines install llama-cpp --native',
-    },
-  ];
+  return [warning(what, detail, 'switchyard engines install llama-cpp --native')];
 }
 
 export const doctorCommand = command('doctor', {
@@ -314,11 +310,7 @@ async function configured(
   const valid = `${settings.workers.modelsFile} and every setting are valid`;
   return [
     passing('configuration', valid),
-    ...warnings.map((warning): Diagnosis => ({
-      what: 'configuration',
-      state: 'warn',
-      detail: problemText(warning),
-    })),
+    ...warnings.map(problem => warning('configuration', problemText(problem))),
     ...checkEngineLibraries(local),
     ...(await Promise.all([...checkPackages(local), ...checkCommands(local)])),
     ...checkPythonWorkers(models, settings.data.dir),

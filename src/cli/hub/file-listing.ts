@@ -55,7 +55,11 @@ export async function listFiles(
   for (const { path } of files)
     if (names.size === names.add(path.toLowerCase()).size)
       throw new HubError('refused', `the server names ${path} twice`);
-  return { revision: listing.revision, files: withSha256(files, order) };
+  const { revision } = listing;
+  return {
+    revision,
+    files: order.source.kind === 'url' ? files : withSha256(files, order.sha256),
+  };
 }
 
 function included(
@@ -122,12 +126,11 @@ async function offered(
   const name = urlFileName(url);
   if (name === MANIFEST_NAME)
     return manifestListing(await http.text(url, signal), url, sha256);
-  return { revision: 'url', files: [{ path: safeFilePath(name), url }] };
+  return { revision: 'url', files: [{ path: safeFilePath(name), url, sha256 }] };
 }
 
-function withSha256(files: readonly ListedFile[], { source, sha256 }: ListingRequest) {
-  const isManifest = source.kind === 'url' && source.url.endsWith(MANIFEST_NAME);
-  if (sha256 === undefined || isManifest) return files;
+function withSha256(files: readonly ListedFile[], sha256: string | undefined) {
+  if (sha256 === undefined) return files;
   const [file, ...others] = files;
   if (file && others.length === 0) return [{ ...file, sha256 }];
   throw new HubError(

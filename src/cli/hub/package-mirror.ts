@@ -27,6 +27,15 @@ export const PIP_UNREACHABLE =
 export const PIP_OFFLINE =
   'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
+/** The first failure of pip whose pattern is in its output. */
+export function pipError(
+  output: string,
+  known: readonly (readonly [RegExp, HubError['kind'], message: string])[],
+): HubError {
+  const [, kind, message] = known.find(([pattern]) => pattern.test(output))!;
+  return new HubError(kind, message);
+}
+
 /**
  * pip downloads, and neither installs nor builds: a source package would run its
  * `setup.py`. The file size limit stops a package that is larger than announced.
@@ -177,7 +186,7 @@ export class PackageMirror {
 
   #failure({ name, version, bytes }: MirrorPackage, output: string) {
     const what = `the package ${name} ${version}`;
-    const known: readonly (readonly [RegExp, HubError['kind'], string])[] = [
+    return pipError(output, [
       [
         /No module named '?pip/,
         'order',
@@ -210,9 +219,7 @@ export class PackageMirror {
         `pip finds no wheel of ${what}. Its settings name the index. ${PIP_OFFLINE}`,
       ],
       [/^/, 'refused', `pip cannot download ${what}: ${lastLines(output, 1)}`],
-    ];
-    const [, kind, message] = known.find(([pattern]) => pattern.test(output))!;
-    return new HubError(kind, message);
+    ]);
   }
 }
 
