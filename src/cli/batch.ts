@@ -106,16 +106,12 @@ const BAR =
  * ends the watching, not the batch.
  */
 async function watch(client: GatewayClient, first: Batch, signal: AbortSignal) {
-  const progress = startProgress();
-  try {
-    let batch = first;
-    for (; ; batch = await client.call('get', '/v1/batches/{id}', { id: batch.id })) {
-      progress.show(batch);
-      if (hasEnded(batch)) return batch;
-      await sleep(POLL_MS, undefined, { signal });
-    }
-  } finally {
-    progress.stop();
+  using progress = startProgress();
+  for (let batch = first; ;) {
+    progress.show(batch);
+    if (hasEnded(batch)) return batch;
+    await sleep(POLL_MS, undefined, { signal });
+    batch = await client.call('get', '/v1/batches/{id}', { id: batch.id });
   }
 }
 
@@ -147,11 +143,13 @@ function startProgress() {
       bar.update(done, words);
     }
   };
-  const stop = () => {
-    bar.stop();
-    line.clear();
+  return {
+    show,
+    [Symbol.dispose]() {
+      bar.stop();
+      line.clear();
+    },
   };
-  return { show, stop };
 }
 
 const HELP = `

@@ -74,7 +74,7 @@ async function ran(
   { callers, requests, priority }: Options,
   signal: AbortSignal,
 ) {
-  const progress = new ProgressLine();
+  using progress = new ProgressLine();
   const samples: Sample[] = [];
   const failures: CliError[] = [];
   let left = requests;
@@ -91,9 +91,7 @@ async function ran(
         progress.show(`${samples.length + failures.length} of ${requests}`);
     }
   };
-  await Promise.all(Array.from({ length: callers }, caller)).finally(() =>
-    progress.clear(),
-  );
+  await Promise.all(Array.from({ length: callers }, caller));
   return { samples, failures };
 }
 

@@ -5,7 +5,7 @@ import { parseNumber, parseWholeNumber } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
 import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { type GatewayClient, serverEvents } from './shared/gateway-client.js';
-import { watched } from './request-watch.js';
+import { watchedRequest } from './request-watch.js';
 import { MARKS, say } from './shared/terminal.js';
 
 const HELP = `
@@ -135,21 +135,15 @@ class Conversation {
     const stream_options = { include_usage: true };
     const body = { messages, ...this.fields, stream: true, stream_options };
     const { priority, timings } = this.options;
-    const order = { body, priority };
-    await watched(
-      this.client,
-      '/v1/chat/completions',
-      order,
-      async (response, watch) => {
-        const { content, tokens } = await written(response, watch.stop);
-        if (timings) {
-          const first = response.headers.get('x-switchyard-ttft-ms');
-          const ttft = first === null ? '' : `first token ${first} ms, `;
-          say(`${ttft}${await watch.timings()}${tokens}`);
-        }
-        this.#messages = [...messages, { role: 'assistant', content }];
-      },
-    );
+    using watch = watchedRequest(this.client);
+    const response = await watch.post('/v1/chat/completions', body, priority);
+    const { content, tokens } = await written(response, watch.stop);
+    if (timings) {
+      const first = response.headers.get('x-switchyard-ttft-ms');
+      const ttft = first === null ? '' : `first token ${first} ms, `;
+      say(`${ttft}${await watch.timings()}${tokens}`);
+    }
+    this.#messages = [...messages, { role: 'assistant', content }];
   }
 }
 

@@ -139,19 +139,15 @@ async function installPython(
   signal: AbortSignal,
 ) {
   const place = environment();
-  const progress = new ProgressLine();
-  try {
-    const report = (text: string) =>
-      progress.show(text.slice(0, process.stderr.columns ?? 120));
-    const { manifest } = await place.install({ cuda, report, signal, python });
-    progress.clear();
-    const { ctranslate2, python: of } = manifest!.versions;
-    say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
-    say(`  next: ${ownName()} models add whisper-small`);
-    say(
-      `  a model of your own, in models.yaml: engine: external, and command: [${place.python}, ${WORKER}]`,
-    );
-  } finally {
-    progress.clear();
-  }
+  using progress = new ProgressLine();
+  const report = (text: string) =>
+    progress.show(text.slice(0, process.stderr.columns ?? 120));
+  const { manifest } = await place.install({ cuda, report, signal, python });
+  progress.clear();
+  const { ctranslate2, python: of } = manifest!.versions;
+  say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
+  say(`  next: ${ownName()} models add whisper-small`);
+  say(
+    `  a model of your own, in models.yaml: engine: external, and command: [${place.python}, ${WORKER}]`,
+  );
 }

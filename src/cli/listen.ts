@@ -214,7 +214,7 @@ async function listen(
   options: OptionValues<typeof OPTIONS>,
   turns: boolean,
 ) {
-  const line = new ProgressLine();
+  using line = new ProgressLine();
   let spoken = '';
   const socket = await connected(client, options.model);
   const live = new LiveTranscription(socket, turns, event => {
@@ -234,7 +234,6 @@ async function listen(
     for await (const chunk of audio) await live.send(chunk);
     await live.finish();
   } finally {
-    line.clear();
     socket.close();
   }
 }

@@ -36,7 +36,7 @@ interface FileProgress {
 }
 
 /** Shows a pull: bars on a terminal, plain lines elsewhere, nothing with `quiet`. */
-class PullProgress implements PullObserver {
+class PullProgress implements PullObserver, Disposable {
   readonly #files = new Map<string, FileProgress>();
   readonly #bars: MultiBar | undefined;
 
@@ -95,7 +95,7 @@ class PullProgress implements PullObserver {
     this.#say(`${MARKS.ok} ${path}  ${byteText(size)}${here}`);
   }
 
-  stop(): void {
+  [Symbol.dispose](): void {
     this.#bars?.stop();
   }
 
@@ -247,12 +247,8 @@ async function pullWithProgress(
   quiet: boolean | undefined,
   signal: AbortSignal,
 ) {
-  const observer = new PullProgress(quiet === true);
-  try {
-    return await pullModel(order, { http, signal, observer, stallMs: STALL_MS });
-  } finally {
-    observer.stop();
-  }
+  using observer = new PullProgress(quiet === true);
+  return await pullModel(order, { http, signal, observer, stallMs: STALL_MS });
 }
 
 function folderFor(

@@ -8,7 +8,7 @@ import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
 import { parseNumber, writablePath } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { gatewayCommand } from './shared/command.js';
-import { watched } from './request-watch.js';
+import { watchedRequest } from './request-watch.js';
 import { ProgressLine, say, byteText } from './shared/terminal.js';
 
 const HELP = `
@@ -52,17 +52,12 @@ export const speakCommand = gatewayCommand('speak <text>', {
       input: text === '-' ? await textOf(process.stdin) : text,
       speed,
     };
-    return watched(
-      client,
-      '/v1/audio/speech',
-      { body, priority },
-      async (response, watch) => {
-        watch.stop();
-        const bytes = await save(response, output, path, signal);
-        if (timings) say(await watch.timings());
-        return { file: path, format, bytes, model, voice, request_id: watch.id };
-      },
-    );
+    using watch = watchedRequest(client);
+    const response = await watch.post('/v1/audio/speech', body, priority);
+    watch.stop();
+    const bytes = await save(response, output, path, signal);
+    if (timings) say(await watch.timings());
+    return { file: path, format, bytes, model, voice, request_id: watch.id };
   },
 });
 
@@ -78,7 +73,7 @@ async function save(
   path: string | undefined,
   signal: AbortSignal,
 ) {
-  const line = new ProgressLine();
+  using line = new ProgressLine();
   const target: Writable = path === undefined ? process.stdout : createWriteStream(path);
   let bytes = 0;
   const counted = async function* (): AsyncGenerator<Uint8Array> {
@@ -92,7 +87,6 @@ async function save(
   try {
     await pipeline(counted, target, { signal, end: path !== undefined });
   } catch (error) {
-    line.clear();
     // An incomplete recording must not stay under the name of a complete one.
     if (path !== undefined) await rm(path, { force: true });
     signal.throwIfAborted();

@@ -11,7 +11,7 @@ import {
 import { usageError } from './shared/cli-error.js';
 import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { serverEvents } from './shared/gateway-client.js';
-import { watched } from './request-watch.js';
+import { watchedRequest } from './request-watch.js';
 import { say } from './shared/terminal.js';
 
 const JSON_FORMATS = ['json', 'verbose_json', 'diarized_json'];
@@ -61,21 +61,21 @@ export const transcribeCommand = gatewayCommand('transcribe <file>', {
     const path = output === undefined ? undefined : await writablePath(output);
     const body = await formOf(file, options, { format, streams });
     const route = `/v1/audio/${translate ? 'translations' : 'transcriptions'}`;
-    await watched(client, route, { body, priority }, async (response, watch) => {
-      let written = '';
-      const write = (text: string) => {
-        watch.stop();
-        written += text;
-        if (path === undefined) process.stdout.write(text);
-      };
-      if (streams) await copyDeltas(response, write);
-      else write(await response.text());
+    using watch = watchedRequest(client);
+    const response = await watch.post(route, body, priority);
+    let written = '';
+    const write = (text: string) => {
       watch.stop();
-      const rest = written.endsWith('\n') ? '' : '\n';
-      if (path === undefined) process.stdout.write(rest);
-      else writeFileSync(path, written + rest);
-      if (timings) say(await watch.timings());
-    });
+      written += text;
+      if (path === undefined) process.stdout.write(text);
+    };
+    if (streams) await copyDeltas(response, write);
+    else write(await response.text());
+    watch.stop();
+    const rest = written.endsWith('\n') ? '' : '\n';
+    if (path === undefined) process.stdout.write(rest);
+    else writeFileSync(path, written + rest);
+    if (timings) say(await watch.timings());
   },
 });
 

@@ -48,7 +48,7 @@ export const workerCheckCommand = command('check [address]', {
     const { only, json } = options;
     if (options.list) return listChecks(json);
     const asked = await checkOptions(arg, options);
-    const progress = new ProgressLine();
+    using progress = new ProgressLine();
     const results = await runChecks(asked, {
       checks: CHECKS.filter(({ name }) => only.length === 0 || only.includes(name)),
       signal,
@@ -57,7 +57,7 @@ export const workerCheckCommand = command('check [address]', {
         progress.clear();
         if (!json) print(line(result));
       },
-    }).finally(() => progress.clear());
+    });
     const ok = results.every(({ state }) => state !== 'fail');
     return { ok, address: asked.address, checks: results };
   },

@@ -85,7 +85,7 @@ export const topCommand = gatewayCommand('top', {
       const now = await client.call('get', '/admin/v1/status');
       return json ? JSON.stringify(now) : statusText(now);
     };
-    const screen = json ? undefined : openScreen();
+    using screen = json ? undefined : openScreen();
     const stop = screen ? AbortSignal.any([signal, screen.quit]) : signal;
     try {
       for (let left = count ?? (screen ? Infinity : 1); left > 0; left--) {
@@ -95,8 +95,6 @@ export const topCommand = gatewayCommand('top', {
       }
     } catch (error) {
       if (!screen?.quit.aborted) throw error;
-    } finally {
-      screen?.close();
     }
   },
 });
@@ -127,7 +125,7 @@ function openScreen() {
       const cut = lines.map(line => `${line.slice(0, columns)}\u001b[K`);
       stdout.write(`\u001b[H${cut.join('\n')}\u001b[J`);
     },
-    close(): void {
+    [Symbol.dispose](): void {
       stdin.off('data', onKey).setRawMode(false).pause();
       stdout.write(LEAVE);
     },

@@ -57,15 +57,11 @@ export async function runChecks(
   run: CheckRun,
 ): Promise<readonly CheckResult[]> {
   const { signal } = run;
-  const client = new WorkerClient(options.address, options.remote);
+  using client = new WorkerClient(options.address, options.remote);
   const aborted = new Promise<never>((_, reject) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error)),
   );
-  try {
-    return await Promise.race([judgeAll(client, options, run), aborted]);
-  } finally {
-    client.close();
-  }
+  return await Promise.race([judgeAll(client, options, run), aborted]);
 }
 
 async function judgeAll(

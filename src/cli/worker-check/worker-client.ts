@@ -150,7 +150,7 @@ export interface Samples<M = unknown> {
 }
 
 /** The worker as a gateway sees it: the same connection, the same messages. */
-export class WorkerClient {
+export class WorkerClient implements Disposable {
   readonly #channel: WorkerChannel;
 
   /** @throws Error when a file of `remote` cannot be read */
@@ -212,7 +212,7 @@ export class WorkerClient {
     );
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#channel.abort();
   }
 
