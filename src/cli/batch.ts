@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SingleBar } from 'cli-progress';
-import { BATCH_ENDPOINTS, type BatchJob } from '../core/jobs/batch-job.js';
+import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
 import { isTerminal } from '../core/jobs/batch-status.js';
 import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
 import {
@@ -19,7 +19,7 @@ import {
   writablePath,
 } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
-import { command, commandGroup } from './shared/command.js';
+import { gatewayCommand, commandGroup } from './shared/command.js';
 import {
   table,
   print,
@@ -105,21 +105,13 @@ const BAR =
  * Watches a batch to its end: a bar on a terminal, a line per change elsewhere. Ctrl-C
  * ends the watching, not the batch.
  */
-async function watch(
-  client: GatewayClient,
-  first: Batch,
-  signal: AbortSignal,
-): Promise<Batch> {
-  const progress = startProgress();
-  try {
-    let batch = first;
-    for (; ; batch = await client.call('get', '/v1/batches/{id}', { id: batch.id })) {
-      progress.show(batch);
-      if (hasEnded(batch)) return batch;
-      await sleep(POLL_MS, undefined, { signal });
-    }
-  } finally {
-    progress.stop();
+async function watch(client: GatewayClient, first: Batch, signal: AbortSignal) {
+  using progress = startProgress();
+  for (let batch = first; ;) {
+    progress.show(batch);
+    if (hasEnded(batch)) return batch;
+    await sleep(POLL_MS, undefined, { signal });
+    batch = await client.call('get', '/v1/batches/{id}', { id: batch.id });
   }
 }
 
@@ -151,11 +143,13 @@ function startProgress() {
       bar.update(done, words);
     }
   };
-  const stop = () => {
-    bar.stop();
-    line.clear();
+  return {
+    show,
+    [Symbol.dispose]() {
+      bar.stop();
+      line.clear();
+    },
   };
-  return { show, stop };
 }
 
 const HELP = `
@@ -166,12 +160,10 @@ Examples:
 With --watch the results are downloaded at the end, and the exit code is 1 unless every line was answered. Ctrl-C stops
 watching; the batch continues, and "switchyard batch watch ID" watches it again.`;
 
-const batchSubmitCommand = command({
-  name: 'submit',
+const batchSubmitCommand = gatewayCommand('submit <file>', {
   about: 'upload a file of requests, one JSON per line, and run it',
-  arg: ['<file>', 'JSONL: {"custom_id", "method": "POST", "url", "body"}'],
+  arg: 'JSONL: {"custom_id", "method": "POST", "url", "body"}',
   help: HELP,
-  gateway: true,
   options: {
     '-e, --endpoint <path>': [
       'where every line goes (default: the url of the first)',
@@ -212,7 +204,7 @@ const batchSubmitCommand = command({
 });
 
 /** @returns its id. @throws CliError when the file cannot be read, or is refused */
-async function uploaded(client: GatewayClient, file: string): Promise<string> {
+async function uploaded(client: GatewayClient, file: string) {
   const form = new FormData();
   form.set('purpose', 'batch');
   form.set('file', await fileBlob(file), basename(file));
@@ -223,7 +215,7 @@ async function uploaded(client: GatewayClient, file: string): Promise<string> {
  * The endpoint of the first line; all lines must name the same one. @throws CliError exit
  * code 2 when it names none
  */
-async function endpointIn(file: string): Promise<BatchJob['endpoint']> {
+async function endpointIn(file: string) {
   const url = urlOf(await firstLine(await readablePath(file)));
   const endpoint = BATCH_ENDPOINTS.find(known => known === url);
   if (endpoint) return endpoint;
@@ -231,7 +223,7 @@ async function endpointIn(file: string): Promise<BatchJob['endpoint']> {
   throw usageError(message);
 }
 
-async function firstLine(path: string): Promise<string> {
+async function firstLine(path: string) {
   const input = createReadStream(path, 'utf8');
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     input.destroy();
@@ -240,7 +232,7 @@ async function firstLine(path: string): Promise<string> {
   return '';
 }
 
-function urlOf(line: string): unknown {
+function urlOf(line: string) {
   try {
     return (JSON.parse(line) as { url?: unknown } | null)?.url;
   } catch {
@@ -248,35 +240,27 @@ function urlOf(line: string): unknown {
   }
 }
 
-const get = command({
-  name: 'get',
+const get = gatewayCommand('get <id>', {
   about: 'the batch as JSON',
-  arg: ['<id>'],
   examples: ['batch get batch_1', 'batch get batch_1 | jq .request_counts'],
-  gateway: true,
   run: ({ client, arg: id }) => client.call('get', '/v1/batches/{id}', { id }),
   text: batch => JSON.stringify(batch, null, 2),
 });
 
 const act = (name: 'cancel' | 'retry-failed', about: string) =>
-  command({
-    name,
+  gatewayCommand(`${name} <id>`, {
     about,
-    arg: ['<id>'],
     examples: [`batch ${name} batch_1`],
-    gateway: true,
     run: ({ client, arg: id }) =>
       client.call('post', `/v1/batches/{id}/${name}`, { id }),
     text: ({ id, status }) => `${id} ${status}`,
   });
 
 const withFiles = (name: 'watch' | 'download', about: string) =>
-  command({
-    name,
+  gatewayCommand(`${name} <id>`, {
     about,
-    arg: ['<id>', 'id of the batch'],
+    arg: 'id of the batch',
     examples: [`batch ${name} batch_1`, `batch ${name} batch_1 -o night`],
-    gateway: true,
     options: { '-o, --output <prefix>': 'PREFIX_output.jsonl, PREFIX_errors.jsonl' },
     json: 'the batch and the names of the files as one JSON document',
     async run({ client, signal, arg: id, options: { output, json } }) {
@@ -293,11 +277,9 @@ const withFiles = (name: 'watch' | 'download', about: string) =>
     },
   });
 
-const list = command({
-  name: 'list',
+const list = gatewayCommand('list', {
   about: 'the newest batches',
   examples: ['batch list', 'batch list -n 5 --json'],
-  gateway: true,
   options: {
     '-n, --limit <count>': ['how many, 1 to 100', parseWholeNumber(1, 100), 20],
   },

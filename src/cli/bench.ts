@@ -1,6 +1,6 @@
 import { parseWholeNumber } from './shared/arguments.js';
 import { CliError } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
+import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { columns, print, printJson, ProgressLine, msText } from './shared/terminal.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
@@ -36,11 +36,10 @@ const OPTIONS = {
 
 type Options = OptionValues<typeof OPTIONS>;
 
-export const benchCommand = command({
-  name: 'bench',
+export const benchCommand = gatewayCommand('bench <model>', {
   about:
     'a small load on one model of a running gateway: latency, throughput and grouping',
-  arg: ['<model>', 'model or alias'],
+  arg: 'model or alias',
   examples: [
     'bench whisper-1',
     'bench whisper-1 --callers 16 --requests 200',
@@ -48,7 +47,6 @@ export const benchCommand = command({
   ],
   notes:
     'It loads the gateway for real, beside the requests of others. Exit code 1: a request failed.',
-  gateway: true,
   options: OPTIONS,
   json: true,
   async run({ client, signal, arg, options }) {
@@ -76,7 +74,7 @@ async function ran(
   { callers, requests, priority }: Options,
   signal: AbortSignal,
 ) {
-  const progress = new ProgressLine();
+  using progress = new ProgressLine();
   const samples: Sample[] = [];
   const failures: CliError[] = [];
   let left = requests;
@@ -93,9 +91,7 @@ async function ran(
         progress.show(`${samples.length + failures.length} of ${requests}`);
     }
   };
-  await Promise.all(Array.from({ length: callers }, caller)).finally(() =>
-    progress.clear(),
-  );
+  await Promise.all(Array.from({ length: callers }, caller));
   return { samples, failures };
 }
 

@@ -3,9 +3,9 @@ import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
 import { parseNumber, parseWholeNumber } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
+import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { type GatewayClient, serverEvents } from './shared/gateway-client.js';
-import { watched } from './request-watch.js';
+import { watchedRequest } from './request-watch.js';
 import { MARKS, say } from './shared/terminal.js';
 
 const HELP = `
@@ -37,12 +37,10 @@ const OPTIONS = {
   '--timings': 'report the time per phase on stderr',
 } as const;
 
-export const chatCommand = command({
-  name: 'chat',
+export const chatCommand = gatewayCommand('chat [prompt]', {
   about: 'talk to a language model of a running gateway',
-  arg: ['[prompt]', 'one question, or - for stdin; without it, a conversation'],
+  arg: 'one question, or - for stdin; without it, a conversation',
   help: HELP,
-  gateway: true,
   options: OPTIONS,
   async run({ client, signal, arg: prompt, options }) {
     const { temperature, seed, stop, json, maxTokens } = options;
@@ -67,7 +65,7 @@ export const chatCommand = command({
  * Id of the first chat model of the gateway. @throws CliError exit code 2 when
  * there is none
  */
-async function chatModel(client: GatewayClient): Promise<string> {
+async function chatModel(client: GatewayClient) {
   const { data } = await client.call('get', '/v1/models');
   const chatting = data.find(
     ({ id, root, capabilities }) => id === root && capabilities.includes('chat'),
@@ -137,21 +135,15 @@ class Conversation {
     const stream_options = { include_usage: true };
     const body = { messages, ...this.fields, stream: true, stream_options };
     const { priority, timings } = this.options;
-    const order = { body, priority };
-    await watched(
-      this.client,
-      '/v1/chat/completions',
-      order,
-      async (response, watch) => {
-        const { content, tokens } = await written(response, watch.stop);
-        if (timings) {
-          const first = response.headers.get('x-switchyard-ttft-ms');
-          const ttft = first === null ? '' : `first token ${first} ms, `;
-          say(`${ttft}${await watch.timings()}${tokens}`);
-        }
-        this.#messages = [...messages, { role: 'assistant', content }];
-      },
-    );
+    using watch = watchedRequest(this.client);
+    const response = await watch.post('/v1/chat/completions', body, priority);
+    const { content, tokens } = await written(response, watch.stop);
+    if (timings) {
+      const first = response.headers.get('x-switchyard-ttft-ms');
+      const ttft = first === null ? '' : `first token ${first} ms, `;
+      say(`${ttft}${await watch.timings()}${tokens}`);
+    }
+    this.#messages = [...messages, { role: 'assistant', content }];
   }
 }
 

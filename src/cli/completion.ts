@@ -9,10 +9,9 @@ interface Position {
   readonly next: readonly { readonly word: string; readonly about: string }[];
 }
 
-export const completionCommand = command({
-  name: 'completion',
+export const completionCommand = command('completion <shell>', {
   about: 'a script that completes commands and options in your shell',
-  arg: ['<shell>', 'your shell', ['bash', 'zsh', 'fish']],
+  arg: ['your shell', ['bash', 'zsh', 'fish']],
   examples: [
     'completion bash > ~/.local/share/bash-completion/completions/switchyard',
     'completion zsh > "${fpath[1]}/_switchyard"',

@@ -16,8 +16,7 @@ A * marks a value that differs from its default.`;
 const CHECK_HELP = `Exit code 2: there are mistakes, and a gateway would not start; each with file, line and column, or its variable.
 Warnings (!) start. Files of models: switchyard models check. This machine: switchyard doctor.`;
 
-const check = command({
-  name: 'check',
+const check = command('check', {
   about:
     'settings file, variables and models.yaml: every mistake, those in the options of engines included',
   examples: ['config check', 'config check --json | jq .warnings'],
@@ -36,8 +35,7 @@ const check = command({
   },
 });
 
-const show = command({
-  name: 'print',
+const show = command('print', {
   about: 'every setting, its value and its origin',
   examples: ['config print', "config print --json | jq -r '.settings[].path'"],
   notes: HELP,
@@ -75,10 +73,9 @@ const show = command({
 const SCHEMA_HELP = `Editors with a YAML language server check and complete a file that begins with
 # yaml-language-server: $schema=FILE`;
 
-const schema = command({
-  name: 'schema',
+const schema = command('schema [file]', {
   about: 'JSON Schema of a configuration file, for editors',
-  arg: ['[file]', 'which', Object.keys(FILE_SCHEMAS), 'switchyard'],
+  arg: ['which', Object.keys(FILE_SCHEMAS), 'switchyard'],
   examples: ['config schema', 'config schema models > models.schema.json'],
   notes: SCHEMA_HELP,
   run: ({ arg: file }) => printJson(FILE_SCHEMAS[file]?.()),

@@ -18,7 +18,13 @@ import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
 import { KEY_TEXTS } from './operate/status.js';
 import { command, type EngineChecks } from './shared/command.js';
-import { diagnosesText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
+import {
+  diagnosesText,
+  type Diagnosis,
+  failing,
+  passing,
+  warning,
+} from './shared/diagnosis.js';
 import { type GatewayAnswer } from './shared/gateway-client.js';
 import { runCommand } from './shared/run-command.js';
 import { byteText } from './shared/terminal.js';
@@ -29,7 +35,7 @@ const LOW_DISK_BYTES = 2 * 1024 ** 3;
 const FULL_DISK_BYTES = 256 * 1024 ** 2;
 const DIAL_LIMIT_MS = 2000;
 
-function checkNode(): Diagnosis {
+function checkNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const fits = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
   return fits
@@ -47,7 +53,7 @@ const checkPackages = (local: readonly ModelSpec[]) =>
     return name === undefined ? [] : [checkPackage(name, engine)];
   });
 
-async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
+async function checkPackage(name: string, engine: string) {
   try {
     await import(name);
     return passing(engine, `${name} loads`);
@@ -57,7 +63,7 @@ async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
   }
 }
 
-async function checkFfmpeg(): Promise<Diagnosis> {
+async function checkFfmpeg() {
   const { code, output } = await runCommand('ffmpeg', ['-version']);
   if (code !== 127) return passing('ffmpeg', output.split('\n')[0] ?? '');
   const detail =
@@ -68,7 +74,7 @@ async function checkFfmpeg(): Promise<Diagnosis> {
 
 /** The Debian libraries of the engines that models.yaml uses. */
 const checkEngineLibraries = (local: readonly ModelSpec[]) =>
-  Object.entries(EMBEDDED_LIBRARIES).flatMap(([engine, { load, fix }]): Diagnosis[] => {
+  Object.entries(EMBEDDED_LIBRARIES).flatMap(([engine, { load, fix }]) => {
     const users = local.filter(model => model.engine === engine).map(({ id }) => id);
     if (users.length === 0) return [];
     try {
@@ -80,7 +86,7 @@ const checkEngineLibraries = (local: readonly ModelSpec[]) =>
   });
 
 /** Free, or taken by a Switchyard that runs: both are well. */
-async function checkPort({ host, port }: Settings['server']): Promise<Diagnosis> {
+async function checkPort({ host, port }: Settings['server']) {
   const problem = await listenProblem({ host, port });
   const what = `port ${port}`;
   if (problem === undefined) return passing(what, `free on ${host}`);
@@ -92,7 +98,7 @@ async function checkPort({ host, port }: Settings['server']): Promise<Diagnosis>
   return failing(what, `cannot listen on ${host}: ${problem}${by}`, fix);
 }
 
-async function isSwitchyard(host: string, port: number): Promise<boolean> {
+async function isSwitchyard(host: string, port: number) {
   try {
     const response = await fetch(`http://${host}:${port}/health/live`, {
       signal: AbortSignal.timeout(DIAL_LIMIT_MS),
@@ -120,15 +126,15 @@ export async function checkFolder(
   const free = await freeOf(folder);
   const detail = `${folder}, ${byteText(free)} free`;
   if (free >= LOW_DISK_BYTES) return passing(what, detail);
-  const state = free < FULL_DISK_BYTES ? 'fail' : 'warn';
-  return { what, state, detail, fix: 'make room: uploads and models need it' };
+  const diagnose = free < FULL_DISK_BYTES ? failing : warning;
+  return diagnose(what, detail, 'make room: uploads and models need it');
 }
 
 async function checkModelFiles(
   models: readonly ModelSpec[],
   settings: Settings,
   engines: EngineChecks,
-): Promise<Diagnosis> {
+) {
   const verdicts = await checkModels(models, new ModelStore(settings.hub.modelsDir), {
     ...engines,
     checksums: false,
@@ -141,7 +147,7 @@ async function checkModelFiles(
 }
 
 /** Files and batches: a server, or SQLite in the data folder. */
-async function checkDatabase({ database, data }: Settings): Promise<Diagnosis> {
+async function checkDatabase({ database, data }: Settings) {
   if (database.url !== '') return checkServer('database', database.url, 'database.url');
   const file = resolve(data.dir, 'switchyard.db');
   const { size } = await stat(file).catch(() => ({ size: undefined }));
@@ -150,11 +156,7 @@ async function checkDatabase({ database, data }: Settings): Promise<Diagnosis> {
 }
 
 /** Optional servers, by address only: a handshake would need their secrets here. */
-async function checkServer(
-  what: string,
-  url: string,
-  setting: string,
-): Promise<Diagnosis> {
+async function checkServer(what: string, url: string, setting: string) {
   if (url === '') return passing(what, `not used (${setting} is empty)`);
   const { hostname, port, protocol } = new URL(url);
   const target = `${hostname}:${port || (protocol.startsWith('redis') ? 6379 : 5432)}`;
@@ -208,14 +210,11 @@ async function checkGateway({
     const { gateway } = (await status.json()) as GatewayAnswer<'/admin/v1/status'>;
     const workers = await ask('workers');
     const { data } = (await workers.json()) as GatewayAnswer<'/admin/v1/workers'>;
-    const state = gateway.keys === 'ignored' ? 'warn' : 'ok';
+    const ofKeys = gateway.keys === 'ignored' ? warning : passing;
+    const unwell = data.filter(({ problem }) => problem !== undefined);
     return [
-      { what: 'keys', state, detail: KEY_TEXTS[gateway.keys] },
-      ...data.flatMap(({ id, problem }) =>
-        problem === undefined
-          ? []
-          : [{ what: 'worker', state: 'fail' as const, detail: `${id}: ${problem}` }],
-      ),
+      ofKeys('keys', KEY_TEXTS[gateway.keys]),
+      ...unwell.map(({ id, problem }) => failing('worker', `${id}: ${problem}`)),
     ];
   } catch {
     return [];
@@ -251,7 +250,7 @@ function checkPythonWorkers(
   }
   const detail = `needed by ${users.join(', ')}: ${environment.folder} is ${STATES[state]}`;
   const fix = `switchyard engines install ctranslate2${manifest?.cuda ? ' --cuda' : ''}`;
-  return [{ what, state: state === 'outdated' ? 'warn' : 'fail', detail, fix }];
+  return [(state === 'outdated' ? warning : failing)(what, detail, fix)];
 }
 
 const usesEnvironment = ({ command = [] }: ModelSpec, { python }: PythonEnvironment) =>
@@ -275,18 +274,10 @@ async function checkLlamaKernels(
   if (await isCompiledHere()) return [passing(what, 'compiled for this CPU')];
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';
-  return [
-    {
-      what,
-      state: 'warn',
-      detail,
-      fix: 'switchyard engines install llama-cpp --native',
-    },
-  ];
+  return [warning(what, detail, 'switchyard engines install llama-cpp --native')];
 }
 
-export const doctorCommand = command({
-  name: 'doctor',
+export const doctorCommand = command('doctor', {
   about: 'check whether this machine is ready; each problem comes with its fix',
   examples: ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
   notes:
@@ -319,11 +310,7 @@ async function configured(
   const valid = `${settings.workers.modelsFile} and every setting are valid`;
   return [
     passing('configuration', valid),
-    ...warnings.map((warning): Diagnosis => ({
-      what: 'configuration',
-      state: 'warn',
-      detail: problemText(warning),
-    })),
+    ...warnings.map(problem => warning('configuration', problemText(problem))),
     ...checkEngineLibraries(local),
     ...(await Promise.all([...checkPackages(local), ...checkCommands(local)])),
     ...checkPythonWorkers(models, settings.data.dir),

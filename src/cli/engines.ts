@@ -35,8 +35,7 @@ llama-cpp    --native compiles llama.cpp for this machine's CPU, offline: 3 minu
 
 Exit code 1: something is missing; the message names the repair. Exit code 3: the package index cannot be reached.`;
 
-const list = command({
-  name: 'list',
+const list = command('list', {
   about: 'every engine: version, what it serves, devices',
   examples: ['engines list', "engines list --json | jq -r '.engines[].engine'"],
   run: async () => ({ engines: await listedEngines(environment()) }),
@@ -53,10 +52,9 @@ const list = command({
     ),
 });
 
-const install = command({
-  name: 'install',
+const install = command('install <engine>', {
   about: 'install what an engine needs beside the npm packages',
-  arg: ['<engine>', 'the engine', ['ctranslate2', ...PACKAGED_ENGINES]],
+  arg: ['the engine', ['ctranslate2', ...PACKAGED_ENGINES]],
   examples: ['engines install ctranslate2', 'engines install llama-cpp --native'],
   notes: INSTALL_HELP,
   options: INSTALL_OPTIONS,
@@ -141,19 +139,15 @@ async function installPython(
   signal: AbortSignal,
 ) {
   const place = environment();
-  const progress = new ProgressLine();
-  try {
-    const report = (text: string) =>
-      progress.show(text.slice(0, process.stderr.columns ?? 120));
-    const { manifest } = await place.install({ cuda, report, signal, python });
-    progress.clear();
-    const { ctranslate2, python: of } = manifest!.versions;
-    say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
-    say(`  next: ${ownName()} models add whisper-small`);
-    say(
-      `  a model of your own, in models.yaml: engine: external, and command: [${place.python}, ${WORKER}]`,
-    );
-  } finally {
-    progress.clear();
-  }
+  using progress = new ProgressLine();
+  const report = (text: string) =>
+    progress.show(text.slice(0, process.stderr.columns ?? 120));
+  const { manifest } = await place.install({ cuda, report, signal, python });
+  progress.clear();
+  const { ctranslate2, python: of } = manifest!.versions;
+  say(`${MARKS.ok} ctranslate2 ${ctranslate2} for Python ${of} is in ${place.folder}`);
+  say(`  next: ${ownName()} models add whisper-small`);
+  say(
+    `  a model of your own, in models.yaml: engine: external, and command: [${place.python}, ${WORKER}]`,
+  );
 }

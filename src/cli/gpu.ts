@@ -86,7 +86,7 @@ async function downloaded(
   version: string,
   cwd: string,
   { run = runCommand, signal }: Installing,
-): Promise<string> {
+) {
   await writeFile(join(cwd, 'package.json'), '{ "private": true }');
   const npm = [...NPM_INSTALL, '--no-save', `${name}@${version}`];
   await demandSuccess('npm install failed', run('npm', npm, { cwd, signal }));
@@ -174,7 +174,7 @@ const library = (what: string, found: readonly string[]) =>
     ? passing(what, `found: ${found.join(', ')}`)
     : failing(what, 'no library found', cudaFix(CUDA_OF_PACKAGES));
 
-function driver(gpus: readonly string[], output: string): Diagnosis {
+function driver(gpus: readonly string[], output: string) {
   const what = 'NVIDIA driver';
   if (gpus.length > 0) return passing(what, gpus.join('; '));
   const detail = `this machine has no usable NVIDIA GPU: nvidia-smi says ${lastLines(output, 1)}`;
@@ -208,7 +208,7 @@ async function unlinkedIn(
 
 const DRIVER = "install NVIDIA's driver";
 
-async function llamaCpp(run: RunCommand, modules: string): Promise<Diagnosis> {
+async function llamaCpp(run: RunCommand, modules: string) {
   const what = 'llama.cpp';
   const found = await askNode<Readonly<Record<'cpu' | 'cuda' | 'vulkan', boolean>>>(
     run,
@@ -261,8 +261,7 @@ const INSTALL_HELP = `${Object.entries(GPU_PARTS)
 Puts the GPU libraries of llama.cpp into node_modules. npm ci removes them: run this again. The driver, CUDA and cuDNN
 are not installed; switchyard gpu check names what is missing.`;
 
-const check = command({
-  name: 'check',
+const check = command('check', {
   about:
     'driver, CUDA, cuDNN and the engines that compute on a GPU; each problem comes with its repair',
   examples: ['gpu check', 'gpu check --json'],
@@ -271,10 +270,9 @@ const check = command({
   text: diagnosesText,
 });
 
-const install = command({
-  name: 'install',
+const install = command('install [parts...]', {
   about: 'the GPU libraries of llama.cpp',
-  arg: ['[parts...]', 'what to install', Object.keys(GPU_PARTS)],
+  arg: ['what to install', Object.keys(GPU_PARTS)],
   examples: ['gpu install', 'gpu install llama-cpp --dry-run'],
   notes: INSTALL_HELP,
   options: { '--dry-run': 'only list what would be done' },

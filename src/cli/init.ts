@@ -39,10 +39,9 @@ models: []
 const STARTER =
   'Fetch the starter set now: Whisper base, SmolLM2 135M and a voice, 0.8 GB with their Python environment?';
 
-export const initCommand = command({
-  name: 'init',
+export const initCommand = command('init [folder]', {
   about: 'write switchyard.yaml and models.yaml into a folder; nothing is overwritten',
-  arg: ['[folder]', 'where; created if needed', undefined, '.'],
+  arg: ['where; created if needed', undefined, '.'],
   examples: ['init', 'init my-gateway'],
   notes:
     'In a folder with a switchyard.yaml, every command uses it; SWITCHYARD_CONFIG names another file.',

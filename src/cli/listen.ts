@@ -4,10 +4,11 @@ import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { stdin } from 'node:process';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { programFolders } from '../platform/config/process-environment.js';
 import { parseWholeNumber, readablePath } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
+import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { GatewayClient, refusal } from './shared/gateway-client.js';
 import { print, ProgressLine, say } from './shared/terminal.js';
 import { type IncomingMessage } from 'node:http';
@@ -44,14 +45,16 @@ const PENDING_CODE = 'input_audio_buffer_commit_empty';
 class LiveTranscription {
   readonly #open = new Set<string>();
   #committed = false;
-  #failure: CliError | undefined;
-  #changed: () => void = () => undefined;
+  readonly #failed = Promise.withResolvers<never>();
 
-  private constructor(
+  /** @param turns the gateway finds the pauses; else everything until `finish` is one item */
+  constructor(
     private readonly socket: WebSocket,
     private readonly turns: boolean,
     private readonly onEvent: (event: LiveEvent) => void,
   ) {
+    // Whoever waits at that time hears of it; nobody may.
+    this.#failed.promise.catch(() => undefined);
     socket.on('message', data =>
       this.#receive(JSON.parse((data as Buffer).toString()) as LiveEvent),
     );
@@ -63,46 +66,25 @@ class LiveTranscription {
     socket.on('error', error => this.#fail(error.message));
   }
 
-  /** @param turns the gateway finds the pauses; else everything until `finish` is one item */
-  static async open(
-    client: GatewayClient,
-    { model, language, raw: rate = RATE }: OptionValues<typeof OPTIONS>,
-    turns: boolean,
-    onEvent: (event: LiveEvent) => void,
-  ): Promise<LiveTranscription> {
-    const query = new URLSearchParams({ model });
-    const url = `${client.url.replace(/^http/, 'ws')}/v1/realtime?${query.toString()}`;
-    const socket = new WebSocket(url, { headers: client.headers });
-    try {
-      await Promise.race([once(socket, 'open'), refused(socket)]);
-    } catch (error) {
-      if (error instanceof CliError) throw error;
-      const { code, message } = error as NodeJS.ErrnoException;
-      throw new CliError(
-        `no gateway answers at ${client.url} (${code ?? message})`,
-        EXIT.unreachable,
-      );
-    }
-    const live = new LiveTranscription(socket, turns, onEvent);
+  begin({ language, raw: rate = RATE }: OptionValues<typeof OPTIONS>): void {
     const input = {
       format: { type: 'audio/pcm', rate },
       ...(language && { transcription: { language } }),
-      ...(!turns && { turn_detection: null }),
+      ...(!this.turns && { turn_detection: null }),
     };
-    live.#send({
+    this.#send({
       type: 'session.update',
       session: { type: 'transcription', audio: { input } },
     });
-    return live;
   }
 
   /**
    * Resolves when the bytes are on their way. @throws CliError once the
    * session has failed
    */
-  async send(chunk: Buffer): Promise<void> {
-    if (this.#failure) throw this.#failure;
-    await new Promise<void>(resolve => this.socket.send(chunk, () => resolve()));
+  send(chunk: Buffer): Promise<void> {
+    const sent = new Promise<void>(resolve => this.socket.send(chunk, () => resolve()));
+    return Promise.race([this.#failed.promise, sent]);
   }
 
   /** Waits for the text of everything that was sent. */
@@ -113,54 +95,55 @@ class LiveTranscription {
     while (this.turns && (await this.#movesWithin(QUIET_MS)));
   }
 
-  close(): void {
-    this.#failure ??= new CliError('closed');
-    this.socket.close();
-  }
-
   #send(event: object) {
     this.socket.send(JSON.stringify(event));
   }
 
   #receive(event: LiveEvent) {
     const { type, item_id: item = '', error } = event;
-    switch (type) {
-      case 'input_audio_buffer.speech_started':
-        this.#open.add(item);
-        break;
-      case 'input_audio_buffer.committed':
-        this.#open.add(item);
-        this.#committed = true;
-        break;
-      case `${TEXT}completed`:
-      case `${TEXT}failed`:
-        this.#open.delete(item);
-    }
-    if (type === 'error' && error?.code === PENDING_CODE) this.#committed = true;
-    else if (error)
+    const isCommit = type === 'input_audio_buffer.committed';
+    if (isCommit || type === 'input_audio_buffer.speech_started') this.#open.add(item);
+    if ([`${TEXT}completed`, `${TEXT}failed`].includes(type)) this.#open.delete(item);
+    const isPending = type === 'error' && error?.code === PENDING_CODE;
+    this.#committed ||= isCommit || isPending;
+    if (error && !isPending)
       this.#fail(`${error.message}${error.code ? ` [${error.code}]` : ''}`);
     if (type.startsWith(TEXT)) this.onEvent(event);
-    this.#changed();
   }
 
   #fail(message: string) {
-    this.#failure ??= new CliError(message);
-    this.#changed();
+    this.#failed.reject(new CliError(message));
   }
 
   async #until(holds: () => boolean) {
-    while (!holds()) {
-      if (this.#failure) throw this.#failure;
-      await new Promise<void>(resolve => (this.#changed = resolve));
-    }
+    while (!holds()) await Promise.race([this.#failed.promise, this.#received()]);
   }
 
   /** Whether anything is received within that time. */
-  #movesWithin(ms: number): Promise<boolean> {
-    return new Promise(resolve => {
-      const timer = setTimeout(() => resolve(false), ms);
-      this.#changed = () => (clearTimeout(timer), resolve(true));
-    });
+  #movesWithin(ms: number) {
+    return Promise.race([this.#received().then(() => true), pause(ms, false)]);
+  }
+
+  #received() {
+    return once(this.socket, 'message');
+  }
+}
+
+/** @throws CliError where no gateway answers, or one with no session */
+async function connected({ url, headers }: GatewayClient, model: string) {
+  const query = new URLSearchParams({ model });
+  const address = `${url.replace(/^http/, 'ws')}/v1/realtime?${query.toString()}`;
+  const socket = new WebSocket(address, { headers });
+  try {
+    await Promise.race([once(socket, 'open'), refused(socket)]);
+    return socket;
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CliError(
+      `no gateway answers at ${url} (${code ?? message})`,
+      EXIT.unreachable,
+    );
   }
 }
 
@@ -200,17 +183,15 @@ const NOTES = `Without a file the microphone is recorded by arecord, rec (SoX) o
 Finished sentences go to stdout, a line each; what is being spoken is shown on a terminal only.
 The first Ctrl-C ends the recording and waits for the last words.`;
 
-export const listenCommand = command({
-  name: 'listen',
+export const listenCommand = gatewayCommand('listen [file]', {
   about: 'live text of the microphone, a file or stdin, over /v1/realtime',
-  arg: ['[file]', 'an audio file, or - for stdin, instead of the microphone'],
+  arg: 'an audio file, or - for stdin, instead of the microphone',
   examples: [
     'listen',
     'listen talk.mp3',
     'ffmpeg -i in.mkv -f wav - | switchyard listen -',
   ],
   notes: NOTES,
-  gateway: true,
   options: OPTIONS,
   json: 'each event of the gateway as one line of JSON',
   async run({ command: own, arg: file, options }) {
@@ -233,9 +214,10 @@ async function listen(
   options: OptionValues<typeof OPTIONS>,
   turns: boolean,
 ) {
-  const line = new ProgressLine();
+  using line = new ProgressLine();
   let spoken = '';
-  const live = await LiveTranscription.open(client, options, turns, event => {
+  const socket = await connected(client, options.model);
+  const live = new LiveTranscription(socket, turns, event => {
     if (options.json) return print(JSON.stringify(event));
     spoken += event.delta ?? '';
     if (event.transcript === undefined) {
@@ -246,13 +228,13 @@ async function listen(
     spoken = '';
     if (event.transcript !== '') print(event.transcript);
   });
+  live.begin(options);
   if (turns) say(`Listening with ${options.model}; Ctrl-C ends.`);
   try {
     for await (const chunk of audio) await live.send(chunk);
     await live.finish();
   } finally {
-    line.clear();
-    live.close();
+    socket.close();
   }
 }
 

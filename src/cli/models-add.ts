@@ -9,7 +9,7 @@ import {
   previewModels,
 } from './catalogue/models-document.js';
 import { usageError } from './shared/cli-error.js';
-import { command, type Invocation } from './shared/command.js';
+import { gatewayCommand, type Invocation } from './shared/command.js';
 import { MARKS, say, confirm } from './shared/terminal.js';
 import { SourcePuller } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
@@ -43,12 +43,10 @@ const OPTIONS = {
   '-q, --quiet': 'show no progress',
 } as const;
 
-export const modelsAddCommand = command({
-  name: 'add',
+export const modelsAddCommand = gatewayCommand('add <names...>', {
   about: 'download a model of the catalogue, write it into models.yaml and load it',
-  arg: ['<names...>', 'names as `models search` lists them'],
+  arg: 'names as `models search` lists them',
   help: HELP,
-  gateway: true,
   options: OPTIONS,
   json: true,
   async run(invocation) {
@@ -83,7 +81,7 @@ export const modelsAddCommand = command({
       .join('\n'),
 });
 
-type Adding = Invocation<typeof OPTIONS, readonly ['<names...>', string]>;
+type Adding = Invocation<typeof OPTIONS, readonly string[]>;
 
 async function planned({ arg: names, options, engines, signal }: Adding) {
   if (names.length > 1 && options.as !== undefined)
@@ -102,18 +100,16 @@ async function planned({ arg: names, options, engines, signal }: Adding) {
   return { settings, plans };
 }
 
-const editOf =
-  (plans: readonly AddPlan[]) =>
-  (models: ModelsDocument): void => {
-    for (const { entry, id, model, aliases } of plans) {
-      if (!model) continue;
-      models.freeAliases(aliases, id);
-      models.put(
-        model,
-        `switchyard models add ${entry.name}${entry.licence ? `; licence: ${entry.licence}` : ''}`,
-      );
-    }
-  };
+const editOf = (plans: readonly AddPlan[]) => (models: ModelsDocument) => {
+  for (const { entry, id, model, aliases } of plans) {
+    if (!model) continue;
+    models.freeAliases(aliases, id);
+    models.put(
+      model,
+      `switchyard models add ${entry.name}${entry.licence ? `; licence: ${entry.licence}` : ''}`,
+    );
+  }
+};
 
 async function planText(
   { entry, id, sources, model, moved, kept }: AddPlan,
@@ -140,22 +136,16 @@ async function planText(
 /** What a running gateway made of the changed file. */
 async function served(plans: readonly AddPlan[], invocation: Adding) {
   const { load, wait } = invocation.options;
-  const client = load ? invocation.client : undefined;
-  const answers = client !== undefined && (await reloadGateway(client));
+  const answers = load && (await reloadGateway(invocation.client));
   const models = [];
   for (const { id, model, aliases, moved, sources } of plans) {
-    if (answers && wait) say(`loading ${id} …`);
-    const loaded = wait
-      ? () => untilLoaded(client!, id, invocation.signal)
-      : () => 'loading';
-    models.push({
-      id,
-      engine: model?.engine,
-      aliases,
-      moved,
-      gateway: answers ? await loaded() : 'no gateway',
-      folders: sources.map(({ folder }) => folder),
-    });
+    let gateway = answers ? 'loading' : 'no gateway';
+    if (answers && wait) {
+      say(`loading ${id} …`);
+      gateway = await untilLoaded(invocation.client, id, invocation.signal);
+    }
+    const folders = sources.map(({ folder }) => folder);
+    models.push({ id, engine: model?.engine, aliases, moved, gateway, folders });
   }
   return models;
 }

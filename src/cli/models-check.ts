@@ -29,11 +29,10 @@ interface CheckDepth extends Pick<EngineChecks, 'checkFiles'> {
   readonly signal?: AbortSignal;
 }
 
-export const modelsCheckCommand = command({
-  name: 'check',
+export const modelsCheckCommand = command('check [file]', {
   about:
     'models.yaml, the options of every engine, the catalogue, and the files of every pulled model',
-  arg: ['[file]', 'models file (default: workers.models_file)'],
+  arg: 'models file (default: workers.models_file)',
   examples: ['models check', 'models check my-models.yaml --fast'],
   notes:
     'Exit code 2: models.yaml has errors, each with line and column. Exit code 1: files are missing or wrong.',

@@ -1,6 +1,6 @@
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { command } from './shared/command.js';
+import { gatewayCommand } from './shared/command.js';
 import { ModelStore } from './hub/model-store.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { usedPaths, usersOf } from './hub/used-paths.js';
@@ -17,16 +17,14 @@ interface Health {
 
 const LIMIT_MS = 2000;
 
-export const modelsListCommand = command({
-  name: 'list',
+export const modelsListCommand = gatewayCommand('list', {
   about: 'models in models.yaml and on disk, with their state if a gateway runs',
   examples: ['models list', 'models list --url http://gpu-1:8000'],
-  gateway: true,
   json: true,
   async run(invocation) {
     const { settings, models } = loadConfig();
     const store = new ModelStore(settings.hub.modelsDir);
-    const health = await healthOf(() => invocation.client);
+    const health = await healthOf(invocation).catch(() => undefined);
     return {
       models_dir: store.folder,
       gateway: health !== undefined,
@@ -91,12 +89,8 @@ function stateOf(id: string, health: Health | undefined): string | undefined {
   return workers.join(', ') || 'no worker';
 }
 
-/** Undefined if no gateway answers, which is no error here. */
-async function healthOf(client: () => GatewayClient): Promise<Health | undefined> {
-  try {
-    const signal = AbortSignal.timeout(LIMIT_MS);
-    return await client().json<Health>('get', '/health', { signal });
-  } catch {
-    return undefined;
-  }
+/** That no gateway answers, or none is named rightly, is no error of this command. */
+async function healthOf({ client }: { readonly client: GatewayClient }) {
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  return client.json<Health>('get', '/health', { signal });
 }

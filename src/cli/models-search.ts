@@ -18,10 +18,9 @@ const OPTIONS = {
   '--device <device>': ['where it runs', DEVICES],
 } as const;
 
-export const modelsSearchCommand = command({
-  name: 'search',
+export const modelsSearchCommand = command('search [words...]', {
   about: 'models of the catalogue',
-  arg: ['[words...]', 'all of them occur in name, summary or aliases'],
+  arg: 'all of them occur in name, summary or aliases',
   examples: ['models search whisper', 'models search --kind tts --language de'],
   options: OPTIONS,
   json: true,
@@ -48,7 +47,7 @@ function matches(
   entry: CatalogueEntry,
   words: readonly string[],
   { kind, engine, language, device }: OptionValues<typeof OPTIONS>,
-): boolean {
+) {
   const text = [entry.name, entry.summary, ...entry.aliases].join(' ').toLowerCase();
   const { kind: own, engine: runner, languages = [] } = entry.entry;
   return (

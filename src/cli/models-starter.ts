@@ -12,7 +12,7 @@ import { PythonEnvironment } from './engines/python-environment.js';
 import { SourcePuller } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 import { CliError } from './shared/cli-error.js';
-import { command, type Invocation } from './shared/command.js';
+import { gatewayCommand, type Invocation } from './shared/command.js';
 import { MARKS, say, onSay, confirm } from './shared/terminal.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 
@@ -87,13 +87,11 @@ Each model is loaded as soon as it is there, and then takes its aliases from poc
 are written to models.yaml in data.dir, which is read beside workers.models_file; that one wins where they differ. What
 is there already is not fetched again.`;
 
-export const modelsStarterCommand = command({
-  name: 'starter',
+export const modelsStarterCommand = gatewayCommand('starter [names...]', {
   about: 'fetch the starter set, with its engines, and load each model when it is there',
-  arg: ['[names...]', 'other models of the catalogue in its place'],
+  arg: 'other models of the catalogue in its place',
   examples: ['models starter', 'models starter whisper-small qwen3-0.6b --yes'],
   notes: NOTES,
-  gateway: true,
   options: { '-y, --yes': 'do not ask for confirmation' },
   async run(invocation) {
     const { arg: names, options } = invocation;
@@ -111,13 +109,10 @@ export const modelsStarterCommand = command({
   },
 });
 
-type Starting = Invocation<{ '-y, --yes': string }, readonly ['[names...]', string]>;
+type Starting = Invocation<{ '-y, --yes': string }, readonly string[]>;
 
 /** @returns how many did not arrive */
-async function fetchAll(
-  entries: readonly CatalogueEntry[],
-  invocation: Starting,
-): Promise<number> {
+async function fetchAll(entries: readonly CatalogueEntry[], invocation: Starting) {
   const names = entries.map(({ name }) => name);
   using arrivals = new Arrivals(invocation.client, names);
   let failed = 0;
@@ -142,7 +137,7 @@ async function fetchAll(
 }
 
 /** Whether stand-ins, or nobody, have its names. */
-function lacks({ name, aliases }: CatalogueEntry): boolean {
+function lacks({ name, aliases }: CatalogueEntry) {
   const { models } = loadConfig();
   if (models.some(({ id }) => id === name)) return false;
   const free = aliases.some(
@@ -155,19 +150,14 @@ function lacks({ name, aliases }: CatalogueEntry): boolean {
 }
 
 /** @returns what is said of it when it is there */
-async function arrive(
-  entry: CatalogueEntry,
-  invocation: Starting,
-  signal: AbortSignal,
-): Promise<string> {
+async function arrive(entry: CatalogueEntry, invocation: Starting, signal: AbortSignal) {
   signal.throwIfAborted();
   // Another program may have brought it meanwhile.
   if (!lacks(entry)) return `${entry.name} is there`;
-  const config = loadConfig();
-  const { settings } = config;
+  const { settings, models } = loadConfig();
   if (entry.engine === 'ctranslate2' || missingEngine(entry, settings) !== undefined)
     await installEngine(entry, settings.data.dir, signal);
-  const plan = await planAdd(entry, {}, { settings, models: config.models, signal });
+  const plan = await planAdd(entry, {}, { settings, models, signal });
   const puller = new SourcePuller(settings, signal);
   for (const source of plan.sources) {
     say(`${entry.name}: ${await puller.describe(source)}`);
@@ -220,9 +210,7 @@ async function serve(
     isServed = await reloadGateway(client);
     if (isServed) await untilLoaded(client, id, signal);
   } catch (error) {
-    await editModels({ path, askEngine: engines.objections }, models =>
-      models.remove(id),
-    );
+    await editModels(file, models => models.remove(id));
     await reloadGateway(client).catch(() => false);
     throw error;
   }

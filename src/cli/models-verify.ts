@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { usageError } from './shared/cli-error.js';
-import { command } from './shared/command.js';
+import { gatewayCommand } from './shared/command.js';
 import { GatewayClient } from './shared/gateway-client.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
 import { print, say, byteText } from './shared/terminal.js';
@@ -61,11 +61,10 @@ const LIKENESSES = [
   ],
 ] as const;
 
-export const modelsVerifyCommand = command({
-  name: 'verify',
+export const modelsVerifyCommand = gatewayCommand('verify <name>', {
   about:
     'run known audio or prompts through a model; prints accuracy, speed and memory as a table row',
-  arg: ['<name>', 'model or alias of the running gateway'],
+  arg: 'model or alias of the running gateway',
   examples: [
     'models verify whisper-1',
     'models verify own --audio a.wav --text "mind the gap"',
@@ -76,7 +75,6 @@ export const modelsVerifyCommand = command({
     '8 callers, and with 32 where a model generates text: nothing else should use the gateway. ' +
     "With --beside, the same model on another server, such as that of the engine's own library, gets a row, too, " +
     'and the first one says how many words are equal.',
-  gateway: true,
   options: {
     '--audio <file>': 'stt: other speech, with --text',
     '--text <words>': 'what is said in --audio',
@@ -128,7 +126,7 @@ function show(rows: readonly Row[]): undefined {
     );
 }
 
-function agreementOf(ours: Verdict['said'], theirs: Verdict['said']): string {
+function agreementOf(ours: Verdict['said'], theirs: Verdict['said']) {
   if (!ours || !theirs) return '';
   const [here, there] = [ours, theirs].map(texts => wordsOf(texts.join('\n')));
   const equal = Math.max(0, here!.length - editDistance(here!, there!));

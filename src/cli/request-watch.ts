@@ -5,29 +5,10 @@ import { ProgressLine } from './shared/terminal.js';
 const EVERY_MS = 500;
 
 /**
- * A request to the gateway, and where it is while its answer is awaited.
- * @param use called with the answer; the watching ends with it, unless it ends it before
+ * A request to the gateway; where it is is asked and shown on stderr until `stop`, or until
+ * it is disposed of.
  */
-export async function watched<T>(
-  client: GatewayClient,
-  path: string,
-  { body, priority }: { readonly body: object; readonly priority: string | undefined },
-  use: (response: Response, watch: ReturnType<typeof startWatch>) => Promise<T>,
-): Promise<T> {
-  const watch = startWatch(client);
-  try {
-    const headers = {
-      'x-request-id': watch.id,
-      ...(priority !== undefined && { 'x-priority': priority }),
-    };
-    return await use(await client.request('post', path, { body, headers }), watch);
-  } finally {
-    watch.stop();
-  }
-}
-
-/** Asks the gateway where a request is until `stop`, and shows it on stderr. */
-function startWatch(client: GatewayClient) {
+export function watchedRequest(client: GatewayClient) {
   const id = `cli-${randomUUID()}`;
   const line = new ProgressLine();
   const stopped = new AbortController();
@@ -43,12 +24,19 @@ function startWatch(client: GatewayClient) {
   // It is not there before the upload is in, and after the end; the request itself
   // reports a failed answer.
   const timer = setInterval(() => void look().catch(() => undefined), EVERY_MS);
+  const stop = () => {
+    clearInterval(timer);
+    stopped.abort();
+    line.clear();
+  };
   return {
     id,
-    stop: () => {
-      clearInterval(timer);
-      stopped.abort();
-      line.clear();
+    stop,
+    [Symbol.dispose]: stop,
+    post(path: string, body: object, priority: string | undefined): Promise<Response> {
+      const own = priority !== undefined && { 'x-priority': priority };
+      const headers = { 'x-request-id': id, ...own };
+      return client.request('post', path, { body, headers });
     },
     /**
      * Where the time went, as the gateway books it; after the end, since a streamed

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
 import { parseNumber, writablePath } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
-import { command } from './shared/command.js';
-import { watched } from './request-watch.js';
+import { gatewayCommand } from './shared/command.js';
+import { watchedRequest } from './request-watch.js';
 import { ProgressLine, say, byteText } from './shared/terminal.js';
 
 const HELP = `
@@ -19,12 +19,10 @@ Examples:
 
 The file is written during generation (default: speech.FORMAT in the current folder). Ctrl-C cancels the request.`;
 
-export const speakCommand = command({
-  name: 'speak',
+export const speakCommand = gatewayCommand('speak <text>', {
   about: 'text to speech by a running gateway',
-  arg: ['<text>', 'text to speak, or - for stdin'],
+  arg: 'text to speak, or - for stdin',
   help: HELP,
-  gateway: true,
   options: {
     '-m, --model <name>': ['model or alias', undefined, 'tts-1'],
     '-v, --voice <name>': ['voice of the model', undefined, 'alloy'],
@@ -54,17 +52,12 @@ export const speakCommand = command({
       input: text === '-' ? await textOf(process.stdin) : text,
       speed,
     };
-    return watched(
-      client,
-      '/v1/audio/speech',
-      { body, priority },
-      async (response, watch) => {
-        watch.stop();
-        const bytes = await save(response, output, path, signal);
-        if (timings) say(await watch.timings());
-        return { file: path, format, bytes, model, voice, request_id: watch.id };
-      },
-    );
+    using watch = watchedRequest(client);
+    const response = await watch.post('/v1/audio/speech', body, priority);
+    watch.stop();
+    const bytes = await save(response, output, path, signal);
+    if (timings) say(await watch.timings());
+    return { file: path, format, bytes, model, voice, request_id: watch.id };
   },
 });
 
@@ -79,8 +72,8 @@ async function save(
   output: string,
   path: string | undefined,
   signal: AbortSignal,
-): Promise<number> {
-  const line = new ProgressLine();
+) {
+  using line = new ProgressLine();
   const target: Writable = path === undefined ? process.stdout : createWriteStream(path);
   let bytes = 0;
   const counted = async function* (): AsyncGenerator<Uint8Array> {
@@ -94,7 +87,6 @@ async function save(
   try {
     await pipeline(counted, target, { signal, end: path !== undefined });
   } catch (error) {
-    line.clear();
     // An incomplete recording must not stay under the name of a complete one.
     if (path !== undefined) await rm(path, { force: true });
     signal.throwIfAborted();

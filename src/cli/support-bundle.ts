@@ -5,7 +5,7 @@ import { protectSecrets, redacted } from '../platform/config/redaction.js';
 import { productVersion } from '../platform/process/product-version.js';
 import { writablePath } from './shared/arguments.js';
 import { diagnose } from './doctor.js';
-import { command } from './shared/command.js';
+import { gatewayCommand } from './shared/command.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { MARKS, print, say } from './shared/terminal.js';
 import { gzipSync } from 'node:zlib';
@@ -71,8 +71,7 @@ const NOTES = `Secrets are removed: passwords and keys in addresses, bearer toke
 --token, values of variables such as SWITCHYARD_API_KEY, and fields by their names. Audio, prompts and answers are never part of it. Names of tenants and
 ids of requests are. Without a gateway it holds what this machine knows.`;
 
-export const supportBundleCommand = command({
-  name: 'support-bundle',
+export const supportBundleCommand = gatewayCommand('support-bundle', {
   about:
     'one archive for a bug report: version, settings, status, history, workers, doctor; no secrets',
   examples: [
@@ -80,7 +79,6 @@ export const supportBundleCommand = command({
     'support-bundle -o bundle.tar.gz --url http://gpu-1:8000',
   ],
   notes: NOTES,
-  gateway: true,
   options: {
     '-o, --output <file>': 'the archive (default: switchyard-support-TIME.tar.gz)',
   },
@@ -102,10 +100,7 @@ export const supportBundleCommand = command({
 });
 
 /** @param doctor what `switchyard doctor` finds */
-async function contents(
-  client: GatewayClient,
-  doctor: () => Promise<unknown>,
-): Promise<Record<string, string>> {
+async function contents(client: GatewayClient, doctor: () => Promise<unknown>) {
   protectSecrets(
     Object.values(client.headers).map(header => header.replace(/^Bearer /, '')),
   );

@@ -9,9 +9,9 @@ import {
   writablePath,
 } from './shared/arguments.js';
 import { usageError } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
+import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { serverEvents } from './shared/gateway-client.js';
-import { watched } from './request-watch.js';
+import { watchedRequest } from './request-watch.js';
 import { say } from './shared/terminal.js';
 
 const JSON_FORMATS = ['json', 'verbose_json', 'diarized_json'];
@@ -47,12 +47,10 @@ const OPTIONS = {
   '--timings': 'report the time per phase on stderr',
 } as const;
 
-export const transcribeCommand = command({
-  name: 'transcribe',
+export const transcribeCommand = gatewayCommand('transcribe <file>', {
   about: 'audio to text by a running gateway',
-  arg: ['<file>', 'an audio file, - for stdin, or a URL that the gateway may fetch'],
+  arg: 'an audio file, - for stdin, or a URL that the gateway may fetch',
   help: HELP,
-  gateway: true,
   options: OPTIONS,
   json: 'the answer as one JSON document: --format json, unless another JSON format is named',
   async run({ client, arg: file, options }) {
@@ -63,28 +61,28 @@ export const transcribeCommand = command({
     const path = output === undefined ? undefined : await writablePath(output);
     const body = await formOf(file, options, { format, streams });
     const route = `/v1/audio/${translate ? 'translations' : 'transcriptions'}`;
-    await watched(client, route, { body, priority }, async (response, watch) => {
-      let written = '';
-      const write = (text: string) => {
-        watch.stop();
-        written += text;
-        if (path === undefined) process.stdout.write(text);
-      };
-      if (streams) await copyDeltas(response, write);
-      else write(await response.text());
+    using watch = watchedRequest(client);
+    const response = await watch.post(route, body, priority);
+    let written = '';
+    const write = (text: string) => {
       watch.stop();
-      const rest = written.endsWith('\n') ? '' : '\n';
-      if (path === undefined) process.stdout.write(rest);
-      else writeFileSync(path, written + rest);
-      if (timings) say(await watch.timings());
-    });
+      written += text;
+      if (path === undefined) process.stdout.write(text);
+    };
+    if (streams) await copyDeltas(response, write);
+    else write(await response.text());
+    watch.stop();
+    const rest = written.endsWith('\n') ? '' : '\n';
+    if (path === undefined) process.stdout.write(rest);
+    else writeFileSync(path, written + rest);
+    if (timings) say(await watch.timings());
   },
 });
 
 type Options = OptionValues<typeof OPTIONS>;
 
 /** @throws CliError exit code 2 for `--json` with a format that is none */
-function formatOf({ json, format }: Options): string {
+function formatOf({ json, format }: Options) {
   if (!json || JSON_FORMATS.includes(format)) return format;
   if (format === 'text') return 'json';
   throw usageError(
@@ -104,7 +102,7 @@ async function formOf(
   file: string,
   options: Options,
   { format, streams }: { readonly format: string; readonly streams: boolean },
-): Promise<FormData> {
+) {
   const form = new FormData();
   form.set('model', options.model);
   form.set('response_format', format);

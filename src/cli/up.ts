@@ -8,8 +8,7 @@ const NOTES = `Settings come from switchyard.yaml of this folder, else from conf
 with the npm package, of ~/.switchyard; variables SWITCHYARD_… override them. Ctrl-C drains: running requests finish,
 then the workers stop.`;
 
-export const upCommand = command({
-  name: 'up',
+export const upCommand = command('up', {
   about: 'start the gateway with its workers and print what to try',
   examples: [
     'up',

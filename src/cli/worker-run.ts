@@ -22,8 +22,7 @@ const OPTIONS = WORKER_OPTIONS.map(([name, { value, multiple, help }]) => {
   return [flags, multiple ? repeatable(help) : help] as const;
 });
 
-export const workerRunCommand = command({
-  name: 'run',
+export const workerRunCommand = command('run', {
   about: 'start one worker by hand, for a gateway elsewhere that names it',
   examples: [
     'worker run --model whisper --listen 0.0.0.0:9000 --token-file worker-token',

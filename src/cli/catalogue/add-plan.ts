@@ -10,6 +10,7 @@ import {
   readManifest,
   type PullManifest,
 } from '../hub/model-store.js';
+import { type PullRequest } from '../hub/model-pull.js';
 import {
   type ModelSource,
   parseSource,
@@ -19,10 +20,7 @@ import {
 import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
 import { type CatalogueEntry, modelEntry } from './catalogue.js';
 
-export interface PlannedSource {
-  readonly source: ModelSource;
-  readonly folder: string;
-  readonly files: CatalogueEntry['sources'][string]['files'];
+export interface PlannedSource extends PullRequest {
   /** Where the same files are, if the hub cannot be reached. */
   readonly packages: CatalogueEntry['sources'][string]['package'];
   /** All of it is there and checked, so that no hub is asked. */
@@ -156,11 +154,10 @@ async function planSource(
   const locked =
     manifest && source.kind === 'hub' && !/^[0-9a-f]{40}$/.test(source.revision);
   const wanted = locked ? { ...source, revision: manifest.revision } : source;
+  const order = { source: wanted, folder, include: Object.keys(files), expected: files };
   const present =
-    manifest && (await isWhole(manifest, { source: wanted, folder, files, signal }))
-      ? manifest
-      : undefined;
-  return { source: wanted, folder, files, packages, present };
+    manifest && (await isWhole(manifest, order, signal)) ? manifest : undefined;
+  return { ...order, packages, present };
 }
 
 const repositoryOf = (source: ModelSource) =>
@@ -169,13 +166,9 @@ const repositoryOf = (source: ModelSource) =>
 /** Every file that is wanted was pulled, and is as it was then. */
 async function isWhole(
   manifest: PullManifest,
-  {
-    source,
-    folder,
-    files,
-    signal,
-  }: Pick<PlannedSource, 'source' | 'folder' | 'files'> & { signal: AbortSignal },
-): Promise<boolean> {
+  { source, folder, include }: PullRequest,
+  signal: AbortSignal,
+) {
   if (
     !manifest.complete ||
     (source.kind !== 'url' && source.revision !== manifest.revision)
@@ -183,6 +176,6 @@ async function isWhole(
     return false;
   const pulled = (name: string) =>
     name.includes('*') || manifest.files.some(({ path }) => path === name);
-  if (!Object.keys(files).every(pulled)) return false;
+  if (!include.every(pulled)) return false;
   return (await findingsOf(folder, manifest, { checksums: true, signal })).length === 0;
 }

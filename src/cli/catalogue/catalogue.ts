@@ -111,7 +111,7 @@ export type CatalogueEntry = WrittenEntry &
  * Neither a commit nor sizes and checksums say which bytes the files have: what
  * `unverified: true` stands for.
  */
-const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>): boolean =>
+const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>) =>
   Object.values(sources).some(
     ({ from, files }) => !/@[0-9a-f]{40}$/.test(from) && !isChecked(files),
   );

@@ -145,7 +145,7 @@ async function asOwner(folder: string, work: () => Promise<void>) {
   }
 }
 
-function npmFailure(output: string): CliError {
+function npmFailure(output: string) {
   const away = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|network/.test(output);
   return new CliError(
     `npm install failed: ${lastLines(output)}`,

@@ -111,7 +111,7 @@ export async function removeLlamaKernels({
 
 const packageCommand =
   (run: RunCommand, signal: AbortSignal | undefined) =>
-  (...args: readonly string[]): Promise<string> => {
+  (...args: readonly string[]) => {
     const command = [join(PACKAGE, 'dist', 'cli', 'cli.js'), 'source', ...args];
     const options = { env: LLAMA_SOURCE.env, signal };
     const running = run(process.execPath, command, options);

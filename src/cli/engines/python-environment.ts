@@ -12,8 +12,8 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isAlive } from '../../platform/process/is-alive.js';
-import { PIP_OFFLINE, PIP_UNREACHABLE } from '../hub/package-mirror.js';
-import { CliError, EXIT } from '../shared/cli-error.js';
+import { pipError, PIP_OFFLINE, PIP_UNREACHABLE } from '../hub/package-mirror.js';
+import { CliError } from '../shared/cli-error.js';
 import {
   type Installing,
   lastLines,
@@ -44,7 +44,7 @@ print(json.dumps({"version": list(sys.version_info[:2]), "venv": usable}))
  * @returns a Python command that can make environments. @throws CliError with what the
  *   best one lacks
  */
-async function findPython(run: RunCommand, named?: string): Promise<string> {
+async function findPython(run: RunCommand, named?: string) {
   const problems: string[] = [];
   for (const command of named === undefined ? CANDIDATES : [named]) {
     const problem = problemOf(
@@ -274,20 +274,24 @@ export class PythonEnvironment {
  * Without a connection pip says in the end that nothing matches. Why is in its log only,
  * unless it tries again.
  */
-function pipFailure(output: string, log: string): CliError {
-  const missing = /No matching distribution found for (\S+)/.exec(output)?.[1];
-  if (output.includes('No space left on device'))
-    return new CliError(
+function pipFailure(output: string, log: string) {
+  const missing = /No matching distribution found for (\S+)/;
+  return pipError(output + log, [
+    [
+      /No space left on device/,
+      'disk_full',
       'the disk is full: the environment needs 0.5 GB, with --cuda 1.5 GB; it was removed again',
-    );
-  if (PIP_UNREACHABLE.test(output + log))
-    return new CliError(
+    ],
+    [
+      PIP_UNREACHABLE,
+      'unreachable',
       `the package index cannot be reached: ${lastLines(output, 1)}. ${PIP_OFFLINE}`,
-      EXIT.unreachable,
-    );
-  if (missing !== undefined)
-    return new CliError(
-      `no wheel of ${missing} for this Python and machine. Name another Python with --python. ${PIP_OFFLINE}`,
-    );
-  return new CliError(`pip install failed: ${lastLines(output)}`);
+    ],
+    [
+      missing,
+      'not_found',
+      `no wheel of ${missing.exec(output)?.[1]} for this Python and machine. Name another Python with --python. ${PIP_OFFLINE}`,
+    ],
+    [/^/, 'refused', `pip install failed: ${lastLines(output)}`],
+  ]);
 }

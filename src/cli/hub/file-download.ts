@@ -8,43 +8,28 @@ const NO_FIT = 'sent a rest that does not fit the beginning; it begins again';
 /** Most of a file whose size nobody announced. */
 const UNANNOUNCED_BYTES = 256 * 1024 ** 3;
 
-/** What happens during a pull, for a progress display. Sizes in bytes. */
-export type PullEvent =
-  /** Known before the first byte: all files, and what of them is here already. */
-  | {
-      readonly type: 'planned';
-      readonly files: number;
-      readonly bytes: number | undefined;
-      readonly presentBytes: number;
-      readonly folder: string;
-    }
+/** Hears what happens during a pull, such as a progress display. Sizes in bytes. */
+export interface PullObserver {
+  /** Before the first byte: all files, and what of them is here already. */
+  planned(
+    files: number,
+    bytes: number | undefined,
+    present: number,
+    folder: string,
+  ): void;
   /** A file begins, or begins again, with `have` bytes of an earlier attempt. */
-  | {
-      readonly type: 'started';
-      readonly path: string;
-      readonly have: number;
-      readonly size: number | undefined;
-    }
-  | { readonly type: 'received'; readonly path: string; readonly bytes: number }
-  | {
-      readonly type: 'waiting';
-      readonly path: string;
-      readonly ms: number;
-      readonly why: string;
-    }
+  started(path: string, have: number, size: number | undefined): void;
+  received(path: string, bytes: number): void;
+  waiting(path: string, ms: number, why: string): void;
   /** In its place, checked. `already`: it was there. */
-  | {
-      readonly type: 'done';
-      readonly path: string;
-      readonly size: number;
-      readonly already: boolean;
-    };
+  done(path: string, size: number, already: boolean): void;
+}
 
 /** What a pull works with; what may be left out is that of this machine. */
 export interface PullContext {
   readonly http: HubHttp;
   readonly signal: AbortSignal;
-  readonly observe: (event: PullEvent) => void;
+  readonly observer: PullObserver;
   /** Longest silence of a server that has begun to send. */
   readonly stallMs: number;
   readonly openFile?: ConstructorParameters<typeof PartialFile>[2];
@@ -95,7 +80,7 @@ export class FileDownload {
   }
 
   /** @returns the rest of the file, or all of it; the partial file is open for it */
-  async #request(signal: AbortSignal): Promise<Response> {
+  async #request(signal: AbortSignal) {
     const { bytes, etag } = await this.#partial.resumable();
     const headers = {
       // A compressed body would have other sizes and other ranges.
@@ -103,7 +88,7 @@ export class FileDownload {
       ...(bytes > 0 && { range: `bytes=${bytes}-` }),
       ...(etag !== undefined && { 'if-range': etag }),
     };
-    const response = await this.context.http.get(this.file.url, { headers, signal });
+    const response = await this.context.http.get(this.file.url, signal, headers);
     if (bytes > 0 && continues(response, bytes, etag)) {
       await this.#partial.append();
       return response;
@@ -148,13 +133,13 @@ export class FileDownload {
   }
 
   async #take(response: Response, heard: () => void) {
-    const { observe } = this.context;
+    const { observer } = this.context;
     const { path } = this.file;
     const partial = this.#partial;
     const have = partial.size;
     const total = this.file.size ?? totalOf(response, have);
     const most = total ?? UNANNOUNCED_BYTES;
-    observe({ type: 'started', path, have, size: total });
+    observer.started(path, have, total);
     for await (const chunk of this.#chunks(response)) {
       heard();
       if (partial.size + chunk.length > most)
@@ -164,23 +149,21 @@ export class FileDownload {
         );
       await partial.write(chunk);
       this.received += chunk.length;
-      observe({ type: 'received', path, bytes: chunk.length });
+      observer.received(path, chunk.length);
     }
     const { size } = partial;
     if (total !== undefined && size < total)
       throw this.#cut(`ended after ${size} of ${total} bytes`);
-    const { sha256, matches } = partial.finish();
-    if (matches === false)
-      throw await this.#discarded(
-        have,
-        `is damaged or another file: expected ${digestIn(this.file)}, got ${sha256} (${size} bytes)`,
-      );
-    await partial.keep();
-    return { size, sha256 };
+    const { sha256, matches } = await partial.keep();
+    if (matches) return { size, sha256 };
+    throw await this.#discarded(
+      have,
+      `is damaged or another file: expected ${digestIn(this.file)}, got ${sha256} (${size} bytes)`,
+    );
   }
 
   /** What continued an earlier attempt may have had the wrong beginning. */
-  async #discarded(have: number, what: string): Promise<HubError> {
+  async #discarded(have: number, what: string) {
     await this.#partial.discard();
     return have > 0
       ? this.#cut(NO_FIT)
@@ -197,7 +180,7 @@ export class FileDownload {
     }
   }
 
-  #cut(what: string, cause?: unknown): HubError {
+  #cut(what: string, cause?: unknown) {
     return new HubError('unreachable', `${this.#where}: the server ${what}`, {
       transient: true,
       cause,
@@ -213,7 +196,7 @@ export class FileDownload {
  * The answer is the rest of what is here: the right range, and of the same file where the
  * server says which it is.
  */
-function continues(response: Response, have: number, etag: string | undefined): boolean {
+function continues(response: Response, have: number, etag: string | undefined) {
   if (response.status !== 206) return false;
   const now = strong(response.headers.get('etag'));
   if (etag !== undefined && now !== undefined && now !== etag) return false;

@@ -13,8 +13,10 @@ interface FileListing {
   readonly files: readonly ListedFile[];
 }
 
+/** What is wanted of a source. */
 export interface ListingRequest {
   readonly source: ModelSource;
+  /** Patterns; empty: every file. */
   readonly include: readonly string[];
   /**
    * Exact names or patterns, with size and checksum as far as they are known.
@@ -53,7 +55,11 @@ export async function listFiles(
   for (const { path } of files)
     if (names.size === names.add(path.toLowerCase()).size)
       throw new HubError('refused', `the server names ${path} twice`);
-  return { revision: listing.revision, files: withSha256(files, order) };
+  const { revision } = listing;
+  return {
+    revision,
+    files: order.source.kind === 'url' ? files : withSha256(files, order.sha256),
+  };
 }
 
 function included(
@@ -120,15 +126,11 @@ async function offered(
   const name = urlFileName(url);
   if (name === MANIFEST_NAME)
     return manifestListing(await http.text(url, signal), url, sha256);
-  return { revision: 'url', files: [{ path: safeFilePath(name), url }] };
+  return { revision: 'url', files: [{ path: safeFilePath(name), url, sha256 }] };
 }
 
-function withSha256(
-  files: readonly ListedFile[],
-  { source, sha256 }: ListingRequest,
-): readonly ListedFile[] {
-  const isManifest = source.kind === 'url' && source.url.endsWith(MANIFEST_NAME);
-  if (sha256 === undefined || isManifest) return files;
+function withSha256(files: readonly ListedFile[], sha256: string | undefined) {
+  if (sha256 === undefined) return files;
   const [file, ...others] = files;
   if (file && others.length === 0) return [{ ...file, sha256 }];
   throw new HubError(
@@ -193,7 +195,7 @@ function manifestListing(text: string, url: string, sha256?: string): FileListin
 }
 
 /** Beside the manifest, or anywhere by https. */
-function fileUrl(name: string, manifest: string): string {
+function fileUrl(name: string, manifest: string) {
   const url = new URL(name, manifest);
   if (url.protocol === 'https:' || url.origin === new URL(manifest).origin)
     return url.href;

@@ -38,34 +38,26 @@ export class HubHttp {
    */
   async get(
     url: string,
-    {
-      headers = {},
-      signal,
-    }: {
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly signal: AbortSignal;
-    },
+    signal: AbortSignal,
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
     const authorization = this.#tokenFor(url);
-    const response = await this.#send(url, {
+    const response = await fetch(url, {
       headers: { ...headers, ...authorization },
       signal,
+    }).catch((error: Error) => {
+      signal.throwIfAborted();
+      throw unreachableHost(url, error);
     });
-    if (response.url.startsWith('http:') && url.startsWith('https:')) {
-      await response.body?.cancel();
-      throw new HubError(
-        'refused',
-        `${new URL(url).host} leads to an unencrypted address, ${new URL(response.url).host}`,
-      );
-    }
-    if ([200, 206, 416].includes(response.status)) return response;
+    const problem = this.#problemOf(url, response);
+    if (!problem) return response;
     await response.body?.cancel();
-    throw this.#statusError(url, response);
+    throw problem;
   }
 
   /** @throws HubError `refused` for more than 16 MiB, whatever was announced */
   async text(url: string, signal: AbortSignal): Promise<string> {
-    const { body } = await this.get(url, { signal });
+    const { body } = await this.get(url, signal);
     const parts: Uint8Array[] = [];
     let bytes = 0;
     for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
@@ -80,24 +72,6 @@ export class HubHttp {
     return Buffer.concat(parts).toString('utf8');
   }
 
-  async #send(url: string, init: RequestInit): Promise<Response> {
-    try {
-      return await fetch(url, init);
-    } catch (error) {
-      init.signal?.throwIfAborted();
-      const { cause } = error as { cause?: NodeJS.ErrnoException };
-      const code = cause?.code ?? cause?.message ?? (error as Error).message;
-      throw new HubError(
-        'unreachable',
-        `${new URL(url).host} cannot be reached (${code})`,
-        {
-          transient: !NO_WAY.includes(code),
-          cause: error,
-        },
-      );
-    }
-  }
-
   #tokenFor(url: string): Record<string, string> {
     const { token } = this;
     if (token === undefined || new URL(url).origin !== new URL(this.endpoint).origin)
@@ -105,8 +79,14 @@ export class HubHttp {
     return { authorization: `Bearer ${token}` };
   }
 
-  #statusError(url: string, { status, headers }: Response): HubError {
-    const { host, pathname } = new URL(url);
+  #problemOf(url: string, { status, headers, url: last }: Response) {
+    const { host, pathname, protocol } = new URL(url);
+    if (last.startsWith('http:') && protocol === 'https:')
+      return new HubError(
+        'refused',
+        `${host} leads to an unencrypted address, ${new URL(last).host}`,
+      );
+    if ([200, 206, 416].includes(status)) return undefined;
     const what = `${host} answered ${status} to ${decodeURI(pathname)}`;
     if (status === 401 || status === 403)
       return this.#refusedAccess(what, headers.get('x-error-code'));
@@ -117,7 +97,7 @@ export class HubHttp {
     return new HubError('refused', what, { transient, retryAfterMs: asked });
   }
 
-  #refusedAccess(what: string, code: string | null): HubError {
+  #refusedAccess(what: string, code: string | null) {
     const known =
       this.token === undefined
         ? 'no token was sent'
@@ -133,4 +113,14 @@ export class HubHttp {
         'put it alone into a file, and name that file: --token-file FILE, or hub.token_file in config/switchyard.yaml',
     );
   }
+}
+
+function unreachableHost(url: string, error: Error) {
+  const cause = error.cause as NodeJS.ErrnoException | undefined;
+  const code = cause?.code ?? cause?.message ?? error.message;
+  const message = `${new URL(url).host} cannot be reached (${code})`;
+  return new HubError('unreachable', message, {
+    transient: !NO_WAY.includes(code),
+    cause: error,
+  });
 }

@@ -36,11 +36,11 @@ const LONGEST_ASKED_WAIT_MS = 300_000;
  *   threw; the abort's reason
  */
 async function withRetries<T>(
-  { signal, observe, timing = REAL_TIMING }: PullContext,
+  { signal, observer, timing = REAL_TIMING }: PullContext,
   path: string,
   attempt: () => Promise<T>,
   progressed: () => boolean = () => false,
-): Promise<T> {
+) {
   for (let fruitless = 0; ;) {
     signal.throwIfAborted();
     try {
@@ -52,7 +52,7 @@ async function withRetries<T>(
       const own = () => backoffMs(fruitless, OWN_WAITS, () => timing.random());
       const ms = error.retryAfterMs ?? Math.round(own());
       if (fruitless >= FRUITLESS_ATTEMPTS || ms > LONGEST_ASKED_WAIT_MS) throw error;
-      observe({ type: 'waiting', path, ms, why: error.message });
+      observer.waiting(path, ms, error.message);
       await timing.sleep(ms, signal);
     }
   }
@@ -64,6 +64,7 @@ async function withRetries<T>(
  */
 const PARALLEL_FILES = 2;
 
+/** What is fetched, from where, and into which folder. */
 export interface PullRequest extends ListingRequest {
   /** The model's own folder; made when missing. */
   readonly folder: string;
@@ -73,14 +74,7 @@ export interface PullRequest extends ListingRequest {
 
 type ManifestFile = PullManifest['files'][number];
 
-interface SurveyedFile {
-  readonly listed: ListedFile;
-  readonly target: string;
-  /** Its sha256 when the right file is there already. */
-  readonly present: ManifestFile | undefined;
-  /** Bytes of an earlier attempt. */
-  readonly partial: number;
-}
+type SurveyedFile = Awaited<ReturnType<typeof survey>>;
 
 /**
  * Brings all files of a source into one folder: only what is missing, each whole and
@@ -147,13 +141,16 @@ const less = <T extends { readonly path: string }>(
 ): readonly T[] =>
   files.filter(({ path }) => !others.some(other => other.path === path));
 
-/** @param before what was written down about this source */
+/**
+ * What of a file is there already: `present`, or `partial` bytes of an earlier attempt.
+ * @param before what was written down about this source
+ */
 async function survey(
   listed: ListedFile,
   folder: string,
   before: PullManifest | undefined,
   signal: AbortSignal,
-): Promise<SurveyedFile> {
+) {
   const { path, size } = listed;
   const target = await placeInside(folder, path);
   const bytes = await sizeOnDisk(target);
@@ -162,8 +159,8 @@ async function survey(
   const wanted = digestIn(listed) === undefined ? { sha256: noted } : listed;
   if (bytes !== undefined && (size ?? bytes) === bytes && digestIn(wanted)) {
     const { sha256, matches } = (await digestFile(target, wanted, signal)).finish();
-    if (matches)
-      return { listed, target, present: { path, size: bytes, sha256 }, partial: 0 };
+    const present: ManifestFile = { path, size: bytes, sha256 };
+    if (matches) return { listed, target, present, partial: 0 };
   }
   const { bytes: partial } = await new PartialFile(listed, target).resumable();
   return { listed, target, present: undefined, partial };
@@ -172,7 +169,7 @@ async function survey(
 async function announce(
   surveyed: readonly SurveyedFile[],
   { folder, mirror }: PullRequest,
-  { observe, freeBytes }: PullContext,
+  { observer, freeBytes }: PullContext,
 ) {
   let [bytes, presentBytes, missing]: [number | undefined, number, number] = [0, 0, 0];
   for (const { listed, present, partial } of surveyed) {
@@ -181,7 +178,7 @@ async function announce(
     presentBytes += present?.size ?? partial;
     if (!present) missing += (listed.size ?? 0) - partial;
   }
-  observe({ type: 'planned', files: surveyed.length, bytes, presentBytes, folder });
+  observer.planned(surveyed.length, bytes, presentBytes, folder);
   // The packages stay until the model is complete.
   const packages = missing > 0 ? (mirror?.packages ?? []) : [];
   const extra = packages.reduce((sum, one) => sum + one.bytes, 0);
@@ -216,7 +213,7 @@ const busy = (folder: string, pid?: number) =>
  * Whole or not at all: a reader finds the one before or this one. @throws HubError naming
  * the path, such as for a full disk
  */
-async function writeManifest(folder: string, manifest: PullManifest): Promise<void> {
+async function writeManifest(folder: string, manifest: PullManifest) {
   const path = join(folder, MANIFEST_NAME);
   await writing(path, async () => {
     await writeFile(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`);
@@ -257,10 +254,10 @@ async function bring(
   { listed, target, present }: SurveyedFile,
   context: PullContext,
   packages: PackageMirror | undefined,
-): Promise<ManifestFile> {
+) {
   const { path } = listed;
   if (present) {
-    context.observe({ type: 'done', path, size: present.size ?? 0, already: true });
+    context.observer.done(path, present.size ?? 0, true);
     return present;
   }
   const download = new FileDownload(listed, target, context);
@@ -272,6 +269,6 @@ async function bring(
         () => download.attempt(),
         () => download.received > 0,
       );
-  context.observe({ type: 'done', path, size, already: false });
+  context.observer.done(path, size, false);
   return { path, size, sha256 };
 }

@@ -83,7 +83,7 @@ export function urlFileName(url: string): string {
   return name.split('/').at(-1) ?? '';
 }
 
-function decoded(part: string): string {
+function decoded(part: string) {
   try {
     return decodeURIComponent(part);
   } catch {

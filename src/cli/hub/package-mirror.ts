@@ -27,6 +27,15 @@ export const PIP_UNREACHABLE =
 export const PIP_OFFLINE =
   'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
+/** The first failure of pip whose pattern is in its output. */
+export function pipError(
+  output: string,
+  known: readonly (readonly [RegExp, HubError['kind'], message: string])[],
+): HubError {
+  const [, kind, message] = known.find(([pattern]) => pattern.test(output))!;
+  return new HubError(kind, message);
+}
+
 /**
  * pip downloads, and neither installs nor builds: a source package would run its
  * `setup.py`. The file size limit stops a package that is larger than announced.
@@ -90,10 +99,10 @@ export class PackageMirror {
             throw damaged(file, `more than ${file.size} bytes`);
           await partial.write(chunk);
         }
-      const { sha256, matches } = partial.finish();
-      if (!matches) throw damaged(file, `${sha256} (${partial.size} bytes)`);
-      await partial.keep();
-      return { size: partial.size, sha256 };
+      const { size } = partial;
+      const { sha256, matches } = await partial.keep();
+      if (matches) return { size, sha256 };
+      throw damaged(file, `${sha256} (${size} bytes)`);
     } finally {
       await partial.discard();
     }
@@ -109,9 +118,9 @@ export class PackageMirror {
     return wheel;
   }
 
-  async #download(from: MirrorPackage): Promise<string> {
+  async #download(from: MirrorPackage) {
     const { name, version, bytes, sha256 } = from;
-    const { signal, observe } = this.context;
+    const { signal, observer } = this.context;
     const wheel = join(this.#folder, `${name}-${version}.whl`);
     const whole = async () =>
       (await digestFile(wheel, { sha256 }, signal)).finish().matches;
@@ -124,11 +133,11 @@ export class PackageMirror {
       await writeFile(join(folder, 'requirements.txt'), line);
     });
     const path = `${name} ${version}`;
-    observe({ type: 'started', path, have: 0, size: bytes });
+    observer.started(path, 0, bytes);
     let seen = 0;
     const look = async () => {
       const now = Math.min(bytes, await bytesBelow(folder));
-      observe({ type: 'received', path, bytes: Math.max(0, now - seen) });
+      observer.received(path, Math.max(0, now - seen));
       seen = Math.max(seen, now);
     };
     const progress = setInterval(() => void look(), PROGRESS_MS);
@@ -146,7 +155,7 @@ export class PackageMirror {
     const [file = ''] = await readdir(join(folder, 'wheel'));
     await rename(join(folder, 'wheel', file), wheel);
     await rm(folder, { recursive: true });
-    observe({ type: 'done', path, size: bytes, already: false });
+    observer.done(path, bytes, false);
     return wheel;
   }
 
@@ -175,9 +184,9 @@ export class PackageMirror {
     );
   }
 
-  #failure({ name, version, bytes }: MirrorPackage, output: string): HubError {
+  #failure({ name, version, bytes }: MirrorPackage, output: string) {
     const what = `the package ${name} ${version}`;
-    const known: readonly (readonly [RegExp, HubError['kind'], string])[] = [
+    return pipError(output, [
       [
         /No module named '?pip/,
         'order',
@@ -210,9 +219,7 @@ export class PackageMirror {
         `pip finds no wheel of ${what}. Its settings name the index. ${PIP_OFFLINE}`,
       ],
       [/^/, 'refused', `pip cannot download ${what}: ${lastLines(output, 1)}`],
-    ];
-    const [, kind, message] = known.find(([pattern]) => pattern.test(output))!;
-    return new HubError(kind, message);
+    ]);
   }
 }
 

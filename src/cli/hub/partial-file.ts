@@ -11,6 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { writeAll } from '../../platform/storage/durable-files.js';
 import { demandSpace, writing } from './disk-space.js';
 
 /** One file that a source offers. */
@@ -60,18 +61,18 @@ function digestOf(expected: Omit<ListedFile, 'path' | 'url'>) {
   const git = isGit ? createHash('sha1').update(`blob ${size}\0`) : undefined;
   const wanted = digestIn(expected)?.toLowerCase();
   return {
+    /** Bytes so far. */
+    size: 0,
     update(chunk: Uint8Array): void {
+      this.size += chunk.length;
       hash.update(chunk);
       git?.update(chunk);
     },
-    /** Once, at the end. `matches` is undefined when nothing is expected. */
-    finish(): { readonly sha256: string; readonly matches: boolean | undefined } {
+    /** Once, at the end. Where nothing is expected, everything matches. */
+    finish() {
       const own = hash.digest('hex');
       const found = git?.digest('hex') ?? own;
-      return {
-        sha256: own,
-        matches: wanted === undefined ? undefined : found === wanted,
-      };
+      return { sha256: own, matches: wanted === undefined || found === wanted };
     },
   };
 }
@@ -111,7 +112,6 @@ export class PartialFile {
   readonly #originPath: string;
   #handle: FileHandle | undefined;
   #digest = digestOf({});
-  #size = 0;
 
   constructor(
     private readonly file: ListedFile,
@@ -127,27 +127,25 @@ export class PartialFile {
 
   /** Bytes in it, once it is open. */
   get size(): number {
-    return this.#size;
+    return this.#digest.size;
   }
 
   /**
    * Bytes that can be continued; 0 when there are none, or they belong to another file.
    */
-  async resumable(): Promise<{ readonly bytes: number; readonly etag?: string }> {
+  async resumable(): Promise<Pick<PartialOrigin, 'etag'> & { readonly bytes: number }> {
     const digest = digestIn(this.file);
     const origin = await readJson<PartialOrigin>(this.#originPath);
     const isSame = digest ? origin?.digest === digest : origin?.url === this.file.url;
     // Without validator and digest it is unknown whether the two halves belong together.
     if (!origin || !isSame || !(origin.etag ?? digest)) return { bytes: 0 };
-    const { etag } = origin;
     const bytes = (await sizeOnDisk(this.#path)) ?? 0;
-    return bytes > 0 && etag !== undefined ? { bytes, etag } : { bytes };
+    return { bytes, etag: bytes > 0 ? origin.etag : undefined };
   }
 
   /** Opens it for the rest of the file, what is there already hashed. */
   async append(): Promise<void> {
     this.#digest = await digestFile(this.#path, this.file);
-    this.#size = (await sizeOnDisk(this.#path)) ?? 0;
     await this.#open('a');
   }
 
@@ -164,37 +162,30 @@ export class PartialFile {
       await writeFile(this.#originPath, JSON.stringify(origin));
     });
     this.#digest = digestOf(this.file);
-    this.#size = 0;
     await this.#open('w');
     await demandSpace(folder, bytes);
   }
 
   async write(chunk: Uint8Array): Promise<void> {
     const handle = this.#handle!;
-    await writing(this.#path, async () => {
-      for (let at = 0; at < chunk.length;)
-        at += (await handle.write(chunk, at)).bytesWritten;
-    });
+    await writing(this.#path, () => writeAll(handle, chunk));
     this.#digest.update(chunk);
-    this.#size += chunk.length;
-  }
-
-  /** Of all bytes in it. */
-  finish(): ReturnType<ReturnType<typeof digestOf>['finish']> {
-    return this.#digest.finish();
   }
 
   /**
-   * Into its place: after a power cut there is the whole file or the partial
-   * one, nothing between.
+   * Into its place, if its bytes are those that were announced: after a power cut there is
+   * the whole file or the partial one, nothing between.
    */
-  async keep(): Promise<void> {
+  async keep(): Promise<{ readonly sha256: string; readonly matches: boolean }> {
+    const found = this.#digest.finish();
+    if (!found.matches) return found;
     await writing(this.#path, async () => {
       await this.#handle?.sync();
       await this.close();
       await rename(this.#path, this.target);
     });
     await rm(this.#originPath, { force: true });
+    return found;
   }
 
   async discard(): Promise<void> {

@@ -10,7 +10,7 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { launchDirectory } from '../../platform/config/process-environment.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { usageError } from '../shared/cli-error.js';
-import { command, commandGroup, type OptionValues } from '../shared/command.js';
+import { gatewayCommand, commandGroup, type OptionValues } from '../shared/command.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 import { table, print, printJson, say } from '../shared/terminal.js';
 
@@ -54,8 +54,7 @@ const OPTIONS = {
   '--file [path]': `add it to a keys file (default: auth.keys_file, else ${DEFAULT_FILE})`,
 } as const;
 
-const create = command({
-  name: 'create',
+const create = gatewayCommand('create', {
   about: 'create an API key and print it once',
   examples: [
     'keys create --tenant acme --name "web shop" --expires-in-days 90',
@@ -63,7 +62,6 @@ const create = command({
     'keys create --tenant ops --scope admin --file',
   ],
   notes: NOTES,
-  gateway: true,
   options: OPTIONS,
   json: 'the key and what it may as one JSON document',
   async run(invocation) {
@@ -126,15 +124,13 @@ function addLimit(text: string, before: Record<string, number> = {}) {
 
 type Key = GatewayAnswer<'/admin/v1/keys'>['data'][number];
 
-const list = command({
-  name: 'list',
+const list = gatewayCommand('list', {
   about:
     'API keys of the gateway, those of the keys file included; secrets are never shown',
   examples: [
     'keys list',
     "keys list --json | jq -r '.data[] | select(.last_used_at == null) | .id'",
   ],
-  gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/keys'),
   text: ({ data }) =>
     table(
@@ -154,27 +150,21 @@ const list = command({
     ),
 });
 
-const revoke = command({
-  name: 'revoke',
+const revoke = gatewayCommand('revoke <id>', {
   about:
     'revoke a key; requests with it are denied at once, on other gateways within 5 s',
-  arg: ['<id>'],
   examples: ['keys revoke key_0198a1b2c3d4'],
-  gateway: true,
   run: ({ client, arg: id }) => client.call('delete', '/admin/v1/keys/{id}', { id }),
   text: ({ id, tenant }) => `${id} of ${tenant} revoked`,
 });
 
-const rotate = command({
-  name: 'rotate',
+const rotate = gatewayCommand('rotate <id>', {
   about: 'give a key a new secret, which is printed once',
-  arg: ['<id>'],
   examples: [
     'keys rotate key_0198a1b2c3d4',
     'keys rotate key_0198a1b2c3d4 --grace 3600',
   ],
   notes: 'The key goes to stdout, once; the gateway stores its hash only.',
-  gateway: true,
   options: {
     '--grace <seconds>': ['how long the old secret stays valid', parseWholeNumber(0), 0],
   },

@@ -1,4 +1,4 @@
-import { command, commandGroup } from '../shared/command.js';
+import { gatewayCommand, commandGroup } from '../shared/command.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { CliError, EXIT, usageError } from '../shared/cli-error.js';
 import { table, msText } from '../shared/terminal.js';
@@ -20,15 +20,13 @@ const choice = <const State extends string>(states: readonly State[]) =>
     '--priority <class>': ['of this priority', PRIORITIES],
   }) as const;
 
-const list = command({
-  name: 'list',
+const list = gatewayCommand('list', {
   about: 'queued requests in dispatch order, then running ones',
   examples: [
     'requests list',
     'requests list --model whisper --state queued',
     'requests list --json | jq .total',
   ],
-  gateway: true,
   options: {
     ...choice(['queued', 'running', 'completed', 'failed', 'cancelled']),
     '-n, --limit <count>': ['how many, 1 to 1000', parseWholeNumber(1, 1000), 100],
@@ -40,7 +38,7 @@ const list = command({
   text: requestTable,
 });
 
-function requestTable({ total, data }: RequestPage): string {
+function requestTable({ total, data }: RequestPage) {
   const rows = table(
     ['id', 'model', 'tenant', 'priority', 'state', 'place', 'waited', 'worker', 'error'],
     data,
@@ -61,12 +59,9 @@ function requestTable({ total, data }: RequestPage): string {
   return more > 0 ? `${rows}\n${more} more; see --limit` : rows;
 }
 
-const show = command({
-  name: 'show',
+const show = gatewayCommand('show <id>', {
   about: 'one request: state, place, worker, time per phase',
-  arg: ['<id>'],
   examples: ['requests show req_0198a1b2c3d4', 'requests show req_0198a1b2c3d4 --json'],
-  gateway: true,
   options: WHOSE,
   run: ({ client, arg: id, options: { tenant } }) =>
     client.call('get', '/admin/v1/requests/{id}', { id, query: { tenant } }),
@@ -81,7 +76,7 @@ const show = command({
 function explained(
   { explanation, phases }: Pick<ExplainedRequest, 'explanation' | 'phases'>,
   ahead = '',
-): string {
+) {
   const times = Object.entries(phases).map(
     ([name, ms]) => `${name.replace(/_ms$/, '')} ${msText(ms)}`,
   );
@@ -103,14 +98,11 @@ const countsText = ({ requests, own, by }: NonNullable<ExplainedRequest['ahead']
         .map(([reason, count]) => `${reason} ${count}`)
         .join(', ')}`;
 
-export const whyCommand = command({
-  name: 'why',
+export const whyCommand = gatewayCommand('why <id>', {
   about: 'why a request waits and how long it will, or how it ended',
-  arg: ['<id>'],
   examples: ['why req_0198a1b2c3d4', 'why req_0198a1b2c3d4 --json | jq -r .explanation'],
   notes:
     'The id is the `x-request-id` of the request. Without the scope admin you see your own requests.',
-  gateway: true,
   options: WHOSE,
   run: ({ client, arg: id, options: { tenant } }) =>
     client
@@ -131,17 +123,14 @@ export const whyCommand = command({
     ),
 });
 
-const cancel = command({
-  name: 'cancel',
+const cancel = gatewayCommand('cancel [id]', {
   about: 'cancel one request, or all that match; callers receive 499 at once',
-  arg: ['[id]'],
   examples: [
     'requests cancel req_0198a1b2c3d4',
     'requests cancel --model whisper --state queued',
   ],
   notes:
     'Exit code 5: nothing was cancelled, because there is no such request or it ended before.',
-  gateway: true,
   options: {
     ...choice(['queued', 'running']),
     '--all': 'every request of the gateway',
@@ -169,11 +158,9 @@ const cancel = command({
   text: ({ cancelled }) => cancelled.map(id => `${id} cancelled`).join('\n'),
 });
 
-const priority = command({
-  name: 'priority',
+const priority = gatewayCommand('priority <ids-and-priority...>', {
   about:
     'give waiting requests another priority; each keeps its age, which decides its place',
-  arg: ['<ids-and-priority...>'],
   usage: '[options] <id...> realtime|batch',
   examples: [
     'requests priority req_0198a1b2c3d4 realtime',
@@ -181,7 +168,6 @@ const priority = command({
   ],
   notes:
     'A request that does not wait any more is an error; those named before it are changed.',
-  gateway: true,
   options: WHOSE,
   async run({ client, arg, options: { tenant } }) {
     const ids = arg.slice(0, -1);
@@ -208,11 +194,9 @@ export const requestsCommand = commandGroup(
   [list, show, cancel, priority],
 );
 
-export const queueCommand = command({
-  name: 'queue',
+export const queueCommand = gatewayCommand('queue', {
   about: 'depth of the queue by model and priority, its bounds and the longest wait',
   examples: ['queue', "queue --json | jq '.models[] | {model, oldest_wait_ms}'"],
-  gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/queue'),
   text({ models, total, bounds, accepting }) {
     const rows = table(

@@ -2,14 +2,13 @@ import { stdin, stdout } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseNumber, parseWholeNumber } from '../shared/arguments.js';
 import { CliError } from '../shared/cli-error.js';
-import { command } from '../shared/command.js';
+import { gatewayCommand } from '../shared/command.js';
 import { table, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 
 type Status = GatewayAnswer<'/admin/v1/status'>;
 
-export const statusCommand = command({
-  name: 'status',
+export const statusCommand = gatewayCommand('status', {
   about:
     'what a gateway does now: models, queues, workers, rates, dependencies, and what limits it',
   examples: [
@@ -17,18 +16,11 @@ export const statusCommand = command({
     'status --url http://gpu-1:8000',
     'status --json | jq -r \'.bottleneck.text // "none"\'',
   ],
-  gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/status'),
   text: statusText,
 });
 
-function statusText({
-  gateway,
-  bottleneck,
-  models,
-  dependencies,
-  batches,
-}: Status): string {
+function statusText({ gateway, bottleneck, models, dependencies, batches }: Status) {
   const { id, version, uptime_s: uptime, draining, keys } = gateway;
   const down = dependencies.filter(({ state }) => state !== 'up');
   return [
@@ -77,11 +69,9 @@ const modelRow = (model: Status['models'][number]) => [
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 
-export const topCommand = command({
-  name: 'top',
+export const topCommand = gatewayCommand('top', {
   about: 'the status of a gateway, refreshed on a full screen; q ends it',
   examples: ['top', 'top --interval 5', 'top --count 60 --json > minute.jsonl'],
-  gateway: true,
   options: {
     '-i, --interval <seconds>': ['time between refreshes', parseNumber(0.1, 3600), 1],
     '-n, --count <number>': [
@@ -95,7 +85,7 @@ export const topCommand = command({
       const now = await client.call('get', '/admin/v1/status');
       return json ? JSON.stringify(now) : statusText(now);
     };
-    const screen = json ? undefined : openScreen();
+    using screen = json ? undefined : openScreen();
     const stop = screen ? AbortSignal.any([signal, screen.quit]) : signal;
     try {
       for (let left = count ?? (screen ? Infinity : 1); left > 0; left--) {
@@ -105,8 +95,6 @@ export const topCommand = command({
       }
     } catch (error) {
       if (!screen?.quit.aborted) throw error;
-    } finally {
-      screen?.close();
     }
   },
 });
@@ -137,7 +125,7 @@ function openScreen() {
       const cut = lines.map(line => `${line.slice(0, columns)}\u001b[K`);
       stdout.write(`\u001b[H${cut.join('\n')}\u001b[J`);
     },
-    close(): void {
+    [Symbol.dispose](): void {
       stdin.off('data', onKey).setRawMode(false).pause();
       stdout.write(LEAVE);
     },

@@ -1,4 +1,4 @@
-import { command } from '../shared/command.js';
+import { gatewayCommand } from '../shared/command.js';
 import { table } from '../shared/terminal.js';
 
 const GROUPS = ['day', 'tenant', 'key', 'model'] as const;
@@ -12,8 +12,7 @@ const SUMS = [
   'output_tokens',
 ] as const;
 
-export const usageCommand = command({
-  name: 'usage',
+export const usageCommand = gatewayCommand('usage', {
   about: 'requests, audio, tokens and device time, by day, tenant, key and model',
   examples: [
     'usage',
@@ -21,7 +20,6 @@ export const usageCommand = command({
     'usage --tenant acme --json',
   ],
   notes: 'Days are those of UTC. Without --from the last 30 days are shown.',
-  gateway: true,
   options: {
     '--from <day>': 'first day, such as 2027-01-01',
     '--to <day>': 'last day (default: today)',
@@ -52,11 +50,9 @@ export const usageCommand = command({
   },
 });
 
-export const tenantsCommand = command({
-  name: 'tenants',
+export const tenantsCommand = gatewayCommand('tenants', {
   about: 'tenants: their keys and what they used today',
   examples: ['tenants', 'tenants --json'],
-  gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/tenants'),
   text: ({ data }) =>
     table(

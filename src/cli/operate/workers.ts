@@ -1,5 +1,5 @@
 import { parseWholeNumber } from '../shared/arguments.js';
-import { command, commandGroup } from '../shared/command.js';
+import { gatewayCommand, commandGroup } from '../shared/command.js';
 import { type GatewayAnswer, serverEvents } from '../shared/gateway-client.js';
 import { table, print } from '../shared/terminal.js';
 
@@ -10,11 +10,9 @@ const LINES = {
   '-n, --lines <count>': ['how many of the last lines', parseWholeNumber(1), 200],
 } as const;
 
-export const logsCommand = command({
-  name: 'logs',
+export const logsCommand = gatewayCommand('logs', {
   about: 'the last lines of the gateway’s own log; -f follows it',
   examples: ['logs', 'logs -f --level warn', 'logs --lines 50 --json'],
-  gateway: true,
   options: {
     ...LINES,
     '--level <level>': ['this level and above', LEVELS, 'info'],
@@ -33,12 +31,9 @@ export const logsCommand = command({
   text: textOf,
 });
 
-const workerLogsCommand = command({
-  name: 'logs',
+const workerLogsCommand = gatewayCommand('logs <id>', {
   about: 'the last lines that a worker of this gateway wrote',
-  arg: ['<id>'],
   examples: ['workers logs whisper-0', 'workers logs whisper-0 --lines 20'],
-  gateway: true,
   options: LINES,
   run: ({ client, arg: id, options: { lines } }) =>
     client.call('get', '/admin/v1/workers/{id}/log', { id, query: { lines } }),
@@ -53,26 +48,21 @@ function textOf({ data }: Log) {
 const lineOf = ({ at, level, text }: Log['data'][number]) =>
   `${new Date(at * 1000).toISOString()} ${level.padEnd(5)} ${text.replaceAll(/\p{Cc}/gu, ' ')}`;
 
-const list = command({
-  name: 'list',
+const list = gatewayCommand('list', {
   about: 'every worker: state, device, slots, restarts and what is wrong with it',
   examples: [
     'workers list',
     'workers list --json | jq -r \'.data[] | select(.state != "ready") | .id\'',
   ],
-  gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/workers'),
   text: ({ data }) => workerTable(data),
 });
 
 const act = (name: 'drain' | 'resume' | 'restart', about: string, notes = '') =>
-  command({
-    name,
+  gatewayCommand(`${name} <id>`, {
     about,
     notes,
-    arg: ['<id>'],
     examples: [`workers ${name} whisper-0`],
-    gateway: true,
     run: ({ client, arg: id }) =>
       client.call('post', `/admin/v1/workers/{id}/${name}`, { id }),
     text: worker => workerTable([worker]),

@@ -1,4 +1,4 @@
-import { constants, openAsBlob } from 'node:fs';
+import { constants, openAsBlob, readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
@@ -24,7 +24,7 @@ export const parseNumber = (min: number, max: number) => (text: string) => {
 /** Parser of a whole number from `min` to `max`. */
 export const parseWholeNumber =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>
-  (text: string): number => {
+  (text: string) => {
     const value = /^-?\d+$/.test(text) ? Number(text) : NaN;
     if (value >= min && value <= max) return value;
     const range =
@@ -63,6 +63,15 @@ export function writablePath(file: string): Promise<string> {
   });
 }
 
+/** What a file holds, such as a key. @throws CliError exit code 2 with `problem` */
+export function secretIn(file: string, problem: string): string {
+  try {
+    return readFileSync(resolve(launchDirectory(), file), 'utf8').trim();
+  } catch (error) {
+    throw usageError(`${problem}: ${(error as Error).message}`, error);
+  }
+}
+
 /** `openAsBlob` does not say what is wrong, so the path is checked first. */
 export const fileBlob = async (file: string): Promise<Blob> =>
   openAsBlob(await readablePath(file));
@@ -71,7 +80,7 @@ async function accessible(
   path: string,
   checked: string,
   { mode, problem }: { readonly mode: number; readonly problem: string },
-): Promise<string> {
+) {
   try {
     await access(checked, mode);
     return path;

@@ -31,9 +31,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 type Reading =
   readonly string[] | ((text: string, before: never) => unknown) | undefined;
 
-/** An option: what it does, how it is read, its default, and how the help shows that. */
-type OptionSpec =
-  string | readonly [string, Reading, default_?: unknown, shown?: string] | Option;
+/** An option or argument: what it is, how it is read, its default, and how the help shows that. */
+type PlainSpec = string | readonly [string, Reading, default_?: unknown, shown?: string];
+type WordSpec = PlainSpec | Option;
 
 type ListOr<Flags, T> = Flags extends `${string}...${string}` ? readonly T[] : T;
 type Read<Flags, R> = R extends (text: string, before: never) => infer T
@@ -66,30 +66,21 @@ export type OptionValues<Options> = {
   readonly [Flags in keyof Options as NameOf<Flags>]: ValueOf<Flags, Options[Flags]>;
 } & { readonly json?: boolean };
 
-type ArgumentSpec = readonly [
-  flags: string,
-  about?: string,
-  Reading?,
-  default_?: string,
-];
-type ArgumentOf<Spec> = Spec extends readonly [infer Flags, ...infer Rest]
-  ? Flags extends `${string}...${string}`
-    ? readonly string[]
-    : Flags extends `<${string}`
+/** The value of the argument in `list [words...]`. */
+type ArgumentOf<Words, Spec> = Words extends `${string}...${string}`
+  ? readonly string[]
+  : Words extends `${string}<${string}`
+    ? string
+    : Spec extends readonly [string, unknown, string]
       ? string
-      : Rest extends readonly [unknown, unknown, string]
-        ? string
-        : string | undefined
-  : undefined;
+      : string | undefined;
 
-interface CommandSpec<Options, Arg, Answer> {
-  readonly name: string;
+interface CommandSpec<Options, Arg, Spec, Answer> {
   readonly about: string;
-  readonly arg?: Arg;
-  /** In place of the one made of `arg`. */
+  /** Of the argument. */
+  readonly arg?: Spec;
+  /** In place of the one made of the argument. */
   readonly usage?: string;
-  /** `--url` and the key come first. */
-  readonly gateway?: boolean;
   readonly options?: Options;
   /**
    * What `--json` prints (default with `text`: the answer of the gateway, if it has one);
@@ -122,8 +113,8 @@ export class Invocation<Options, Arg> {
     return this.command.opts();
   }
 
-  get arg(): ArgumentOf<Arg> {
-    return this.command.processedArgs[0] as ArgumentOf<Arg>;
+  get arg(): Arg {
+    return this.command.processedArgs[0] as Arg;
   }
 
   /**
@@ -158,19 +149,25 @@ export class Invocation<Options, Arg> {
 /** Makes a command of the program; what engines say is known only there. */
 type CommandFactory = (engines: EngineChecks) => Command;
 
-/** The options and the argument that are declared give `run` its types. */
-export const command =
+/**
+ * The options and the argument that are declared give `run` its types. The words are the
+ * name of the command and its argument, such as `cancel <id>`.
+ */
+const declaring =
+  (gateway: boolean) =>
   <
-    const Options extends Readonly<Record<string, OptionSpec>>,
-    const Arg extends ArgumentSpec,
+    const Words extends string,
+    const Options extends Readonly<Record<string, WordSpec>>,
+    const Spec extends PlainSpec,
     Answer,
   >(
-    spec: CommandSpec<Options, Arg, Answer>,
+    words: Words,
+    spec: CommandSpec<Options, ArgumentOf<Words, Spec>, Spec, Answer>,
   ): CommandFactory =>
   engines => {
-    const made = declared(spec);
+    const made = declared(words, gateway, spec);
     return made.action(() => {
-      const invocation = new Invocation<Options, Arg>(made, engines);
+      const invocation = new Invocation<Options, ArgumentOf<Words, Spec>>(made, engines);
       return invocation.run(async () => {
         const answer = await spec.run(invocation);
         if (answer == null) return;
@@ -181,6 +178,10 @@ export const command =
     });
   };
 
+export const command = declaring(false);
+/** `--url` and the key are its first options. */
+export const gatewayCommand = declaring(true);
+
 export const commandGroup =
   (name: string, about: string, commands: readonly CommandFactory[]): CommandFactory =>
   engines =>
@@ -189,49 +190,42 @@ export const commandGroup =
       new Command(name).description(about),
     );
 
-function declared<Options, Arg extends ArgumentSpec>({
-  name,
-  about,
-  gateway,
-  options,
-  ...spec
-}: CommandSpec<Options, Arg, unknown>): Command {
+function declared<Options, Arg>(
+  words: string,
+  gateway: boolean,
+  { about, options, ...spec }: CommandSpec<Options, Arg, PlainSpec, unknown>,
+) {
+  const [name, argument] = words.split(' ');
   const made = new Command(name).description(about);
   if (spec.usage !== undefined) made.usage(spec.usage);
-  if (spec.arg) made.addArgument(argumentOf(spec.arg));
-  const own = Object.entries<OptionSpec>({
-    ...(gateway && GATEWAY_OPTIONS),
-    ...options,
-  });
-  for (const [flags, option] of own) made.addOption(declaredOption(flags, option));
+  if (argument) made.addArgument(described(new Argument(argument), spec.arg ?? ''));
+  const own = { ...(gateway && GATEWAY_OPTIONS), ...options };
+  for (const [flags, option] of Object.entries<WordSpec>(own))
+    made.addOption(
+      option instanceof Option ? option : described(new Option(flags), option),
+    );
   const ofGateway = gateway ? 'the answer of the gateway as one JSON document' : true;
   const { json = spec.text && ofGateway } = spec;
   if (json) made.option('--json', json === true ? 'one JSON document' : json);
   return made.addHelpText('after', spec.help ?? examples(spec));
 }
 
-function argumentOf([flags, about = '', reading, initial]: ArgumentSpec) {
-  const argument = new Argument(flags, about);
-  if (Array.isArray(reading)) argument.choices(reading as readonly string[]);
-  return initial === undefined ? argument : argument.default(initial);
-}
-
-function declaredOption(flags: string, spec: OptionSpec): Option {
-  if (spec instanceof Option) return spec;
-  if (typeof spec === 'string') return new Option(flags, spec);
-  const [about, reading, initial, shown] = spec;
-  const option = new Option(flags, about);
+/** Describes an option or argument as it was declared. */
+function described<T extends Argument | Option>(word: T, spec: PlainSpec) {
+  const [about, reading, initial, shown] = typeof spec === 'string' ? [spec] : spec;
+  word.description = about;
   if (typeof reading === 'function')
-    option.argParser(reading as (text: string, before: unknown) => unknown);
-  else if (reading) option.choices(reading);
-  return initial === undefined ? option : option.default(initial, shown);
+    word.argParser(reading as (text: string, before: unknown) => unknown);
+  else if (reading) word.choices(reading);
+  if (initial !== undefined) word.default(initial, shown);
+  return word;
 }
 
 /** Lines without the program's name, or pipes with it; then what else is good to know. */
 function examples({
   examples: lines = [],
   notes = '',
-}: Pick<CommandSpec<unknown, unknown, unknown>, 'examples' | 'notes'>): string {
+}: Pick<CommandSpec<unknown, unknown, unknown, unknown>, 'examples' | 'notes'>) {
   const shown = lines.map(line =>
     line.includes('| switchyard ') ? `  ${line}` : `  switchyard ${line}`,
   );

@@ -8,25 +8,25 @@ export interface Diagnosis {
   readonly state: 'ok' | 'warn' | 'fail';
   readonly detail: string;
   /** The command or the change that puts it right. */
-  readonly fix?: string;
+  readonly fix?: string | undefined;
 }
 
-export const passing = (what: string, detail: string): Diagnosis => ({
-  what,
-  state: 'ok',
-  detail,
-});
+const diagnosing =
+  (state: Diagnosis['state']) =>
+  (what: string, detail: string, fix?: string): Diagnosis => ({
+    what,
+    state,
+    detail,
+    fix,
+  });
 
-export const failing = (what: string, detail: string, fix: string): Diagnosis => ({
-  what,
-  state: 'fail',
-  detail,
-  fix,
-});
+export const passing = diagnosing('ok');
+export const warning = diagnosing('warn');
+export const failing = diagnosing('fail');
 
 export const diagnosesText = (answer: {
   readonly checks: readonly Diagnosis[];
 }): string => answer.checks.map(lineOf).join('\n');
 
-const lineOf = ({ what, state, detail, fix }: Diagnosis): string =>
+const lineOf = ({ what, state, detail, fix }: Diagnosis) =>
   `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix.replace(/^switchyard /, `${ownName()} `)}` : ''}`;

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { ownName } from '@switchyard/engine-api/own-name.js';
@@ -9,8 +7,8 @@ import { callableUrl } from '../../platform/http/connections.js';
 import {
   gatewayFromEnvironment,
   GATEWAY_VARIABLES,
-  launchDirectory,
 } from '../../platform/config/process-environment.js';
+import { secretIn } from './arguments.js';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.js';
 
 type Path = keyof paths;
@@ -47,7 +45,8 @@ export class GatewayClient {
   ) {
     const access = gatewayFromEnvironment();
     this.url = gatewayUrl(url, access.url).replace(/\/+$/, '').replace(/\/v1$/, '');
-    const key = apiKey ?? (keyFile === undefined ? access.key : readKey(keyFile));
+    const key =
+      apiKey ?? (keyFile === undefined ? access.key : secretIn(keyFile, '--key-file'));
     this.headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   }
 
@@ -95,7 +94,7 @@ export class GatewayClient {
     throw await refusal(response);
   }
 
-  #unreachable(error: Error): CliError {
+  #unreachable(error: Error) {
     const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
     const hint = `start one with \`${ownName()} up\`, or name another one with --url`;
     return new CliError(
@@ -126,34 +125,17 @@ const STATUS_EXIT: Readonly<Record<number, ExitCode>> = {
   503: EXIT.busy,
 };
 
-function gatewayUrl(
-  given: string | undefined,
-  fromEnvironment: string | undefined,
-): string {
-  if (given !== undefined) return httpUrl(given, '--url');
-  return fromEnvironment === undefined
-    ? configuredUrl()
-    : httpUrl(fromEnvironment, GATEWAY_VARIABLES.url);
-}
-
-function httpUrl(url: string, name: string): string {
+function gatewayUrl(given: string | undefined, fromEnvironment: string | undefined) {
+  const url = given ?? fromEnvironment;
+  if (url === undefined) {
+    const { host, port } = loadConfig().settings.server;
+    return callableUrl(host, port);
+  }
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
+  const name = given === undefined ? GATEWAY_VARIABLES.url : '--url';
   throw usageError(
     `${name} must be an http or https address such as http://127.0.0.1:8080; got "${url}"`,
   );
-}
-
-function configuredUrl() {
-  const { host, port } = loadConfig().settings.server;
-  return callableUrl(host, port);
-}
-
-function readKey(file: string): string {
-  try {
-    return readFileSync(resolve(launchDirectory(), file), 'utf8').trim();
-  } catch (error) {
-    throw usageError(`--key-file: ${(error as Error).message}`, error);
-  }
 }
 
 /** What a response that is not 2xx says, with the exit code of its status. */
@@ -166,7 +148,7 @@ export const refusal = async (response: Response): Promise<CliError> =>
 /**
  * The message of OpenAI's error envelope, or the first 200 characters of any other body.
  */
-function errorText(body: string, { status, headers }: Response): string {
+function errorText(body: string, { status, headers }: Response) {
   const id = headers.get('x-request-id');
   const where = `(${status}${id ? `, ${id}` : ''})`;
   try {

@@ -60,7 +60,7 @@ export function columns(cells: readonly (readonly Cell[])[]): string {
  * One line on stderr that is overwritten while it changes; on anything but a terminal,
  * one line per change.
  */
-export class ProgressLine {
+export class ProgressLine implements Disposable {
   #last = '';
 
   show(text: string): void {
@@ -73,6 +73,10 @@ export class ProgressLine {
   clear(): void {
     if (this.#last !== '' && stderr.isTTY) stderr.write('\r\u001b[K');
     this.#last = '';
+  }
+
+  [Symbol.dispose](): void {
+    this.clear();
   }
 }
 

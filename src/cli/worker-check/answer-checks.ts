@@ -46,10 +46,9 @@ export const ANSWER_CHECKS: readonly Check[] = [
       const calls = client
         .startGroup(membersOf(context))
         .map((call, n) => checkedAnswer(call, `member ${n + 1} of a group`));
-      const answers = (await Promise.all(calls)).map(({ messages }) => messages);
-      answers.forEach((messages, n) => samples.judge(messages, n));
+      const answers = await Promise.all(calls);
       const told = answers
-        .flatMap(messages => samples.execution(messages) ?? [])
+        .flatMap(({ messages }, n) => samples.judge(messages, n) ?? [])
         .filter(({ batchId }) => batchId !== '');
       for (const { batchId, batchSize } of told) {
         const sharing = told.filter(other => other.batchId === batchId).length;

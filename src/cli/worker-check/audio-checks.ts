@@ -130,7 +130,7 @@ export const AUDIO_CHECKS: readonly Check[] = [
 ];
 
 /** What a worker finds too large it refuses with a code; gRPC's own limits have none. */
-async function demandTaken(call: CheckedCall<unknown>, what: string): Promise<string> {
+async function demandTaken(call: CheckedCall<unknown>, what: string) {
   const end = await endOf(call, what);
   const { code } = end.trailers;
   demand(
@@ -232,18 +232,17 @@ const secondsOf = (n: number) => 1 + n / 4;
 
 export const STT_SAMPLES: Samples<TranscribeFileResponse> = {
   plain: n => file(wavFile({ seconds: secondsOf(n) })),
-  judge: ([answer], n) => judgeTranscript(answer, secondsOf(n)),
+  judge: ([answer], n) => {
+    judgeTranscript(answer, secondsOf(n));
+    return answer?.execution;
+  },
   broken: file(Buffer.from('This is a text, not audio. '.repeat(100))),
   lasting: upload({ seconds: 2 }, true),
   heavy: file(wavFile({ seconds: 30 })),
-  execution: ([answer]) => answer?.execution,
 };
 
 /** @throws Verdict */
-function judgeTranscript(
-  answer: TranscribeFileResponse | undefined,
-  seconds: number,
-): void {
+function judgeTranscript(answer: TranscribeFileResponse | undefined, seconds: number) {
   const { durationS = 0, segments = [] } = answer ?? {};
   demand(
     Math.abs(durationS - seconds) < 0.2,

@@ -147,13 +147,10 @@ async function cancelCall(
 }
 
 /** @returns true for a late answer, which is accepted */
-async function judgeEnd(call: CheckedCall<unknown>): Promise<boolean> {
+async function judgeEnd(call: CheckedCall<unknown>) {
   // The rest of an upload is not sent after a cancel.
   call.complete();
-  const end = await endOf(call, 'the end of a cancelled call', {
-    limitMs: 10_000,
-    late: 'fail',
-  });
+  const end = await endOf(call, 'the end of a cancelled call', 'fail', 10_000);
   const { code = end.code === status.CANCELLED ? 'request_cancelled' : undefined } =
     end.trailers;
   demand(

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
@@ -67,16 +68,11 @@ export function demand(condition: boolean, sentence: string): asserts condition 
 }
 
 /** Undefined: not within the limit. */
-export async function within<T>(
+export const within = <T>(
   limitMs: number,
   promise: Promise<T>,
-): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeIsUp = new Promise<undefined>(
-    resolve => (timer = setTimeout(() => resolve(undefined), limitMs)),
-  );
-  return Promise.race([promise, timeIsUp]).finally(() => clearTimeout(timer));
-}
+): Promise<T | undefined> =>
+  Promise.race([promise, pause(limitMs, undefined, { ref: false })]);
 
 /**
  * How the call ended. A late one is reset, and counts as `late`: some engines are
@@ -85,15 +81,14 @@ export async function within<T>(
 export async function endOf<M>(
   call: CheckedCall<M>,
   what: string,
-  {
-    limitMs = 15_000,
-    late = 'not_judged',
-  }: { limitMs?: number; late?: CheckVerdict['state'] } = {},
+  late: CheckVerdict['state'] = 'not_judged',
+  limitMs = 15_000,
 ): CheckedCall<M>['ended'] {
   const end = await within(limitMs, call.ended);
-  if (!end) call.reset();
-  if (!end)
+  if (!end) {
+    call.reset();
     throw new CheckVerdict(late, `${what} was not answered within ${limitMs / 1000} s`);
+  }
   demand(
     !end.flooded,
     `${what} was answered without end: thousands of messages or megabytes, and no end of the stream`,
@@ -107,7 +102,7 @@ export async function checkedAnswer<M>(
   what: string,
   late?: CheckVerdict['state'],
 ): CheckedCall<M>['ended'] {
-  const end = await endOf(call, what, late && { late });
+  const end = await endOf(call, what, late);
   demand(end.code === status.OK, `${what} failed with ${end.text}`);
   return end;
 }

@@ -69,7 +69,7 @@ export const CONNECTION_CHECKS: readonly Check[] = [
       const refused = await endOf(
         client.start(samples.plain(0)),
         'a request to a draining worker',
-        { late: 'fail' },
+        'fail',
       );
       demand(
         refused.trailers.code === 'shutting_down',

@@ -19,6 +19,8 @@ import { checkSamples } from './samples.js';
 import { WorkerClient } from './worker-client.js';
 
 const GUIDE = 'docs/guides/write-a-worker.md';
+/** The pings of a gateway take 40 s; everything else runs meanwhile. */
+const RUN_LIMIT_MS = 60_000;
 
 /** In the order in which they run. */
 export const CHECKS: readonly Check[] = [
@@ -39,61 +41,53 @@ export interface CheckResult {
   readonly guide?: string;
 }
 
+interface CheckRun {
+  readonly checks: readonly Check[];
+  readonly signal: AbortSignal;
+  onStart(check: Check): void;
+  onResult(result: CheckResult): void;
+}
+
 /**
  * Runs the checks one by one. @throws CliError exit code 3 when nothing answers
  * at the address
  */
 export async function runChecks(
   options: CheckOptions,
-  run: {
-    readonly checks: readonly Check[];
-    /** No check goes on longer. */
-    readonly limitMs: number;
-    readonly signal: AbortSignal;
-    onStart(check: Check): void;
-    onResult(result: CheckResult): void;
-  },
+  run: CheckRun,
 ): Promise<readonly CheckResult[]> {
   const { signal } = run;
-  const client = new WorkerClient(options.address, options.remote);
+  using client = new WorkerClient(options.address, options.remote);
   const aborted = new Promise<never>((_, reject) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error)),
   );
-  try {
-    return await Promise.race([judgeAll(client, options, run), aborted]);
-  } finally {
-    client.close();
-  }
+  return await Promise.race([judgeAll(client, options, run), aborted]);
 }
 
 async function judgeAll(
   client: WorkerClient,
   options: CheckOptions,
-  run: Parameters<typeof runChecks>[1],
-): Promise<readonly CheckResult[]> {
+  { checks, signal, onStart, onResult }: CheckRun,
+) {
   const context = await meet(client, options);
-  const untilMs = performance.now() + run.limitMs;
+  const untilMs = performance.now() + RUN_LIMIT_MS;
   // On a connection of its own, beside the others, because it takes longer than
   // all of them.
-  const beside = run.checks
-    .filter(({ name }) => name === 'pings')
-    .map(check => judge(check, context, untilMs));
+  const pings = checks.find(({ name }) => name === 'pings');
+  const beside = pings && judge(pings, context, untilMs);
   const failed = new Set<string>();
   const results: CheckResult[] = [];
-  for (const check of run.checks) {
-    run.onStart(check);
+  for (const check of checks) {
+    onStart(check);
     const { name, needs = '' } = check;
-    const judged =
-      name === 'pings'
-        ? beside[0]
-        : failed.has(needs)
-          ? skip(name, `needs ${needs}`)
-          : undefined;
-    const result = await (judged ?? judge(check, context, untilMs));
-    if (result.state === 'fail' || failed.has(needs)) failed.add(name);
+    const isBlocked = failed.has(needs);
+    const result = isBlocked
+      ? skip(name, `needs ${needs}`)
+      : await (check === pings ? beside! : judge(check, context, untilMs));
+    if (isBlocked || result.state === 'fail') failed.add(name);
     results.push(result);
-    run.onResult(result);
-    run.signal.throwIfAborted();
+    onResult(result);
+    signal.throwIfAborted();
   }
   return results;
 }
@@ -143,12 +137,10 @@ async function meet(client: WorkerClient, options: CheckOptions): Promise<CheckC
   const untilMs = performance.now() + 10_000;
   const ask = async () => (await client.health(kind)).messages.map(decodeHealth)[0];
   let report = await ask();
-  for (
-    ;
-    report?.state === 'starting' && performance.now() < untilMs;
-    report = await ask()
-  )
+  while (report?.state === 'starting' && performance.now() < untilMs) {
     await pause(250);
+    report = await ask();
+  }
   const samples = checkSamples(kind, options.voice ?? '');
   return {
     client,
@@ -163,7 +155,7 @@ async function meet(client: WorkerClient, options: CheckOptions): Promise<CheckC
 }
 
 /** Of the service whose Health says so; else the first that answers at all. */
-async function kindOf(client: WorkerClient): Promise<ModelKind> {
+async function kindOf(client: WorkerClient) {
   let answering: ModelKind | undefined;
   for (const kind of MODEL_KINDS) {
     const [report] = (await client.health(kind)).messages;

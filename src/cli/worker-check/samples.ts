@@ -45,10 +45,7 @@ const ttsSamples = (voice: string): Samples<SynthesizeResponse> => ({
       done?.$case === 'done' && done.value.durationS > 0,
       'done must hold the seconds of speech made',
     );
-  },
-  execution(messages) {
-    const done = messages.at(-1)?.message;
-    return done?.$case === 'done' ? done.value.execution : undefined;
+    return done.value.execution;
   },
 });
 
@@ -92,8 +89,8 @@ const llm: Samples<GenerateResponse> = {
         message?.$case !== 'chunk' || message.value.toString().startsWith('{'),
         'a chunk is not one JSON object',
       );
+    return undefined;
   },
-  execution: () => undefined,
 };
 
 const embed =
@@ -123,8 +120,8 @@ const embedding: Samples<EmbedResponse> = {
       dimensions > 0 && vectors.length === 4 * dimensions * (n + 1),
       `vectors has ${vectors.length} bytes for ${n + 1} inputs and ${dimensions} dimensions`,
     );
+    return answer?.execution;
   },
-  execution: ([answer]) => answer?.execution,
 };
 
 /** @param voice of the worker; kind tts only */

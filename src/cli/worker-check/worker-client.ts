@@ -37,10 +37,7 @@ interface CallEnd<M> {
   /** False: the worker has no such method. */
   readonly isServed: boolean;
   /** Trailers, as sent. */
-  readonly trailers: {
-    readonly code: string | undefined;
-    readonly param: string | undefined;
-  };
+  readonly trailers: ReturnType<typeof failureTrailers>;
   readonly messages: readonly M[];
   /** From the start of the call. */
   readonly ms: number;
@@ -136,22 +133,24 @@ export type Sample<M = unknown> = (
 export interface Samples<M = unknown> {
   /** Well-formed, and answered otherwise than its neighbour: `n` counts from 0. */
   plain(n: number): Sample<M>;
-  /** @throws Verdict when this is no answer to `plain(n)` */
-  judge(messages: readonly M[], n: number): void;
+  /**
+   * @returns the engine call that computed the answer, where it is told. @throws Verdict
+   *   when this is no answer to `plain(n)`
+   */
+  judge(
+    messages: readonly M[],
+    n: number,
+  ): { readonly batchId: string; readonly batchSize: number } | undefined;
   /** One that no worker can compute. */
   readonly broken: Sample;
   /** Occupies the worker until it is cancelled, as far as its kind permits. */
   readonly lasting: Sample;
   /** Some seconds of engine time, where the kind permits. */
   readonly heavy: Sample;
-  /** Of the engine call that computed the answer; absent: it is not told. */
-  execution(
-    messages: readonly M[],
-  ): { readonly batchId: string; readonly batchSize: number } | undefined;
 }
 
 /** The worker as a gateway sees it: the same connection, the same messages. */
-export class WorkerClient {
+export class WorkerClient implements Disposable {
   readonly #channel: WorkerChannel;
 
   /** @throws Error when a file of `remote` cannot be read */
@@ -213,14 +212,12 @@ export class WorkerClient {
     );
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#channel.abort();
   }
 
   /** A short call with the limit of a probe. */
-  #send<M>(
-    start: (options: CallOptions, reply: Reply<M>) => RawCall,
-  ): Promise<CallEnd<M>> {
+  #send<M>(start: (options: CallOptions, reply: Reply<M>) => RawCall) {
     const options = { deadline: Date.now() + PROBE_LIMIT_MS };
     return new CheckedCall<M>('', reply =>
       this.#channel.track(() => start(options, reply)),

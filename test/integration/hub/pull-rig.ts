@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PullContext, PullEvent } from '../../../src/cli/hub/file-download.js';
+import type { PullContext, PullObserver } from '../../../src/cli/hub/file-download.js';
 import { HubHttp } from '../../../src/cli/hub/hub-http.js';
 import { pullModel, type PullRequest } from '../../../src/cli/hub/model-pull.js';
 import { parseSource } from '../../../src/cli/hub/model-source.js';
@@ -29,7 +29,7 @@ export interface PullSettings
  */
 export class PullRig implements AsyncDisposable {
   readonly waits: number[] = [];
-  readonly events: PullEvent[] = [];
+  readonly events: ({ readonly type: string } & Record<string, unknown>)[] = [];
   /** Whether a stalled answer is cut once something of it has arrived. */
   cutting = true;
   readonly abort = new AbortController();
@@ -58,10 +58,7 @@ export class PullRig implements AsyncDisposable {
     return pullModel(order, {
       http: new HubHttp(this.hub.url, token),
       signal: this.abort.signal,
-      observe: event => {
-        this.events.push(event);
-        if (this.cutting && event.type === 'received') this.hub.cut(event.path);
-      },
+      observer: this.#observer(),
       stallMs: 10_000,
       timing: {
         sleep: ms => Promise.resolve(void this.waits.push(ms)),
@@ -69,6 +66,22 @@ export class PullRig implements AsyncDisposable {
       },
       ...settings,
     });
+  }
+
+  #observer(): PullObserver {
+    return {
+      planned: (files, bytes, present, folder) =>
+        this.events.push({ type: 'planned', files, bytes, present, folder }),
+      started: (path, have, size) =>
+        this.events.push({ type: 'started', path, have, size }),
+      received: (path, bytes) => {
+        this.events.push({ type: 'received', path, bytes });
+        if (this.cutting) this.hub.cut(path);
+      },
+      waiting: (path, ms, why) => this.events.push({ type: 'waiting', path, ms, why }),
+      done: (path, size, already) =>
+        this.events.push({ type: 'done', path, size, already }),
+    };
   }
 
   /** Files below the model's folder, with slashes. */

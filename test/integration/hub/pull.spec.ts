@@ -182,7 +182,7 @@ describe('a pull is refused', () => {
       message: expect.stringContaining(`more than the ${encoder.length} bytes`),
     });
     const received = rig.events.reduce(
-      (sum, event) => sum + (event.type === 'received' ? event.bytes : 0),
+      (sum, event) => sum + (event.type === 'received' ? Number(event.bytes) : 0),
       0,
     );
     expect(received).toBeLessThanOrEqual(encoder.length);
