@@ -1,4 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { JobCompleted, JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
@@ -12,7 +13,8 @@ export async function storeLarge(
   const json = Buffer.from(JSON.stringify(value));
   if (json.byteLength <= MAX_INLINE_BYTES) return value;
   const blob = `${QUEUE_BLOBS}results/${randomUUID()}`;
-  return { kind: 'stored', blob, bytes: await blobs.write(blob, once(json)) };
+  const bytes = await blobs.write(blob, Readable.from([json]));
+  return { kind: 'stored', blob, bytes };
 }
 
 /** @throws BlobMissing when it was removed */
@@ -34,11 +36,6 @@ export async function readWhole(blobs: BlobStore, key: string): Promise<Buffer> 
 /** The blob that holds it, where one does. */
 export const blobOf = (value: JobCompleted['value']): string | undefined =>
   value.kind === 'stored' || value.kind === 'speech' ? value.blob : undefined;
-
-// eslint-disable-next-line @typescript-eslint/require-await -- blobs are written from streams
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes;
-}
 
 /** One kind of blobs: what all their keys begin with, and no others. */
 interface BlobKind {
@@ -77,7 +74,7 @@ export const FILE_BLOBS: BlobKind = { prefix: 'files/', idOf: key => key };
  * bucket's listing must not show them.
  */
 export function fileBlobKey(tenant: string, fileId: string): string {
-  const owner = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
+  const owner = hash('sha256', tenant).slice(0, 16);
   return `${FILE_BLOBS.prefix}${owner}/${fileId}`;
 }
 
