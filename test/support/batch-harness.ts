@@ -225,13 +225,13 @@ export class BatchHarness implements AsyncDisposable {
   }
 
   async lease(id: string): Promise<RowLease> {
-    const { lease_owner, lease_until_ms, epoch } = await this.database.db
+    const { leaseOwner, leaseUntilMs, epoch } = await this.database.db
       .selectFrom('batches')
-      .select(['lease_owner', 'lease_until_ms', 'epoch'])
+      .select(['leaseOwner', 'leaseUntilMs', 'epoch'])
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
-    const isHeld = lease_owner !== null && lease_until_ms > Date.now();
-    return { pid: isHeld ? Number(lease_owner.split('-').at(-2)) : undefined, epoch };
+    const isHeld = leaseOwner !== undefined && leaseUntilMs > Date.now();
+    return { pid: isHeld ? Number(leaseOwner.split('-').at(-2)) : undefined, epoch };
   }
 
   /** Resolves at the end of the batch, too: no processor claims it then. */

@@ -16,12 +16,6 @@ import { TargetResolver } from './target-resolver.js';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { urgency } from '../../core/jobs/fair-share.js';
 
-/** Stops a job for an error that no line caused, for example of a disk or store. */
-function haveTrouble(work: ClaimedJob, error: Error): void {
-  work.trouble ??= error;
-  work.stop.request('trouble');
-}
-
 /** The lines of one job, from the first that is sent until none is in flight. */
 class JobExecution implements SendingJob {
   #inFlight = 0;
@@ -31,6 +25,7 @@ class JobExecution implements SendingJob {
   /** In this job's trace: the dispatcher calls it when any other line ends. */
   readonly #inTrace = AsyncLocalStorage.snapshot();
   #changed: () => void = () => undefined;
+  #trouble: Error | undefined;
 
   constructor(
     private readonly work: ClaimedJob,
@@ -41,6 +36,17 @@ class JobExecution implements SendingJob {
   ) {
     this.#stop = work.stop;
     this.#stop.listen(() => this.#changed());
+  }
+
+  /** The error behind the stop reason `trouble`. */
+  get trouble(): Error | undefined {
+    return this.#trouble;
+  }
+
+  /** Stops the job for an error that no line caused, for example of a disk or store. */
+  fail(error: Error): void {
+    this.#trouble ??= error;
+    this.#stop.request('trouble');
   }
 
   get maySend(): boolean {
@@ -99,7 +105,7 @@ class JobExecution implements SendingJob {
     } catch (error) {
       // An aborted line is recorded later, with the lines that were never sent. Other
       // errors are not the line's fault.
-      if (!signal.aborted) haveTrouble(this.work, error as Error);
+      if (!signal.aborted) this.fail(error as Error);
     } finally {
       this.#inFlight -= 1;
       if (this.#inFlight === 0) this.#changed();
@@ -134,7 +140,7 @@ export class ExecuteService {
     const { lease, folder } = work;
     await folder.make();
     await this.shipping.restore(work);
-    const log = await ResultLog.open(folder.results(), lease.epoch, plan.total);
+    const log = await ResultLog.open(folder.results, lease.epoch, plan.total);
     const { done, total } = log.progress;
     if (done > 0) this.#logger.log({ batch: lease.job.id, done, total }, 'resumed');
     return log;
@@ -173,35 +179,29 @@ export class ExecuteService {
         ? MAX_TIMER_MS
         : Math.min(MAX_TIMER_MS, lease.job.expiresAtMs - Date.now());
     if (untilDeadlineMs <= 0) stop.request('expired');
-    const deadline = setTimeout(() => stop.request('expired'), untilDeadlineMs);
-    const progress = setInterval(() => this.#writeProgress(work, log), PROGRESS_MS);
-    const stopShipping = this.shipping.start(work, log);
-    try {
-      if (log.progress.remaining > 0)
-        await InputLines.use(work.folder.input(), input =>
-          this.#send(work, plan, log, input),
-        );
-      // Also after an error: answers are kept. The first error is the one
-      // that is reported.
-      if (stop.reason !== 'lost')
-        await log.flush().catch((error: unknown) => (work.trouble ??= error as Error));
-    } finally {
-      clearTimeout(deadline);
-      clearInterval(progress);
-      await stopShipping();
-    }
-    if (work.trouble) throw work.trouble;
+    using _deadline = setTimeout(() => stop.request('expired'), untilDeadlineMs);
+    using _progress = setInterval(() => this.#writeProgress(work, log), PROGRESS_MS);
+    await using _shipping = this.shipping.start(work, log);
+    const trouble =
+      log.progress.remaining > 0 ? await this.#send(work, plan, log) : undefined;
+    // Also after an error: answers are kept. The first error is the one that is reported.
+    if (stop.reason !== 'lost')
+      await log.flush().catch((error: unknown) => {
+        throw trouble ?? error;
+      });
+    if (trouble) throw trouble;
     return log.progress.remaining === 0 && stop.reason === 'expired'
       ? undefined
       : stop.reason;
   }
 
+  /** @returns the error behind the stop reason `trouble` */
   async #send(
     work: ClaimedJob,
     plan: JobPlan,
     log: ResultLog,
-    input: InputLines,
-  ): Promise<void> {
+  ): Promise<Error | undefined> {
+    await using input = await InputLines.open(work.folder.input);
     const { dispatcher, targets } = this;
     const { job, epoch } = work.lease;
     const { progress } = log;
@@ -214,16 +214,16 @@ export class ExecuteService {
     work.running = { log, startedMs: Date.now(), doneAtStart: progress.done };
     log.listen({
       onDurable: () => dispatcher.pump(),
-      onFailure: error => haveTrouble(work, error),
+      onFailure: error => execution.fail(error),
     });
-    const weigh = setInterval(() => dispatcher.updateWeight(execution), PROGRESS_MS);
+    using _weigh = setInterval(() => dispatcher.updateWeight(execution), PROGRESS_MS);
     try {
       dispatcher.add(execution);
       await execution.sent();
       dispatcher.remove(execution);
       await execution.settle(() => this.grace.msFor(work.stop.reason));
+      return execution.trouble;
     } finally {
-      clearInterval(weigh);
       delete work.running;
     }
   }

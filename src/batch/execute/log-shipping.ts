@@ -45,11 +45,11 @@ export class LogShipping {
   async restore({ lease, folder, writer }: ClaimedJob): Promise<void> {
     if (!this.#enabled) return;
     for (const [name, keys] of await this.#shipped(lease.job.id)) {
-      const path = join(folder.results(), name);
+      const path = join(folder.results, name);
       if (await exists(path)) continue;
       const draft = `${path}.${writer}.tmp`;
       await pipeline(
-        this.#joined(keys.sort()),
+        this.blobs.readAll(keys.sort()),
         createWriteStream(draft, { mode: 0o600 }),
       );
       // Never replace a file of another processor on this disk: it can be
@@ -61,11 +61,11 @@ export class LogShipping {
   }
 
   /**
-   * @returns the stop function: it copies the rest, for at most `batch.checkpoint_ms`,
-   *   and never rejects
+   * @returns what is disposed of copies the rest, for at most `batch.checkpoint_ms`, and
+   *   never rejects
    */
-  start({ lease }: ClaimedJob, log: ResultLog): () => Promise<void> {
-    if (!this.#enabled) return () => Promise.resolve();
+  start({ lease }: ClaimedJob, log: ResultLog): AsyncDisposable | undefined {
+    if (!this.#enabled) return undefined;
     const copy = shipmentOf(this.blobs, lease.job.id, log);
     const ship = (): Promise<void> =>
       copy().then(
@@ -79,13 +79,15 @@ export class LogShipping {
         },
       );
     const timer = setInterval(() => void ship(), this.settings.batch.checkpointMs);
-    return () => {
-      clearInterval(timer);
-      // Only a copy: an unavailable store must not delay the end of a batch.
-      return Promise.race([
-        ship(),
-        sleep(this.settings.batch.checkpointMs, undefined, { ref: false }),
-      ]);
+    return {
+      [Symbol.asyncDispose]: () => {
+        clearInterval(timer);
+        // Only a copy: an unavailable store must not delay the end of a batch.
+        return Promise.race([
+          ship(),
+          sleep(this.settings.batch.checkpointMs, undefined, { ref: false }),
+        ]);
+      },
     };
   }
 
@@ -106,10 +108,6 @@ export class LogShipping {
       files.set(name, [...(files.get(name) ?? []), key]);
     }
     return files;
-  }
-
-  async *#joined(keys: readonly string[]): AsyncGenerator<Uint8Array> {
-    for (const key of keys) yield* this.blobs.read(key);
   }
 }
 

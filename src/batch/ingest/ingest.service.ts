@@ -1,12 +1,13 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { compareEntries, encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { Settings } from '../../platform/config/settings.js';
 import { FileStore } from '../../platform/database/file-store.js';
-import { isAbsent, syncFolder, writeAll } from '../../platform/storage/durable-files.js';
-import { LineSplitter } from '../../platform/storage/line-splitter.js';
+import { chunked, isAbsent, syncFolder } from '../../platform/storage/durable-files.js';
+import { type FileLine, LineSplitter } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
 import { type JobFolder, writeAtomically } from '../job/job-folder.js';
@@ -15,13 +16,8 @@ import { JobTraces } from '../observe/job-traces.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 import { InputCheck } from './input-check.js';
 
-const FLUSH_BYTES = 262_144;
-
 /** A file that gets its name when it is complete and durable. */
 class DraftFile {
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
-
   private constructor(
     private readonly path: string,
     private readonly draft: string,
@@ -37,32 +33,18 @@ class DraftFile {
     return new DraftFile(path, draft, await open(draft, 'w', 0o600));
   }
 
-  async write(chunk: Uint8Array): Promise<void> {
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.byteLength;
-    if (this.#heldBytes >= FLUSH_BYTES) await this.#flush();
+  write(bytes: string | Uint8Array): Promise<void> {
+    return this.file.appendFile(bytes);
   }
 
   /** Syncs the file and gives it its name. */
   async commit(): Promise<void> {
-    try {
-      await this.#flush();
-      await this.file.sync();
-    } finally {
-      await this.file.close();
-    }
+    await this.file.sync();
     await rename(this.draft, this.path);
   }
 
-  async discard(): Promise<void> {
-    await this.file.close().catch(() => undefined);
-  }
-
-  async #flush(): Promise<void> {
-    const chunks = this.#held;
-    this.#held = [];
-    this.#heldBytes = 0;
-    await writeAll(this.file, Buffer.concat(chunks));
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.file.close();
   }
 }
 
@@ -118,19 +100,25 @@ export function modelMapOf(
 /** @returns undefined when ingestion did not finish */
 async function readModelMap(folder: JobFolder): Promise<ModelMap | undefined> {
   try {
-    return JSON.parse(await readFile(folder.modelMap(), 'utf8')) as ModelMap;
+    return JSON.parse(await readFile(folder.modelMap, 'utf8')) as ModelMap;
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;
   }
 }
 
+const planPath = (
+  { plans }: JobFolder,
+  { model_to_safe: names }: ModelMap,
+  model: string,
+) => join(plans, `${names[model]}.plan`);
+
 /** Loads 16 bytes per line; the lines stay in the input file. */
 async function loadPlan(folder: JobFolder, map: ModelMap): Promise<JobPlan> {
   const models: JobPlan['models'][number][] = [];
   let first = 0;
   for (const model of map.models) {
-    const plan = new Plan(await readFile(folder.plan(map.model_to_safe[model]!)));
+    const plan = new Plan(await readFile(planPath(folder, map, model)));
     models.push({ model, first, plan });
     first += plan.length;
   }
@@ -144,16 +132,15 @@ async function loadPlan(folder: JobFolder, map: ModelMap): Promise<JobPlan> {
 async function writePlans(
   { entries: byModel, rejected }: InputCheck,
   folder: JobFolder,
-  writer: string,
 ): Promise<void> {
   const valid = [...byModel.values()].reduce((sum, { length }) => sum + length, 0);
   const map = modelMapOf([...byModel.keys()], valid + rejected, rejected);
-  for (const [model, entries] of byModel) {
-    const file = await DraftFile.create(folder.plan(map.model_to_safe[model]!), writer);
-    await file.write(encodePlan(entries.sort(compareEntries)));
-    await file.commit();
-  }
-  await writeAtomically(folder.modelMap(), JSON.stringify(map, null, 2));
+  for (const [model, entries] of byModel)
+    await writeAtomically(
+      planPath(folder, map, model),
+      encodePlan(entries.sort(compareEntries)),
+    );
+  await writeAtomically(folder.modelMap, JSON.stringify(map, null, 2));
 }
 
 /**
@@ -195,7 +182,7 @@ export class IngestService {
     if (!file) return [missing(job.inputFileId)];
     await folder.make();
     await writeAtomically(
-      folder.owner(),
+      folder.owner,
       JSON.stringify({ tenant: job.tenant, id: job.id }),
     );
     const check = new InputCheck({
@@ -228,21 +215,16 @@ export class IngestService {
     check: InputCheck,
     blobKey: string,
   ): Promise<void> {
-    const input = await DraftFile.create(folder.input(), writer);
-    const rejected = await DraftFile.create(folder.rejected(), writer);
-    try {
-      await this.#copy(check, blobKey, input, rejected);
-      check.finish();
-      if (!check.passed) return;
-      lease.assertHeld();
-      await input.commit();
-      await rejected.commit();
-      await writePlans(check, folder, writer);
-      await syncFolder(folder.path);
-    } finally {
-      await input.discard();
-      await rejected.discard();
-    }
+    await using input = await DraftFile.create(folder.input, writer);
+    await using rejected = await DraftFile.create(folder.rejected, writer);
+    await this.#copy(check, blobKey, input, rejected);
+    check.finish();
+    if (!check.passed) return;
+    lease.assertHeld();
+    await input.commit();
+    await rejected.commit();
+    await writePlans(check, folder);
+    await syncFolder(folder.path);
   }
 
   async #copy(
@@ -251,17 +233,10 @@ export class IngestService {
     input: DraftFile,
     rejected: DraftFile,
   ): Promise<void> {
-    const splitter = new LineSplitter(this.settings.batch.maxLineBytes);
-    const { maxFileBytes } = this.settings.batch;
+    const { maxLineBytes, maxFileBytes } = this.settings.batch;
+    const splitter = new LineSplitter(maxLineBytes);
     let bytes = 0;
-    const addLines = async (lines: ReturnType<LineSplitter['push']>): Promise<void> => {
-      for (const line of lines) {
-        for (const { problem, customId } of check.add(line))
-          await rejected.write(Buffer.from(`${errorLine(customId ?? null, problem)}\n`));
-        if (check.decided) return;
-      }
-    };
-    for await (const chunk of this.blobs.read(blobKey)) {
+    for await (const chunk of chunked(this.blobs.read(blobKey))) {
       bytes += chunk.byteLength;
       if (bytes > maxFileBytes)
         check.rejectFile(
@@ -270,10 +245,21 @@ export class IngestService {
         );
       if (check.decided) return;
       await input.write(chunk);
-      await addLines(splitter.push(chunk));
+      await rejected.write(rejectedIn(splitter.push(chunk), check));
     }
-    await addLines(splitter.end());
+    await rejected.write(rejectedIn(splitter.end(), check));
   }
+}
+
+/** The error lines of those that are invalid. */
+function rejectedIn(lines: Iterable<FileLine>, check: InputCheck): string {
+  let text = '';
+  for (const line of lines) {
+    for (const { problem, customId } of check.add(line))
+      text += `${errorLine(customId ?? null, problem)}\n`;
+    if (check.decided) break;
+  }
+  return text;
 }
 
 const missing = (id: string): JobProblem => ({

@@ -38,6 +38,4 @@ export interface ClaimedJob {
   resultIds?: { readonly output: string; readonly error: string };
   /** Why the job must end as failed. */
   problems?: readonly JobProblem[];
-  /** The error behind the stop reason `trouble`. */
-  trouble?: Error;
 }

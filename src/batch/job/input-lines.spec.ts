@@ -34,21 +34,19 @@ describe('InputLines', () => {
     ['backwards', LENGTHS.map((_, index) => LENGTHS.length - 1 - index)],
     ['to and fro, some twice', [9, 0, 8, 1, 8, 4, 4, 6, 2, 0]],
   ])('gives every line %s, at the same time and one by one', async (_, order) => {
-    const input = await InputLines.open(path());
+    await using input = await InputLines.open(path());
     const wanted = order.map(index => lines[index]);
     expect(await readAll(input, order)).toEqual(wanted);
     for (const index of order)
       expect((await input.read(entries[index]!)).toString()).toBe(lines[index]);
-    await input.close();
   });
 
   it('reports a file that was cut short, for short lines and long ones, and gives those before', async () => {
-    const input = await InputLines.open(path());
+    await using input = await InputLines.open(path());
     const { offset } = entries[4]!;
     await truncate(path(), offset + 10);
     for (const index of [4, 6, 9])
       await expect(input.read(entries[index]!)).rejects.toThrow(InputDamaged);
     expect((await input.read(entries[1]!)).toString()).toBe(lines[1]);
-    await input.close();
   });
 });

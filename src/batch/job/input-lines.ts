@@ -36,15 +36,6 @@ export class InputLines {
     return new InputLines(await open(path, 'r'));
   }
 
-  static async use<T>(path: string, act: (input: InputLines) => Promise<T>): Promise<T> {
-    const input = await InputLines.open(path);
-    try {
-      return await act(input);
-    } finally {
-      await input.close();
-    }
-  }
-
   /** @returns a promise unless the line is in the cached window. @throws InputDamaged */
   read({ offset, length }: PlanEntry): Buffer | Promise<Buffer> {
     const window = this.#covering(offset, offset + length);
@@ -54,7 +45,7 @@ export class InputLines {
       : window.bytes.then(bytes => lineIn(bytes, at, length));
   }
 
-  close(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     return this.file.close();
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
@@ -8,36 +8,38 @@ import { join } from 'node:path';
  */
 export class JobFolder {
   readonly path: string;
+  /** Tenant and id of the job, for the clean-up at start. */
+  readonly owner: string;
+  readonly input: string;
+  readonly modelMap: string;
+  /** Error lines of invalid input lines (lenient validation). */
+  readonly rejected: string;
+  readonly plans: string;
+  readonly results: string;
 
   /** @param jobsFolder `<data.dir>/jobs` */
-  constructor(
-    jobsFolder: string,
-    readonly jobId: string,
-  ) {
-    this.path = join(jobsFolder, jobId);
+  constructor(jobsFolder: string, jobId: string) {
+    const pathOf = (...names: string[]) => join(jobsFolder, jobId, ...names);
+    this.path = pathOf();
+    this.owner = pathOf('owner.json');
+    this.input = pathOf('input.jsonl');
+    this.modelMap = pathOf('model_map.json');
+    this.rejected = pathOf('rejected.jsonl');
+    this.plans = pathOf('plans');
+    this.results = pathOf('results');
   }
 
-  /** Tenant and id of the job, for the clean-up at start. */
-  readonly owner = (): string => join(this.path, 'owner.json');
-  readonly input = (): string => join(this.path, 'input.jsonl');
-  readonly modelMap = (): string => join(this.path, 'model_map.json');
-  /** Error lines of invalid input lines (lenient validation). */
-  readonly rejected = (): string => join(this.path, 'rejected.jsonl');
-  readonly plan = (safeName: string): string =>
-    join(this.path, 'plans', `${safeName}.plan`);
-  readonly results = (): string => join(this.path, 'results');
-
   async make(): Promise<void> {
-    await mkdir(join(this.path, 'plans'), { recursive: true, mode: 0o700 });
-    await mkdir(this.results(), { recursive: true, mode: 0o700 });
+    await mkdir(this.plans, { recursive: true, mode: 0o700 });
+    await mkdir(this.results, { recursive: true, mode: 0o700 });
   }
 
   /**
    * Removes the result of ingestion. Results stay: ingesting again gives the same plans.
    */
   async removeInput(): Promise<void> {
-    await rm(this.modelMap(), { force: true });
-    await rm(this.input(), { force: true });
+    await rm(this.modelMap, { force: true });
+    await rm(this.input, { force: true });
   }
 
   remove(): Promise<void> {
@@ -54,12 +56,6 @@ export async function writeAtomically(
   bytes: string | Uint8Array,
 ): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`;
-  const file = await open(draft, 'w', 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(draft, bytes, { mode: 0o600, flush: true });
   await rename(draft, path);
 }

@@ -7,7 +7,7 @@ import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { Settings } from '../../platform/config/settings.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { fileBlobKey, mayBeNamed } from '../../platform/storage/blob-keys.js';
-import { hashed } from '../../platform/storage/durable-files.js';
+import { chunked, hashed } from '../../platform/storage/durable-files.js';
 import { type JobLease, LeaseLost } from '../lease/job-lease.js';
 import { type ClaimedJob } from './claimed-job.js';
 import { type ResultLog } from './result-log.js';
@@ -24,7 +24,6 @@ export type JobClaim = Pick<JobLease, 'job' | 'epoch'>;
 
 /** Ids per query. */
 const PAGE = 500;
-const CHUNK_BYTES = 262_144;
 
 /**
  * Files that a batch creates. The blob is written before its row, so that a row never
@@ -194,19 +193,4 @@ async function audioFilesOf(job: BatchJob, log: ResultLog): Promise<string[]> {
     if (response.body.file_id !== undefined) ids.push(response.body.file_id);
   }
   return ids;
-}
-
-/** Many small lines as few chunks. */
-async function* chunked(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let held: Buffer[] = [];
-  let bytes = 0;
-  for await (const line of lines) {
-    held.push(line);
-    bytes += line.length;
-    if (bytes < CHUNK_BYTES) continue;
-    yield Buffer.concat(held);
-    held = [];
-    bytes = 0;
-  }
-  if (bytes > 0) yield Buffer.concat(held);
 }

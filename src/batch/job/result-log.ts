@@ -158,16 +158,14 @@ export class ResultLog {
   /** Queues a result; `onDurable` or `onFailure` follows. */
   append(record: ResultRecord): void {
     if (this.#failure) return;
-    const group = (this.#next ??= new Group());
-    group.add(record);
-    if (group.isFull) this.#startWriting();
-    else this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
+    (this.#next ??= new Group()).add(record);
+    this.#schedule();
   }
 
   /** Resolves when all appended results are durable. @throws the disk's error */
   async flush(): Promise<void> {
-    while (!this.#failure && (this.#next || this.#writing)) {
-      this.#startWriting();
+    while (!this.#failure && (this.#next || this.#group)) {
+      this.#writeNext();
       await this.#writing;
     }
     if (this.#failure) throw this.#failure;
@@ -190,38 +188,28 @@ export class ResultLog {
     this.#file = undefined;
   }
 
-  #startWriting(): void {
+  #schedule(): void {
+    if (this.#failure || !this.#next) return;
+    if (this.#next.isFull) this.#writeNext();
+    else this.#timer ??= setTimeout(() => this.#writeNext(), GROUP_MS);
+  }
+
+  #writeNext(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#writing || !this.#next) return;
-    this.#writing = this.#writeGroups()
-      .catch((error: unknown) => this.#fail(error as Error))
-      .finally(() => (this.#writing = undefined));
-  }
-
-  async #writeGroups(): Promise<void> {
-    do {
-      const group = (this.#group = this.#takeNext());
-      await this.#write(group.chunks);
-      this.#group = undefined;
-      for (const head of group.heads) this.progress.record(head);
-      this.#events.onDurable();
-    } while (this.#isNextFull && !this.#failure);
-    if (this.#next && !this.#failure)
-      this.#timer ??= setTimeout(() => this.#startWriting(), GROUP_MS);
-  }
-
-  get #isNextFull(): boolean {
-    return this.#next?.isFull ?? false;
-  }
-
-  #takeNext(): Group {
-    const group = this.#next!;
+    if (this.#group || !this.#next) return;
+    const group = (this.#group = this.#next);
     this.#next = undefined;
-    return group;
+    this.#writing = this.#write(group).catch((error: unknown) => {
+      this.#failure = error as Error;
+      this.#group = undefined;
+      this.#next = undefined;
+      clearTimeout(this.#timer);
+      this.#events.onFailure(this.#failure);
+    });
   }
 
-  async #write(chunks: readonly Buffer[]): Promise<void> {
+  async #write({ chunks, heads }: Group): Promise<void> {
     this.#file ??= await open(
       join(this.segments.folder, this.segments.current),
       APPEND_SYNCED,
@@ -230,15 +218,10 @@ export class ResultLog {
     const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
     await writeAll(this.#file, bytes);
     this.#written += bytes.byteLength;
-  }
-
-  #fail(error: Error): void {
-    this.#failure = error;
     this.#group = undefined;
-    this.#next = undefined;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#events.onFailure(error);
+    for (const head of heads) this.progress.record(head);
+    this.#events.onDurable();
+    this.#schedule();
   }
 }
 

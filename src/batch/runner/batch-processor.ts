@@ -162,7 +162,7 @@ async function sweepLeftovers(
 /** @returns undefined if there is no such job or no owner file */
 async function statusOf(folder: JobFolder, store: JobStore) {
   try {
-    const { tenant, id } = JSON.parse(await readFile(folder.owner(), 'utf8')) as {
+    const { tenant, id } = JSON.parse(await readFile(folder.owner, 'utf8')) as {
       tenant: string;
       id: string;
     };

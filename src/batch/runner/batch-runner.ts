@@ -26,7 +26,7 @@ async function recordRejected(
 ): Promise<void> {
   if (plan.firstRejected === plan.total) return;
   let index = plan.firstRejected;
-  for await (const { bytes } of linesOf(createReadStream(folder.rejected()))) {
+  for await (const { bytes } of linesOf(createReadStream(folder.rejected))) {
     if (!log.progress.has(index))
       log.append({ index, kind: 'E', line: bytes!.toString() });
     index += 1;
@@ -47,9 +47,12 @@ const UNANSWERED = {
  * exactly one file (D-15).
  */
 async function recordUnanswered(
-  { log, plan, input }: { log: ResultLog; plan: JobPlan; input: InputLines },
+  log: ResultLog,
+  plan: JobPlan,
+  folder: JobFolder,
   ending: keyof typeof UNANSWERED,
 ): Promise<void> {
+  await using input = await InputLines.open(folder.input);
   let appended = 0;
   for (const { first, plan: entries } of plan.models) {
     for (let at = 0; at < entries.length; at++) {
@@ -129,10 +132,7 @@ export class BatchRunner {
     reason: JobStop['reason'],
   ): Promise<Ending> {
     const ending = await this.#endingOf(work, log, reason);
-    if (ending !== 'completed')
-      await InputLines.use(work.folder.input(), input =>
-        recordUnanswered({ log, plan, input }, ending),
-      );
+    if (ending !== 'completed') await recordUnanswered(log, plan, work.folder, ending);
     work.lease.assertHeld();
     return this.#publish(work, log, ending);
   }

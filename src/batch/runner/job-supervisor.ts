@@ -164,7 +164,6 @@ export class JobSupervisor {
         if (work.problems && !isOutage(error)) return this.#failBare(work);
         const pauseMs = backoffMs(failures, PAUSES);
         work.stop = new JobStop();
-        delete work.trouble;
         await this.#handle(error as Error, work, pauseMs).catch(() => undefined);
         await work.stop.pause(pauseMs);
       }

@@ -6,7 +6,7 @@ export interface AuditEntry {
   readonly atMs: number;
   readonly tenant: string;
   /** Id of the key; '' without keys. */
-  readonly key: string;
+  readonly keyId: string;
   /** Method and route: `POST /admin/v1/keys/:id/rotate`. */
   readonly action: string;
   /** What the route names, such as the id of a key; '': nothing. */

@@ -146,9 +146,9 @@ export abstract class BlobStore {
    * kill -9. Resolves with their number.
    */
   abstract removeDrafts(beforeMs: number): Promise<number>;
-  /**
-   * Several blobs as one, in order, without bringing their bytes here where
-   * the store can.
-   */
-  abstract join(key: string, parts: readonly string[]): Promise<number>;
+
+  /** Several blobs as one, in order. @throws BlobMissing */
+  async *readAll(keys: readonly string[]): AsyncGenerator<Uint8Array> {
+    for (const key of keys) yield* this.read(key);
+  }
 }

@@ -36,8 +36,8 @@ export interface StoredRequest {
   readonly createdAtMs: number;
   readonly endedAtMs?: number;
   readonly expiresAtMs: number;
-  /** No gateway holds it, by the clock of the database. Only `find` reads it. */
-  readonly lapsed: boolean;
+  /** No gateway holds it, by the clock of the database. Only `find` asks. */
+  readonly lapsed?: boolean;
   readonly answer?: StoredAnswer;
 }
 

@@ -78,7 +78,7 @@ function entryOf(
   ) as readonly unknown[];
   return {
     tenant: principal.tenant,
-    key: principal.keyId ?? '',
+    keyId: principal.keyId ?? '',
     requestId: request.id,
     action: `${request.method} ${request.routeOptions.url}`,
     // PostgreSQL stores no NUL.

@@ -50,7 +50,7 @@ const AuditListDto = partialListView('AuditListDto', AuditEntryDto, 'Newest firs
 const auditEntryDto = (entry: AuditEntry): ViewOf<typeof AuditEntryDto> => ({
   id: entry.id,
   at: unixSeconds(entry.atMs),
-  actor: { tenant: entry.tenant, key: entry.key || null },
+  actor: { tenant: entry.tenant, key: entry.keyId || null },
   action: entry.action,
   target: entry.target || null,
   detail: entry.detail || null,

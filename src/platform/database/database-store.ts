@@ -3,62 +3,25 @@ import {
   type DeleteResult,
   type ExpressionBuilder,
   type FilterObject,
-  type Insertable,
   InsertResult,
   type Kysely,
   UpdateResult,
 } from 'kysely';
 import type { Page, PageRequest } from '../../core/jobs/job.ports.js';
 import { OpenDatabase } from './open-database.js';
-import { type Database, type ColumnType, type TableName, TABLES } from './schema.js';
-import { camelCase } from '../config/model-spec.js';
+import { type Database, type TableName, TABLES } from './schema.js';
 
-/**
- * The row of a record, whose fields are named as the columns in camel case. An absent
- * field is NULL.
- */
-export function rowOf<T extends TableName>(
+/** The columns of a table, without those that only its store reads. */
+export const columnsOf = <
+  T extends TableName,
+  Hidden extends keyof Database[T] & string,
+>(
   table: T,
-  record: object,
-): Insertable<Database[T]> {
-  const fields = record as Readonly<Record<string, unknown>>;
-  const stored = columnsOf(table).filter(([, type]) => type !== 'counter');
-  return Object.fromEntries(
-    stored.map(([column, type]) => [column, cellOf(type, fields[camelCase(column)])]),
-  ) as Insertable<Database[T]>;
-}
-
-const columnsOf = (table: TableName) => Object.entries<ColumnType>(TABLES[table]);
-
-function cellOf(type: ColumnType, value: unknown): unknown {
-  if (value === undefined) return null;
-  if (type.startsWith('json')) return JSON.stringify(value);
-  return type === 'flag' ? Number(value) : value;
-}
-
-/**
- * The record of a row. A field that is NULL is absent.
- * @param hidden columns that only the store itself reads
- */
-export function recordOf<T>(
-  table: TableName,
-  row: object,
-  hidden: readonly string[] = [],
-): T {
-  const cells = row as Readonly<Record<string, unknown>>;
-  const fields = columnsOf(table).flatMap(([column, type]) => {
-    const value = cells[column];
-    return value === null || hidden.includes(column)
-      ? []
-      : [[camelCase(column), valueOf(type, value)] as const];
-  });
-  return Object.fromEntries(fields) as T;
-}
-
-function valueOf(type: ColumnType, cell: unknown): unknown {
-  if (type.startsWith('json')) return JSON.parse(String(cell));
-  return type === 'flag' ? cell === 1 : cell;
-}
+  ...hidden: readonly Hidden[]
+) =>
+  Object.keys(TABLES[table]).filter(
+    column => !hidden.includes(column as Hidden),
+  ) as Exclude<keyof Database[T] & string, Hidden>[];
 
 /** What the stores of all tables share. */
 @Injectable()
@@ -106,28 +69,29 @@ export async function changesRows(query: {
   );
 }
 
-/** Rows with ids that grow with time. */
-interface RowsById<Row> {
-  where(column: 'id', operator: '<' | '>', id: string): RowsById<Row>;
-  orderBy(column: 'id', direction: 'asc' | 'desc'): RowsById<Row>;
-  limit(limit: number): RowsById<Row>;
-  execute(): Promise<Row[]>;
+/** Records with ids that grow with time. */
+interface RecordsById<T> {
+  where(column: 'id', operator: '<' | '>', id: string): RecordsById<T>;
+  orderBy(column: 'id', direction: 'asc' | 'desc'): RecordsById<T>;
+  limit(limit: number): RecordsById<T>;
+  execute(): Promise<T[]>;
 }
 
 /**
  * One page, newest first unless asked otherwise. One row more than the limit is read: it
  * shows whether more follow.
  */
-export async function pageOf<Row, T>(
-  rows: RowsById<Row>,
+export async function pageOf<T>(
+  records: RecordsById<T>,
   { order = 'desc', after, limit }: PageRequest,
-  read: (row: Row) => T,
 ): Promise<Page<T>> {
   const rest =
-    after === undefined ? rows : rows.where('id', order === 'asc' ? '>' : '<', after);
+    after === undefined
+      ? records
+      : records.where('id', order === 'asc' ? '>' : '<', after);
   const found = await rest
     .orderBy('id', order)
     .limit(limit + 1)
     .execute();
-  return { data: found.slice(0, limit).map(read), hasMore: found.length > limit };
+  return { data: found.slice(0, limit), hasMore: found.length > limit };
 }

@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, SqlBool, Kysely } from 'kysely';
+import type { Expression, ExpressionBuilder, SqlBool, Kysely, Updateable } from 'kysely';
 import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
 import type {
   FilePurpose,
@@ -9,12 +9,11 @@ import type {
   UploadPart,
 } from '../../core/jobs/job.ports.js';
 import {
+  columnsOf,
   DatabaseStore,
   equals,
   changesRows,
   pageOf,
-  recordOf,
-  rowOf,
 } from './database-store.js';
 import { type Database } from './schema.js';
 
@@ -33,12 +32,12 @@ interface JobHolder {
  */
 export class FileStore extends DatabaseStore {
   async create(file: StoredFile): Promise<void> {
-    await this.db.insertInto('files').values(rowOf('files', file)).execute();
+    await this.db.insertInto('files').values(file).execute();
   }
 
   /** A file that a batch makes. @returns false when that epoch does not hold the batch any more: nothing was written One statement: a process that is frozen before it finds out that it lost the batch, one that is frozen in it holds no lock. */
   async createFor(holder: JobHolder, file: StoredFile): Promise<boolean> {
-    const row = rowOf('files', { ...file, batchId: holder.jobId });
+    const row = { ...file, batchId: holder.jobId };
     const columns = Object.keys(row) as (keyof typeof row)[];
     return changesRows(
       this.db
@@ -58,9 +57,9 @@ export class FileStore extends DatabaseStore {
     jobId: string,
     page: { after?: string; limit: number },
   ): Promise<readonly string[]> {
-    const rows = this.db.selectFrom('files').select('id').where('batch_id', '=', jobId);
-    const { data } = await pageOf(rows, { order: 'asc', ...page }, ({ id }) => id);
-    return data;
+    const rows = this.db.selectFrom('files').select('id').where('batchId', '=', jobId);
+    const { data } = await pageOf(rows, { order: 'asc', ...page });
+    return data.map(({ id }) => id);
   }
 
   /** Removes files that the batch made; none when that epoch does not hold the batch any more. */
@@ -69,14 +68,13 @@ export class FileStore extends DatabaseStore {
     await this.db
       .deleteFrom('files')
       .where('id', 'in', ids)
-      .where('batch_id', '=', holder.jobId)
+      .where('batchId', '=', holder.jobId)
       .where(eb => eb.exists(eb.selectFrom('batches').select('id').where(held(holder))))
       .execute();
   }
 
-  async find(tenant: string, id: string): Promise<StoredFile | undefined> {
-    const row = await this.#of(tenant).where('id', '=', id).executeTakeFirst();
-    return row && fileOf(row);
+  find(tenant: string, id: string): Promise<StoredFile | undefined> {
+    return this.#of(tenant).where('id', '=', id).executeTakeFirst();
   }
 
   async list(
@@ -88,7 +86,7 @@ export class FileStore extends DatabaseStore {
     const rows = this.#of(tenant).$if(page.purpose !== undefined, query =>
       query.where('purpose', '=', page.purpose!),
     );
-    return pageOf(rows, page, fileOf);
+    return pageOf(rows, page);
   }
 
   /** Bytes of all files of a tenant. */
@@ -102,26 +100,25 @@ export class FileStore extends DatabaseStore {
   }
 
   /** Removes rows past their expiry that no unfinished batch uses. */
-  async expire(nowMs: number, limit: number): Promise<readonly StoredFile[]> {
-    const rows = await this.db
+  expire(nowMs: number, limit: number): Promise<readonly StoredFile[]> {
+    return this.db
       .deleteFrom('files')
       .where('id', 'in', this.#expired(nowMs, limit))
-      .returningAll()
+      .returning(FILE)
       .execute();
-    return rows.map(fileOf);
   }
 
   #expired(nowMs: number, limit: number) {
     const inUse = this.db
       .selectFrom('batches')
-      .select('input_file_id')
+      .select('inputFileId')
       .where('status', 'in', UNFINISHED_STATUSES);
     return this.db
       .selectFrom('files')
       .select('id')
-      .where('expires_at_ms', '<=', nowMs)
+      .where('expiresAtMs', '<=', nowMs)
       .where('id', 'not in', inUse)
-      .orderBy('expires_at_ms')
+      .orderBy('expiresAtMs')
       .limit(limit);
   }
 
@@ -130,18 +127,18 @@ export class FileStore extends DatabaseStore {
     if (blobKeys.length === 0) return new Set();
     const files = this.db
       .selectFrom('files')
-      .select('blob_key')
-      .where('blob_key', 'in', blobKeys);
+      .select('blobKey')
+      .where('blobKey', 'in', blobKeys);
     const parts = this.db
       .selectFrom('upload_parts')
-      .select('blob_key')
-      .where('blob_key', 'in', blobKeys);
+      .select('blobKey')
+      .where('blobKey', 'in', blobKeys);
     const rows = await files.union(parts).execute();
-    return new Set(rows.map(({ blob_key }) => blob_key));
+    return new Set(rows.map(({ blobKey }) => blobKey));
   }
 
   #of(tenant: string) {
-    return this.db.selectFrom('files').selectAll().where('tenant', '=', tenant);
+    return this.db.selectFrom('files').select(FILE).where('tenant', '=', tenant);
   }
 }
 
@@ -155,21 +152,16 @@ const held =
       eb('batches.status', 'in', UNFINISHED_STATUSES),
     ]);
 
-const fileOf = (row: object): StoredFile => recordOf('files', row, ['batch_id']);
+const FILE = columnsOf('files', 'batchId');
 
 /** Multi-part uploads. */
 export class UploadStore extends DatabaseStore {
   async create(upload: Upload): Promise<void> {
-    await this.db.insertInto('uploads').values(rowOf('uploads', upload)).execute();
+    await this.db.insertInto('uploads').values(upload).execute();
   }
 
-  async find(tenant: string, id: string): Promise<Upload | undefined> {
-    const row = await this.db
-      .selectFrom('uploads')
-      .selectAll()
-      .where(equals({ tenant, id }))
-      .executeTakeFirst();
-    return row && uploadOf(row);
+  find(tenant: string, id: string): Promise<Upload | undefined> {
+    return this.#uploads.where(equals({ tenant, id })).executeTakeFirst();
   }
 
   /** False: the upload is no longer pending. */
@@ -177,22 +169,18 @@ export class UploadStore extends DatabaseStore {
     return await this.db.transaction().execute(async transaction => {
       const { uploadId: id } = part;
       if (!(await setPending(transaction, id, { status: 'pending' }))) return false;
-      await transaction
-        .insertInto('upload_parts')
-        .values(rowOf('upload_parts', part))
-        .execute();
+      await transaction.insertInto('upload_parts').values(part).execute();
       return true;
     });
   }
 
-  async parts(uploadId: string): Promise<readonly UploadPart[]> {
-    const rows = await this.db
+  parts(uploadId: string): Promise<readonly UploadPart[]> {
+    return this.db
       .selectFrom('upload_parts')
       .selectAll()
-      .where('upload_id', '=', uploadId)
+      .where('uploadId', '=', uploadId)
       .orderBy('id')
       .execute();
-    return rows.map(row => recordOf('upload_parts', row));
   }
 
   /** Ends a pending upload, once; the parts' rows go, their blobs by garbage collection. */
@@ -202,23 +190,23 @@ export class UploadStore extends DatabaseStore {
     fileId?: string,
   ): Promise<boolean> {
     return await this.db.transaction().execute(async transaction => {
-      const ended = { status, file_id: fileId ?? null };
-      if (!(await setPending(transaction, id, ended))) return false;
-      await transaction.deleteFrom('upload_parts').where('upload_id', '=', id).execute();
+      if (!(await setPending(transaction, id, { status, fileId }))) return false;
+      await transaction.deleteFrom('upload_parts').where('uploadId', '=', id).execute();
       return true;
     });
   }
 
   /** Pending uploads past their expiry. */
-  async expired(nowMs: number, limit: number): Promise<readonly Upload[]> {
-    const rows = await this.db
-      .selectFrom('uploads')
-      .selectAll()
+  expired(nowMs: number, limit: number): Promise<readonly Upload[]> {
+    return this.#uploads
       .where('status', '=', 'pending')
-      .where('expires_at_ms', '<=', nowMs)
+      .where('expiresAtMs', '<=', nowMs)
       .limit(limit)
       .execute();
-    return rows.map(uploadOf);
+  }
+
+  get #uploads() {
+    return this.db.selectFrom('uploads').selectAll();
   }
 }
 
@@ -226,7 +214,7 @@ export class UploadStore extends DatabaseStore {
 const setPending = (
   db: Kysely<Database>,
   id: string,
-  values: Partial<Database['uploads']>,
+  values: Updateable<Database['uploads']>,
 ) =>
   changesRows(
     db
@@ -234,5 +222,3 @@ const setPending = (
       .set(values)
       .where(equals({ id, status: 'pending' })),
   );
-
-const uploadOf = (row: object): Upload => recordOf('uploads', row);

@@ -8,6 +8,7 @@ import type {
 } from 'kysely';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { cellOf } from './record-rows.js';
 import { storageUnavailable } from '../http/passing-errors.js';
 import { isOutage } from '../storage/storage-problems.js';
 
@@ -61,8 +62,9 @@ function guardConnection(
     query: CompiledQuery,
     options?: AbortableOperationOptions,
   ) => {
-    assertStorable(query.parameters);
-    return guard(() => execute<R>(query, options));
+    const parameters = query.parameters.map(cellOf);
+    assertStorable(parameters);
+    return guard(() => execute<R>({ ...query, parameters }, options));
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Transaction } from 'kysely';
-import type { BatchJob, RequestCounts } from '../../core/jobs/batch-job.js';
+import type { BatchJob } from '../../core/jobs/batch-job.js';
 import {
   BATCH_STATUSES,
   type BatchStatus,
@@ -18,14 +18,13 @@ import type {
 } from '../../core/jobs/job.ports.js';
 import { type TenantShare } from '../../core/jobs/tenant-share.js';
 import {
+  columnsOf,
   DatabaseStore,
   equals,
   changesRows,
   pageOf,
-  recordOf,
-  rowOf,
 } from './database-store.js';
-import { type Database } from './schema.js';
+import type { Database, JobRow } from './schema.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
 
 /**
@@ -45,16 +44,19 @@ async function writeJobChange(
   }
   const reachedAtMs =
     status === job.status ? job.reachedAtMs : { ...job.reachedAtMs, [status]: nowMs };
-  const {
-    idempotency_key: _key,
-    lease_owner: _owner,
-    id: _id,
-    ...columns
-  } = rowOfJob({ ...job, ...change, status, reachedAtMs });
+  const { counts, ...fields } = change;
   const ended = isTerminal(status);
   await transaction
     .updateTable('batches')
-    .set(ended ? { ...columns, lease_owner: null, lease_until_ms: 0 } : columns)
+    .set({
+      ...fields,
+      ...counts,
+      // Counts and usage are of the same results.
+      ...(counts && { usage: change.usage ?? null }),
+      status,
+      reachedAtMs,
+      ...(ended && { leaseOwner: null, leaseUntilMs: 0 }),
+    })
     .where('id', '=', job.id)
     .execute();
   if (ended && job.webhook)
@@ -72,36 +74,29 @@ async function announce(
     .insertInto('webhook_outbox')
     .values({
       id: timeOrderedId('evt_', nowMs),
-      job_id: id,
+      jobId: id,
       type,
       url: webhook!.url,
       attempts: 0,
-      created_at_ms: nowMs,
-      due_at_ms: nowMs,
+      createdAtMs: nowMs,
+      dueAtMs: nowMs,
     })
     .execute();
 }
 
-const rowOfJob = (job: BatchJob, idempotencyKey?: string) =>
-  rowOf('batches', {
-    ...job,
-    ...job.counts,
-    webhookUrl: job.webhook?.url,
-    idempotencyKey,
-  });
+const JOB = columnsOf(
+  'batches',
+  'idempotencyKey',
+  'leaseOwner',
+  'leaseUntilMs',
+  'epoch',
+);
 
-const HIDDEN = ['idempotency_key', 'lease_owner', 'lease_until_ms', 'epoch'];
-
-function jobOfRow(row: object): BatchJob {
-  const { total, completed, failed, webhookUrl, ...job } = recordOf<
-    BatchJob & RequestCounts & { readonly webhookUrl?: string }
-  >('batches', row, HIDDEN);
-  return {
-    ...job,
-    counts: { total, completed, failed },
-    ...(webhookUrl !== undefined && { webhook: { url: webhookUrl } }),
-  };
-}
+const jobOf = ({ total, completed, failed, webhookUrl, ...job }: JobRow): BatchJob => ({
+  ...job,
+  counts: { total, completed, failed },
+  ...(webhookUrl !== undefined && { webhook: { url: webhookUrl } }),
+});
 
 const CANCELLABLE: readonly BatchStatus[] = BATCH_STATUSES.filter(isCancellable);
 
@@ -112,34 +107,33 @@ export class JobStore extends DatabaseStore {
     job: BatchJob,
     idempotencyKey?: string,
   ): Promise<{ job: BatchJob; created: boolean }> {
-    const created = await this.db
-      .insertInto('batches')
-      .values(rowOfJob(job, idempotencyKey))
-      .onConflict(conflict =>
-        conflict.columns(['tenant', 'idempotency_key']).doNothing(),
-      )
-      .returningAll()
-      .executeTakeFirst();
-    if (created) return { job: jobOfRow(created), created: true };
-    const earlier = await this.db
-      .selectFrom('batches')
-      .selectAll()
-      .where('tenant', '=', job.tenant)
-      .where('idempotency_key', '=', idempotencyKey ?? null)
+    const { counts, webhook, ...fields } = job;
+    const created = await changesRows(
+      this.db
+        .insertInto('batches')
+        .values({ ...fields, ...counts, webhookUrl: webhook?.url, idempotencyKey })
+        .onConflict(conflict =>
+          conflict.columns(['tenant', 'idempotencyKey']).doNothing(),
+        ),
+    );
+    if (created) return { job, created };
+    const earlier = await this.#of(job.tenant)
+      .where('idempotencyKey', '=', idempotencyKey ?? null)
       .executeTakeFirstOrThrow();
-    return { job: jobOfRow(earlier), created: false };
+    return { job: jobOf(earlier), created };
   }
 
   async find(tenant: string, id: string): Promise<BatchJob | undefined> {
     const row = await this.#of(tenant).where('id', '=', id).executeTakeFirst();
-    return row && jobOfRow(row);
+    return row && jobOf(row);
   }
 
   /** Newest first unless told otherwise; undefined when `after` is no job of the tenant. */
   async list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined> {
     if (page.after !== undefined && !(await this.find(tenant, page.after)))
       return undefined;
-    return pageOf(this.#of(tenant), page, jobOfRow);
+    const { data, hasMore } = await pageOf(this.#of(tenant), page);
+    return { data: data.map(jobOf), hasMore };
   }
 
   /** Sets `cancelling`, or says that the job is past it; undefined: no such job. Never needs the lease. */
@@ -153,21 +147,19 @@ export class JobStore extends DatabaseStore {
         .where('tenant', '=', tenant)
         .executeTakeFirst();
       if (!row) return undefined;
-      const job = jobOfRow(row);
+      const job = jobOf(row);
       if (!CANCELLABLE.includes(job.status))
         return { job, accepted: job.status === 'cancelling' };
       const cancelling = {
-        ...job,
         status: 'cancelling' as const,
         reachedAtMs: { ...job.reachedAtMs, cancelling: nowMs },
       };
-      const { status, reached_at_ms } = rowOfJob(cancelling);
       await transaction
         .updateTable('batches')
-        .set({ status, reached_at_ms })
+        .set(cancelling)
         .where('id', '=', id)
         .execute();
-      return { job: cancelling, accepted: true };
+      return { job: { ...job, ...cancelling }, accepted: true };
     });
   }
 
@@ -185,11 +177,9 @@ export class JobStore extends DatabaseStore {
 
   /** Unfinished batches that read this file: it must not be deleted. */
   async usersOf(fileId: string): Promise<readonly string[]> {
-    const rows = await this.db
-      .selectFrom('batches')
+    const rows = await this.#unfinished
       .select('id')
-      .where('input_file_id', '=', fileId)
-      .where('status', 'in', UNFINISHED_STATUSES)
+      .where('inputFileId', '=', fileId)
       .execute();
     return rows.map(({ id }) => id);
   }
@@ -197,12 +187,7 @@ export class JobStore extends DatabaseStore {
   /** Which of these ids are batches that have not ended: what was kept for going on with the others is garbage. */
   async unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set();
-    const rows = await this.db
-      .selectFrom('batches')
-      .select('id')
-      .where('id', 'in', ids)
-      .where('status', 'in', UNFINISHED_STATUSES)
-      .execute();
+    const rows = await this.#unfinished.select('id').where('id', 'in', ids).execute();
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -215,8 +200,8 @@ export class JobStore extends DatabaseStore {
     const row = await this.db
       .updateTable('batches')
       .set(({ eb }) => ({
-        lease_owner: owner,
-        lease_until_ms: nowMs + leaseMs,
+        leaseOwner: owner,
+        leaseUntilMs: nowMs + leaseMs,
         epoch: eb('epoch', '+', 1),
       }))
       .where('id', '=', batches =>
@@ -224,23 +209,25 @@ export class JobStore extends DatabaseStore {
           .selectFrom('batches')
           .select('id')
           .where('status', 'in', UNFINISHED_STATUSES)
-          .where('lease_until_ms', '<=', nowMs)
+          .where('leaseUntilMs', '<=', nowMs)
           .orderBy(job =>
             job
               .selectFrom('batches as held')
               .select(held => held.fn.countAll().as('count'))
               .whereRef('held.tenant', '=', 'batches.tenant')
               .where('held.status', 'in', UNFINISHED_STATUSES)
-              .where('held.lease_until_ms', '>', nowMs),
+              .where('held.leaseUntilMs', '>', nowMs),
           )
-          .orderBy('expires_at_ms')
+          .orderBy('expiresAtMs')
           .orderBy('id')
           .limit(1)
           .$if(this.locksRows, query => query.forUpdate().skipLocked()),
       )
-      .returningAll()
+      .returning([...JOB, 'epoch'])
       .executeTakeFirst();
-    return row && { job: jobOfRow(row), epoch: row.epoch };
+    if (!row) return undefined;
+    const { epoch, ...job } = row;
+    return { job: jobOf(job), epoch };
   }
 
   /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
@@ -252,12 +239,12 @@ export class JobStore extends DatabaseStore {
   ): Promise<BatchJob | undefined> {
     const row = await this.db
       .updateTable('batches')
-      .set({ lease_until_ms: nowMs + leaseMs })
+      .set({ leaseUntilMs: nowMs + leaseMs })
       .where(equals({ id, epoch }))
       .where('status', 'in', UNFINISHED_STATUSES)
-      .returningAll()
+      .returning(JOB)
       .executeTakeFirst();
-    return row && jobOfRow(row);
+    return row && jobOf(row);
   }
 
   /** Nothing is written unless it answers `written`. @throws RangeError for an illegal move. */
@@ -271,8 +258,8 @@ export class JobStore extends DatabaseStore {
       const row = await this.#locked(transaction, id)
         .where('epoch', '=', epoch)
         .executeTakeFirst();
-      return row && !isTerminal(row.status as BatchStatus)
-        ? writeJobChange(transaction, jobOfRow(row), change, nowMs)
+      return row && !isTerminal(row.status)
+        ? writeJobChange(transaction, jobOf(row), change, nowMs)
         : 'lost';
     });
   }
@@ -281,37 +268,21 @@ export class JobStore extends DatabaseStore {
   async release(id: string, epoch: number): Promise<void> {
     await this.db
       .updateTable('batches')
-      .set({ lease_owner: null, lease_until_ms: 0 })
+      .set({ leaseOwner: null, leaseUntilMs: 0 })
       .where(equals({ id, epoch }))
       .execute();
   }
 
   /** Of every tenant with unfinished jobs. */
-  async tenantShares(nowMs: number): Promise<readonly TenantShare[]> {
-    const rows = await this.db
-      .selectFrom('batches')
-      .select(({ fn, eb }) => [
+  tenantShares(nowMs: number): Promise<readonly TenantShare[]> {
+    return this.#unfinished
+      .select(({ fn }) => [
         'tenant',
-        fn.countAll<number>().as('jobs'),
-        fn
-          .sum<number>(
-            eb
-              .case()
-              .when('lease_until_ms', '>', nowMs)
-              .then(eb.lit(1))
-              .else(eb.lit(0))
-              .end(),
-          )
-          .as('running'),
+        fn.countAll<number>().filterWhere('leaseUntilMs', '>', nowMs).as('running'),
+        fn.countAll<number>().filterWhere('leaseUntilMs', '<=', nowMs).as('waiting'),
       ])
-      .where('status', 'in', UNFINISHED_STATUSES)
       .groupBy('tenant')
       .execute();
-    return rows.map(({ tenant, jobs, running }) => ({
-      tenant,
-      running: Number(running),
-      waiting: Number(jobs) - Number(running),
-    }));
   }
 
   /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
@@ -327,13 +298,10 @@ export class JobStore extends DatabaseStore {
     const byStatus = Object.fromEntries(
       BATCH_STATUSES.map(status => [status, 0]),
     ) as Record<BatchStatus, number>;
-    for (const { status, count } of rows)
-      byStatus[status as BatchStatus] = Number(count);
-    const waiting = await this.db
-      .selectFrom('batches')
-      .select(({ fn }) => fn.min<number | null>('created_at_ms').as('oldest'))
-      .where('status', 'in', UNFINISHED_STATUSES)
-      .where('lease_until_ms', '<=', nowMs)
+    for (const { status, count } of rows) byStatus[status] = count;
+    const waiting = await this.#unfinished
+      .select(({ fn }) => fn.min<number | null>('createdAtMs').as('oldest'))
+      .where('leaseUntilMs', '<=', nowMs)
       .executeTakeFirst();
     return {
       byStatus,
@@ -343,8 +311,12 @@ export class JobStore extends DatabaseStore {
     };
   }
 
+  get #unfinished() {
+    return this.db.selectFrom('batches').where('status', 'in', UNFINISHED_STATUSES);
+  }
+
   #of(tenant: string) {
-    return this.db.selectFrom('batches').selectAll().where('tenant', '=', tenant);
+    return this.db.selectFrom('batches').select(JOB).where('tenant', '=', tenant);
   }
 
   /**
@@ -354,7 +326,7 @@ export class JobStore extends DatabaseStore {
   #locked(transaction: Transaction<Database>, id: string) {
     return transaction
       .selectFrom('batches')
-      .selectAll()
+      .select(JOB)
       .where('id', '=', id)
       .$if(this.locksRows, query => query.forUpdate());
   }

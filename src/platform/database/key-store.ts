@@ -1,16 +1,8 @@
 import { type Kysely } from 'kysely';
 
 import type { StoredKey } from '../../core/access/stored-key.js';
-import { DatabaseStore, changesRows, recordOf, rowOf } from './database-store.js';
-import { type Database } from './schema.js';
-
-/** A session of the console after its sign-out. */
-interface EndedSession {
-  /** SHA-256 of its token, 64 hexadecimal digits. */
-  readonly sha256: string;
-  readonly endedAtMs: number;
-  readonly expiresAtMs: number;
-}
+import { DatabaseStore, changesRows } from './database-store.js';
+import type { Database, EndedSession, KeyRow } from './schema.js';
 
 /**
  * The table of API keys. A change and the new version are one transaction: whoever sees
@@ -19,12 +11,12 @@ interface EndedSession {
 export class KeyStore extends DatabaseStore {
   /** False: a key of that id exists. */
   create(key: StoredKey): Promise<boolean> {
-    const { replaced } = key;
-    const row = rowOf('api_keys', {
-      ...key,
+    const { replaced, ...fields } = key;
+    const row = {
+      ...fields,
       replacedSha256: replaced?.sha256,
       replacedUntilMs: replaced?.untilMs,
-    });
+    };
     return this.#change(db =>
       changesRows(
         db
@@ -36,20 +28,14 @@ export class KeyStore extends DatabaseStore {
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
-    const row = await this.db
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirst();
+    const row = await this.#keys.where('id', '=', id).executeTakeFirst();
     return row && keyOf(row);
   }
 
   /** Newest first, revoked ones included. */
   async list(limit: number): Promise<readonly StoredKey[]> {
-    const rows = await this.db
-      .selectFrom('api_keys')
-      .selectAll()
-      .orderBy('created_at_ms', 'desc')
+    const rows = await this.#keys
+      .orderBy('createdAtMs', 'desc')
       .orderBy('id', 'desc')
       .limit(limit)
       .execute();
@@ -58,21 +44,17 @@ export class KeyStore extends DatabaseStore {
 
   /** All that are not revoked. */
   async live(): Promise<readonly StoredKey[]> {
-    const rows = await this.db
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('revoked_at_ms', 'is', null)
-      .execute();
+    const rows = await this.#keys.where('revokedAtMs', 'is', null).execute();
     return rows.map(keyOf);
   }
 
   async countLive(): Promise<number> {
     const { count } = await this.db
       .selectFrom('api_keys')
-      .select(eb => eb.fn.countAll<number | string>().as('count'))
-      .where('revoked_at_ms', 'is', null)
+      .select(eb => eb.fn.countAll<number>().as('count'))
+      .where('revokedAtMs', 'is', null)
       .executeTakeFirstOrThrow();
-    return Number(count);
+    return count;
   }
 
   async version(): Promise<number> {
@@ -103,11 +85,11 @@ export class KeyStore extends DatabaseStore {
           .set(eb => ({
             sha256,
             prefix,
-            replaced_sha256: keep ? eb.ref('sha256') : null,
-            replaced_until_ms: keep ? replacedUntilMs : null,
+            replacedSha256: keep ? eb.ref('sha256') : null,
+            replacedUntilMs: keep ? replacedUntilMs : null,
           }))
           .where('id', '=', id)
-          .where('revoked_at_ms', 'is', null),
+          .where('revokedAtMs', 'is', null),
       ),
     );
   }
@@ -118,9 +100,9 @@ export class KeyStore extends DatabaseStore {
       changesRows(
         db
           .updateTable('api_keys')
-          .set({ revoked_at_ms: atMs, replaced_sha256: null, replaced_until_ms: null })
+          .set({ revokedAtMs: atMs, replacedSha256: null, replacedUntilMs: null })
           .where('id', '=', id)
-          .where('revoked_at_ms', 'is', null),
+          .where('revokedAtMs', 'is', null),
       ),
     );
   }
@@ -130,10 +112,10 @@ export class KeyStore extends DatabaseStore {
     if (ids.length === 0) return;
     await this.db
       .updateTable('api_keys')
-      .set({ last_used_at_ms: atMs })
+      .set({ lastUsedAtMs: atMs })
       .where('id', 'in', ids)
       .where(eb =>
-        eb.or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs)]),
+        eb.or([eb('lastUsedAtMs', 'is', null), eb('lastUsedAtMs', '<', atMs)]),
       )
       .execute();
   }
@@ -142,23 +124,26 @@ export class KeyStore extends DatabaseStore {
   async endSession(session: EndedSession): Promise<void> {
     await this.db
       .deleteFrom('ended_sessions')
-      .where('expires_at_ms', '<=', session.endedAtMs)
+      .where('expiresAtMs', '<=', session.endedAtMs)
       .execute();
     await this.db
       .insertInto('ended_sessions')
-      .values(rowOf('ended_sessions', session))
+      .values(session)
       .onConflict(conflict => conflict.column('sha256').doNothing())
       .execute();
   }
 
   /** Those that were ended at `fromMs` or later. */
-  async endedSessions(fromMs: number): Promise<readonly EndedSession[]> {
-    const rows = await this.db
+  endedSessions(fromMs: number): Promise<readonly EndedSession[]> {
+    return this.db
       .selectFrom('ended_sessions')
       .selectAll()
-      .where('ended_at_ms', '>=', fromMs)
+      .where('endedAtMs', '>=', fromMs)
       .execute();
-    return rows.map(row => recordOf('ended_sessions', row));
+  }
+
+  get #keys() {
+    return this.db.selectFrom('api_keys').selectAll();
   }
 
   #change(make: (db: Kysely<Database>) => Promise<boolean>): Promise<boolean> {
@@ -174,18 +159,11 @@ export class KeyStore extends DatabaseStore {
   }
 }
 
-function keyOf(row: object): StoredKey {
-  const {
-    replacedSha256: sha256,
-    replacedUntilMs: untilMs,
-    ...key
-  } = recordOf<
-    StoredKey & {
-      readonly replacedSha256?: string;
-      readonly replacedUntilMs?: number;
-    }
-  >('api_keys', row);
-  return sha256 === undefined || untilMs === undefined
+const keyOf = ({
+  replacedSha256: sha256,
+  replacedUntilMs: untilMs,
+  ...key
+}: KeyRow): StoredKey =>
+  sha256 === undefined || untilMs === undefined
     ? key
     : { ...key, replaced: { sha256, untilMs } };
-}

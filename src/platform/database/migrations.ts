@@ -14,7 +14,7 @@ const migration = (...steps: readonly Step[]): Migration => ({
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   /** Files, uploads, batches and the webhook outbox. */
   '001-jobs-and-files': migration(
-    created('files', ['batch_id']),
+    created('files', ['batchId']),
     indexed('files', 'files_by_tenant', ['tenant', 'id']),
     indexed('files', 'files_by_expiry', ['expires_at_ms']),
     indexed('files', 'files_by_blob', ['blob_key']),

@@ -16,6 +16,7 @@ import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { StartError } from '../config/start-error.js';
 import { guarded } from './guarded-dialect.js';
 import { MIGRATIONS } from './migrations.js';
+import { RecordRows } from './record-rows.js';
 import { type Database } from './schema.js';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -181,7 +182,10 @@ export class OpenDatabase {
       this.dialect === 'postgres'
         ? new PostgresDialect({ pool: () => postgresPool(this.url, limits) })
         : sqliteDialect(this.url);
-    return new Kysely<Database>({ dialect: guarded(dialect) });
+    return new Kysely<Database>({
+      dialect: guarded(dialect),
+      plugins: [new RecordRows()],
+    });
   }
 
   /** Resolves when the database answers and can store. */

@@ -6,15 +6,8 @@ import type {
   ResponseRecord,
   ResponseRef,
   ResponseRun,
-  StoredResponseStatus,
 } from '../../core/request/response-record.js';
-import {
-  DatabaseStore,
-  equals,
-  changesRows,
-  recordOf,
-  rowOf,
-} from './database-store.js';
+import { columnsOf, DatabaseStore, equals, changesRows } from './database-store.js';
 import { type Database } from './schema.js';
 
 const OPEN = ['queued', 'in_progress'] as const;
@@ -30,8 +23,10 @@ export class ResponseRecordStore extends DatabaseStore {
   async create(record: ResponseRecord, events: readonly string[]): Promise<void> {
     await this.db.transaction().execute(async db => {
       const bytes = Buffer.byteLength(record.input) + Buffer.byteLength(record.response);
-      const row = rowOf('responses', { ...record, bytes, eventsUntilMs: NEVER_MS });
-      await db.insertInto('responses').values(row).execute();
+      await db
+        .insertInto('responses')
+        .values({ ...record, bytes, eventsUntilMs: NEVER_MS })
+        .execute();
       if (events.length === 0) return;
       const group = groupOf(record, 0, events);
       await db.insertInto('response_events').values(group).execute();
@@ -39,17 +34,13 @@ export class ResponseRecordStore extends DatabaseStore {
   }
 
   /** Undefined: unknown, deleted, expired, or of another tenant. */
-  async find(
-    { tenant, id }: ResponseRef,
-    nowMs: number,
-  ): Promise<ResponseRecord | undefined> {
-    const row = await this.db
+  find({ tenant, id }: ResponseRef, nowMs: number): Promise<ResponseRecord | undefined> {
+    return this.db
       .selectFrom('responses')
-      .selectAll()
+      .select(RESPONSE)
       .where(equals({ tenant, id }))
-      .where('expires_at_ms', '>', nowMs)
+      .where('expiresAtMs', '>', nowMs)
       .executeTakeFirst();
-    return row && responseOf(row);
   }
 
   /** The same without its texts, which may have megabytes. */
@@ -59,70 +50,59 @@ export class ResponseRecordStore extends DatabaseStore {
   ): Promise<ResponseProgress | undefined> {
     const row = await this.db
       .selectFrom('responses')
-      .select(['status', 'chain_length', 'chain_bytes', 'next_sequence'])
+      .select(['status', 'chainLength', 'chainBytes', 'nextSequence'])
       .select(row =>
         row
           .selectFrom('response_events')
-          .select('first_sequence')
-          .where(equals({ tenant, response_id: id, first_sequence: 0 }))
+          .select('firstSequence')
+          .where(equals({ tenant, responseId: id, firstSequence: 0 }))
           .as('first'),
       )
       .where(equals({ tenant, id }))
-      .where('expires_at_ms', '>', nowMs)
+      .where('expiresAtMs', '>', nowMs)
       .executeTakeFirst();
-    return (
-      row && {
-        status: row.status as StoredResponseStatus,
-        chainLength: row.chain_length,
-        chainBytes: row.chain_bytes,
-        nextSequence: row.next_sequence,
-        hasEvents: row.first !== null,
-      }
-    );
+    if (!row) return undefined;
+    const { first, ...progress } = row;
+    return { ...progress, hasEvents: first !== undefined };
   }
 
   /** The conversation that ends with this response, newest first; incomplete when a part of it is gone. Lengths fall towards the beginning, so that no row can come twice. */
-  async chain(
-    { tenant, id }: ResponseRef,
-    nowMs: number,
-  ): Promise<readonly ResponseRecord[]> {
-    const rows = await this.db
+  chain({ tenant, id }: ResponseRef, nowMs: number): Promise<readonly ResponseRecord[]> {
+    return this.db
       .withRecursive('chain', db =>
         db
           .selectFrom('responses')
           .selectAll()
           .where(equals({ tenant, id }))
-          .where('expires_at_ms', '>', nowMs)
+          .where('expiresAtMs', '>', nowMs)
           .unionAll(
             db
               .selectFrom('responses')
               .innerJoin('chain', join =>
                 join
                   .onRef('responses.tenant', '=', 'chain.tenant')
-                  .onRef('responses.id', '=', 'chain.previous_id'),
+                  .onRef('responses.id', '=', 'chain.previousId'),
               )
               .selectAll('responses')
-              .where('responses.expires_at_ms', '>', nowMs)
-              .whereRef('responses.chain_length', '<', 'chain.chain_length'),
+              .where('responses.expiresAtMs', '>', nowMs)
+              .whereRef('responses.chainLength', '<', 'chain.chainLength'),
           ),
       )
       .selectFrom('chain')
-      .selectAll()
-      .orderBy('chain_length', 'desc')
+      .select(RESPONSE)
+      .orderBy('chainLength', 'desc')
       .execute();
-    return rows.map(responseOf);
   }
 
   /** Begins a run and ends all earlier ones. Undefined: the response has ended or is gone. */
-  async begin({ tenant, id }: ResponseRef): Promise<ResponseRecord | undefined> {
-    const row = await this.db
+  begin({ tenant, id }: ResponseRef): Promise<ResponseRecord | undefined> {
+    return this.db
       .updateTable('responses')
       .set(({ eb }) => ({ epoch: eb('epoch', '+', 1), status: 'in_progress' }))
       .where(equals({ tenant, id }))
       .where('status', 'in', OPEN)
-      .returningAll()
+      .returning(RESPONSE)
       .executeTakeFirst();
-    return row && responseOf(row);
   }
 
   /** In one transaction. @returns the runs that may go on; the others were replaced, or their response ended Rows are written in one order, so that two gateways cannot wait for each other. */
@@ -146,13 +126,13 @@ export class ResponseRecordStore extends DatabaseStore {
   ): Promise<readonly ResponseEventGroup[]> {
     const rows = await this.db
       .selectFrom('response_events')
-      .select(['first_sequence', 'events'])
-      .where(equals({ tenant, response_id: id }))
-      .where('last_sequence', '>', after)
-      .orderBy('first_sequence')
+      .select(['firstSequence', 'events'])
+      .where(equals({ tenant, responseId: id }))
+      .where('lastSequence', '>', after)
+      .orderBy('firstSequence')
       .limit(limit)
       .execute();
-    return rows.map(({ first_sequence: first, events }) => {
+    return rows.map(({ firstSequence: first, events }) => {
       const lines = events.split('\n');
       const skipped = Math.max(0, after + 1 - first);
       return { first: first + skipped, events: lines.slice(skipped) };
@@ -182,9 +162,8 @@ export class ResponseRecordStore extends DatabaseStore {
       .where('status', 'in', OPEN)
       .groupBy('status')
       .execute();
-    const countOf = (wanted: (typeof OPEN)[number]) =>
-      Number(rows.find(({ status }) => status === wanted)?.count ?? 0);
-    return { queued: countOf('queued'), in_progress: countOf('in_progress') };
+    const counts = rows.map(({ status, count }) => [status, count] as const);
+    return { queued: 0, in_progress: 0, ...Object.fromEntries(counts) };
   }
 
   /** Background responses that no stored request runs any more: their gateways died too often, or before they began. */
@@ -193,15 +172,15 @@ export class ResponseRecordStore extends DatabaseStore {
       .selectFrom('responses')
       .select(['tenant', 'id'])
       .where('status', 'in', OPEN)
-      .where('created_at_ms', '<', createdBeforeMs)
+      .where('createdAtMs', '<', createdBeforeMs)
       .where(row =>
         row.not(
           row.exists(
             row
               .selectFrom('kept_requests')
-              .select('request_id')
+              .select('requestId')
               .whereRef('kept_requests.tenant', '=', 'responses.tenant')
-              .whereRef('kept_requests.request_id', '=', 'responses.id')
+              .whereRef('kept_requests.requestId', '=', 'responses.id')
               .where('kept_requests.status', 'in', ['receiving', 'running']),
           ),
         ),
@@ -212,13 +191,13 @@ export class ResponseRecordStore extends DatabaseStore {
 
   /** Removes expired responses, and events that are no longer stored. @returns the number of responses */
   async expire(nowMs: number, limit: number): Promise<number> {
-    const refs = await this.#due('expires_at_ms', nowMs, limit);
+    const refs = await this.#due('expiresAtMs', nowMs, limit);
     for (const ref of refs) await this.remove(ref);
-    for (const ref of await this.#due('events_until_ms', nowMs, limit)) {
+    for (const ref of await this.#due('eventsUntilMs', nowMs, limit)) {
       await removeEvents(this.db, ref);
       await this.db
         .updateTable('responses')
-        .set({ events_until_ms: NEVER_MS })
+        .set({ eventsUntilMs: NEVER_MS })
         .where(equals({ tenant: ref.tenant, id: ref.id }))
         .execute();
     }
@@ -226,7 +205,7 @@ export class ResponseRecordStore extends DatabaseStore {
   }
 
   #due(
-    column: 'expires_at_ms' | 'events_until_ms',
+    column: 'expiresAtMs' | 'eventsUntilMs',
     nowMs: number,
     limit: number,
   ): Promise<ResponseRef[]> {
@@ -247,19 +226,19 @@ async function appendOne(
   const update = db
     .updateTable('responses')
     .set(({ eb }) => ({
-      next_sequence: first + events.length,
+      nextSequence: first + events.length,
       ...(ending && {
         status: ending.status,
         response: ending.response,
         request: null,
-        events_until_ms: ending.eventsUntilMs,
-        chain_bytes: eb('chain_bytes', '+', ending.outputBytes),
+        eventsUntilMs: ending.eventsUntilMs,
+        chainBytes: eb('chainBytes', '+', ending.outputBytes),
         bytes: eb('bytes', '+', ending.outputBytes),
       }),
     }))
     .where(equals({ tenant: run.tenant, id: run.id, epoch: run.epoch }))
     .where('status', 'in', OPEN)
-    .where('next_sequence', '=', first);
+    .where('nextSequence', '=', first);
   if (!(await changesRows(update))) return isWritten(db, run, first + events.length);
   if (events.length > 0)
     await db
@@ -282,7 +261,7 @@ async function isWritten(
     .selectFrom('responses')
     .select('id')
     .where(
-      equals({ tenant: run.tenant, id: run.id, epoch: run.epoch, next_sequence: next }),
+      equals({ tenant: run.tenant, id: run.id, epoch: run.epoch, nextSequence: next }),
     )
     .executeTakeFirst();
   return row !== undefined;
@@ -291,7 +270,7 @@ async function isWritten(
 const removeEvents = (db: Kysely<Database>, { tenant, id }: ResponseRef) =>
   db
     .deleteFrom('response_events')
-    .where(equals({ tenant, response_id: id }))
+    .where(equals({ tenant, responseId: id }))
     .execute();
 
 const orderOf = ({ tenant, id }: ResponseRef) => JSON.stringify([tenant, id]);
@@ -302,11 +281,10 @@ const groupOf = (
   events: readonly string[],
 ) => ({
   tenant,
-  response_id: id,
-  first_sequence: first,
-  last_sequence: first + events.length - 1,
+  responseId: id,
+  firstSequence: first,
+  lastSequence: first + events.length - 1,
   events: events.join('\n'),
 });
 
-const responseOf = (row: object): ResponseRecord =>
-  recordOf('responses', row, ['events_until_ms', 'bytes']);
+const RESPONSE = columnsOf('responses', 'eventsUntilMs', 'bytes');

@@ -1,28 +1,37 @@
-import { type Generated } from 'kysely';
+import type { ColumnType as Cell, Generated } from 'kysely';
+import type { AuditEntry } from '../../core/access/audit-entry.js';
+import type { StoredKey } from '../../core/access/stored-key.js';
+import type { UsageGroup, UsageSums } from '../../core/access/usage-row.js';
+import type { BatchJob, RequestCounts } from '../../core/jobs/batch-job.js';
+import type {
+  OutboxEntry,
+  StoredFile,
+  Upload,
+  UploadPart,
+} from '../../core/jobs/job.ports.js';
+import type { ResponseRecord } from '../../core/request/response-record.js';
+import type { StoredRequest } from '../../core/request/stored-request.js';
 
 /**
- * What a column holds, and the type of its cells; `?`: or NULL. `key`: text, the primary
- * key. `json`: a structured value as text. `flag`: 0 or 1. `counter`: a whole number, 0 in
- * a new row.
+ * What a column holds; `?`: or NULL. `key`: text, the primary key. `json`: a structured
+ * value, stored as text. `flag`: stored as 0 or 1. `counter`: a whole number, 0 in a new
+ * row.
  */
-interface Cells {
-  key: string;
-  unique: string;
-  text: string;
-  bigint: number;
-  json: string;
-  flag: number;
-  counter: Generated<number>;
-  'text?': string | null;
-  'bigint?': number | null;
-  'json?': string | null;
-}
-
-export type ColumnType = keyof Cells;
+export type ColumnType =
+  | 'key'
+  | 'unique'
+  | 'text'
+  | 'bigint'
+  | 'json'
+  | 'flag'
+  | 'counter'
+  | 'text?'
+  | 'bigint?'
+  | 'json?';
 
 /**
  * Tables of both dialects, as the migrations leave them: a column that a later one adds is
- * the last of its table. Instants and sizes are whole numbers, structured values are JSON
+ * the last of its table. A column has the name of its field in snake case. Instants and sizes are whole numbers, structured values are JSON
  * as text: one set of queries (D-13).
  */
 export const TABLES = {
@@ -32,61 +41,61 @@ export const TABLES = {
     purpose: 'text',
     filename: 'text',
     bytes: 'bigint',
-    created_at_ms: 'bigint',
-    expires_at_ms: 'bigint?',
-    blob_key: 'text',
+    createdAtMs: 'bigint',
+    expiresAtMs: 'bigint?',
+    blobKey: 'text',
     sha256: 'text',
     // The batch that made it; null: a caller.
-    batch_id: 'text?',
+    batchId: 'text?',
   },
   uploads: {
     id: 'key',
     tenant: 'text',
     purpose: 'text',
     filename: 'text',
-    mime_type: 'text',
+    mimeType: 'text',
     bytes: 'bigint',
     status: 'text',
-    created_at_ms: 'bigint',
-    expires_at_ms: 'bigint',
+    createdAtMs: 'bigint',
+    expiresAtMs: 'bigint',
     // Seconds after completion at which the file goes; null: never.
-    file_expires_after_s: 'bigint?',
-    file_id: 'text?',
+    fileExpiresAfterS: 'bigint?',
+    fileId: 'text?',
   },
   upload_parts: {
     id: 'key',
-    upload_id: 'text',
-    blob_key: 'text',
+    uploadId: 'text',
+    blobKey: 'text',
     bytes: 'bigint',
-    created_at_ms: 'bigint',
+    createdAtMs: 'bigint',
   },
   batches: {
     id: 'key',
     tenant: 'text',
     endpoint: 'text',
-    input_file_id: 'text',
-    completion_window: 'text',
+    inputFileId: 'text',
+    completionWindow: 'text',
     status: 'text',
-    created_at_ms: 'bigint',
-    expires_at_ms: 'bigint',
+    createdAtMs: 'bigint',
+    expiresAtMs: 'bigint',
     // Status → when it was reached.
-    reached_at_ms: 'json',
+    reachedAtMs: 'json',
     total: 'bigint',
     completed: 'bigint',
     failed: 'bigint',
     usage: 'json?',
     model: 'text?',
     problems: 'json',
-    output_file_id: 'text?',
-    error_file_id: 'text?',
+    outputFileId: 'text?',
+    errorFileId: 'text?',
     metadata: 'json',
-    output_expires_after_s: 'bigint?',
-    retry_of: 'text?',
-    webhook_url: 'text?',
-    idempotency_key: 'text?',
-    lease_owner: 'text?',
+    outputExpiresAfterS: 'bigint?',
+    retryOf: 'text?',
+    webhookUrl: 'text?',
+    idempotencyKey: 'text?',
+    leaseOwner: 'text?',
     // 0: no holder.
-    lease_until_ms: 'counter',
+    leaseUntilMs: 'counter',
     // Grows with every claim; every write of a holder names its own (D-13).
     epoch: 'counter',
     traceparent: 'text?',
@@ -95,18 +104,18 @@ export const TABLES = {
   },
   webhook_outbox: {
     id: 'key',
-    job_id: 'text',
+    jobId: 'text',
     type: 'text',
     url: 'text',
     attempts: 'bigint',
-    created_at_ms: 'bigint',
+    createdAtMs: 'bigint',
     // Not sent before; moved ahead while a gateway sends it.
-    due_at_ms: 'bigint',
+    dueAtMs: 'bigint',
   },
   kept_requests: {
     tenant: 'text',
     name: 'text',
-    request_id: 'text',
+    requestId: 'text',
     mode: 'text',
     path: 'text',
     fingerprint: 'text',
@@ -115,12 +124,12 @@ export const TABLES = {
     status: 'text',
     // The gateway that runs it; null: none.
     owner: 'text?',
-    lease_until_ms: 'bigint',
+    leaseUntilMs: 'bigint',
     attempts: 'bigint',
     cancelling: 'flag',
-    created_at_ms: 'bigint',
-    ended_at_ms: 'bigint?',
-    expires_at_ms: 'bigint',
+    createdAtMs: 'bigint',
+    endedAtMs: 'bigint?',
+    expiresAtMs: 'bigint',
     // Status and headers.
     answer: 'json?',
     // Gateways that were lost while they had it.
@@ -133,90 +142,131 @@ export const TABLES = {
     scopes: 'json',
     models: 'json?',
     limits: 'json?',
-    default_priority: 'text?',
+    defaultPriority: 'text?',
     sha256: 'unique',
     prefix: 'text',
-    replaced_sha256: 'text?',
-    replaced_until_ms: 'bigint?',
-    created_at_ms: 'bigint',
-    expires_at_ms: 'bigint?',
-    last_used_at_ms: 'bigint?',
-    revoked_at_ms: 'bigint?',
+    replacedSha256: 'text?',
+    replacedUntilMs: 'bigint?',
+    createdAtMs: 'bigint',
+    expiresAtMs: 'bigint?',
+    lastUsedAtMs: 'bigint?',
+    revokedAtMs: 'bigint?',
   },
   ended_sessions: {
     sha256: 'key',
-    ended_at_ms: 'bigint',
-    expires_at_ms: 'bigint',
+    endedAtMs: 'bigint',
+    expiresAtMs: 'bigint',
   },
   usage: {
     day: 'text',
     tenant: 'text',
-    key_id: 'text',
+    keyId: 'text',
     model: 'text',
     requests: 'bigint',
     completed: 'bigint',
     failed: 'bigint',
     cancelled: 'bigint',
-    audio_ms: 'bigint',
+    audioMs: 'bigint',
     characters: 'bigint',
-    input_tokens: 'bigint',
-    output_tokens: 'bigint',
-    device_ms: 'bigint',
+    inputTokens: 'bigint',
+    outputTokens: 'bigint',
+    deviceMs: 'bigint',
   },
   audit: {
     id: 'key',
-    at_ms: 'bigint',
+    atMs: 'bigint',
     tenant: 'text',
-    key_id: 'text',
+    keyId: 'text',
     action: 'text',
     target: 'text',
     detail: 'text',
-    request_id: 'text',
+    requestId: 'text',
     outcome: 'text',
   },
   responses: {
     tenant: 'text',
     id: 'text',
     status: 'text',
-    previous_id: 'text?',
-    chain_length: 'bigint',
-    chain_bytes: 'bigint',
+    previousId: 'text?',
+    chainLength: 'bigint',
+    chainBytes: 'bigint',
     // JSON, as are `input` and `response`; null: it has ended, or does not run
     // in the background.
     request: 'text?',
     input: 'text',
     response: 'text',
-    created_at_ms: 'bigint',
-    expires_at_ms: 'bigint',
+    createdAtMs: 'bigint',
+    expiresAtMs: 'bigint',
     epoch: 'bigint',
-    next_sequence: 'bigint',
+    nextSequence: 'bigint',
     // Its events are removed then.
-    events_until_ms: 'bigint',
+    eventsUntilMs: 'bigint',
     // Of `input`, `response` and the output that came later.
     bytes: 'bigint',
   },
   response_events: {
     tenant: 'text',
-    response_id: 'text',
+    responseId: 'text',
     // Numbers of the first and last event of the row.
-    first_sequence: 'bigint',
-    last_sequence: 'bigint',
+    firstSequence: 'bigint',
+    lastSequence: 'bigint',
     // JSON objects, one per line.
     events: 'text',
   },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnType>>>>;
-
-export type TableName = keyof typeof TABLES;
-
-type Tables = {
-  [T in TableName]: {
-    -readonly [C in keyof (typeof TABLES)[T]]: (typeof TABLES)[T][C] extends ColumnType
-      ? Cells[(typeof TABLES)[T][C]]
-      : never;
-  };
+} as const satisfies {
+  readonly [T in TableName]: Readonly<Record<keyof Database[T], ColumnType>>;
 };
 
-export interface Database extends Tables {
+export type TableName = Exclude<keyof Database, 'api_key_version'>;
+
+/** The cells of records. NULL in the database is absent in a record. */
+type Columns<R> = {
+  -readonly [Name in keyof R]-?: undefined extends R[Name] ? OrNull<R[Name]> : R[Name];
+};
+
+type OrNull<T> = Cell<T, T | null, T | null>;
+
+/** What the tables hold: records, and columns that only their stores read. */
+export interface Database {
+  files: Columns<StoredFile & { batchId?: string }>;
+  uploads: Columns<Upload>;
+  upload_parts: Columns<UploadPart>;
+  batches: Columns<JobRow & { idempotencyKey?: string; leaseOwner?: string }> & {
+    leaseUntilMs: Generated<number>;
+    epoch: Generated<number>;
+  };
+  webhook_outbox: Columns<OutboxEntry & { dueAtMs: number }>;
+  kept_requests: Columns<
+    Omit<StoredRequest, 'lapsed'> & { owner?: string; leaseUntilMs: number }
+  >;
+  api_keys: Columns<KeyRow>;
+  ended_sessions: Columns<EndedSession>;
+  usage: Columns<Omit<UsageGroup, 'key'> & { keyId: string } & UsageSums>;
+  audit: Columns<AuditEntry>;
+  responses: Columns<ResponseRecord & { eventsUntilMs: number; bytes: number }>;
+  response_events: {
+    tenant: string;
+    responseId: string;
+    firstSequence: number;
+    lastSequence: number;
+    events: string;
+  };
   /** One row, with id 1. */
   api_key_version: { id: number; version: number };
+}
+
+export type JobRow = Omit<BatchJob, 'counts' | 'webhook'> &
+  RequestCounts & { readonly webhookUrl?: string };
+
+export type KeyRow = Omit<StoredKey, 'replaced'> & {
+  readonly replacedSha256?: string;
+  readonly replacedUntilMs?: number;
+};
+
+/** A session of the console after its sign-out. */
+export interface EndedSession {
+  /** SHA-256 of its token, 64 hexadecimal digits. */
+  readonly sha256: string;
+  readonly endedAtMs: number;
+  readonly expiresAtMs: number;
 }

@@ -15,13 +15,7 @@ import type {
   StoredRequest,
   NewStoredRequest,
 } from '../../core/request/stored-request.js';
-import {
-  DatabaseStore,
-  equals,
-  changesRows,
-  recordOf,
-  rowOf,
-} from './database-store.js';
+import { columnsOf, DatabaseStore, equals, changesRows } from './database-store.js';
 import { type Database } from './schema.js';
 
 const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
@@ -58,19 +52,17 @@ export class StoredRequestStore extends DatabaseStore {
       const row = await this.db
         .insertInto('kept_requests')
         .values({
-          ...rowOf('kept_requests', {
-            ...request,
-            owner: lease.owner,
-            attempts: 1,
-            losses: 0,
-            cancelling: false,
-          }),
-          lease_until_ms: this.#in(lease.leaseMs),
+          ...request,
+          owner: lease.owner,
+          attempts: 1,
+          losses: 0,
+          cancelling: false,
+          leaseUntilMs: this.#in(lease.leaseMs),
         })
         .onConflict(conflict => conflict.columns(['tenant', 'name']).doNothing())
-        .returningAll()
+        .returning(REQUEST)
         .executeTakeFirst();
-      if (row) return { created: true, request: storedRequestOf(row), replaced };
+      if (row) return { created: true, request: row, replaced };
       const earlier = await this.find(request);
       if (earlier) return { created: false, request: earlier, replaced };
     }
@@ -79,27 +71,27 @@ export class StoredRequestStore extends DatabaseStore {
   async find({ tenant, name }: StoredRef): Promise<StoredRequest | undefined> {
     const row = await this.db
       .selectFrom('kept_requests')
-      .selectAll()
-      .select(this.#now.as('now_ms'))
+      .select([...REQUEST, 'leaseUntilMs', this.#now.as('nowMs')])
       .where(equals({ tenant, name }))
       .executeTakeFirst();
-    return row && storedRequestOf(row, row.now_ms);
+    if (!row) return undefined;
+    const { leaseUntilMs, nowMs, ...request } = row;
+    return { ...request, lapsed: leaseUntilMs <= nowMs };
   }
 
   /** The latest of that id. @param tenant undefined: of any tenant */
-  async findById(
+  findById(
     requestId: string,
     tenant: string | undefined,
   ): Promise<StoredRequest | undefined> {
-    const row = await this.db
+    return this.db
       .selectFrom('kept_requests')
-      .selectAll()
-      .where('request_id', '=', requestId)
+      .select(REQUEST)
+      .where('requestId', '=', requestId)
       .$if(tenant !== undefined, query => query.where('tenant', '=', tenant!))
-      .orderBy('created_at_ms', 'desc')
+      .orderBy('createdAtMs', 'desc')
       .limit(1)
       .executeTakeFirst();
-    return row && storedRequestOf(row);
   }
 
   /** Its body is stored. False: the lease was lost. */
@@ -112,12 +104,11 @@ export class StoredRequestStore extends DatabaseStore {
   }
 
   /** Prolongs everything that `owner` holds, and resolves with it. */
-  async renewLeases({ owner, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
-    const rows = await this.#heldBy(owner)
-      .set({ lease_until_ms: this.#in(leaseMs) })
-      .returningAll()
+  renewLeases({ owner, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
+    return this.#heldBy(owner)
+      .set({ leaseUntilMs: this.#in(leaseMs) })
+      .returning(REQUEST)
       .execute();
-    return rows.map(row => storedRequestOf(row));
   }
 
   /** May be repeated when its outcome is unknown. */
@@ -128,14 +119,14 @@ export class StoredRequestStore extends DatabaseStore {
         .$if(status === 'failed', query =>
           query.where('attempts', '=', attempt.attempts),
         )
-        .$if(status === 'completed', query => query.where('cancelling', '=', 0))
+        .$if(status === 'completed', query => query.where('cancelling', '=', false))
         .set({
-          ...(fingerprint !== undefined && { fingerprint }),
+          fingerprint,
           status,
           attempts: attempt.attempts,
-          answer: JSON.stringify(answer),
-          ended_at_ms: this.#now,
-          expires_at_ms: this.#in(keepMs),
+          answer,
+          endedAtMs: this.#now,
+          expiresAtMs: this.#in(keepMs),
           owner: null,
         }),
     );
@@ -157,7 +148,7 @@ export class StoredRequestStore extends DatabaseStore {
         query.where(equals({ blob: attempt!.blob, attempts: attempt!.attempts })),
       )
       .set(({ eb }) => ({
-        lease_until_ms: RELEASED_MS,
+        leaseUntilMs: RELEASED_MS,
         owner: null,
         ...(attempt && { losses: eb('losses', '+', 1) }),
       }))
@@ -165,12 +156,12 @@ export class StoredRequestStore extends DatabaseStore {
   }
 
   /** One `async` request whose gateway is silent, or gave it back; attempts and losses are counted. */
-  async takeOver({ owner, leaseMs }: StoredLease): Promise<StoredRequest | undefined> {
-    const row = await this.db
+  takeOver({ owner, leaseMs }: StoredLease): Promise<StoredRequest | undefined> {
+    return this.db
       .updateTable('kept_requests')
       .set(({ eb }) => ({
         owner,
-        lease_until_ms: this.#in(leaseMs),
+        leaseUntilMs: this.#in(leaseMs),
         attempts: eb('attempts', '+', 1),
         losses: eb
           .case()
@@ -187,16 +178,15 @@ export class StoredRequestStore extends DatabaseStore {
             .selectFrom('kept_requests')
             .select(['tenant', 'name'])
             .where(equals({ mode: 'async', status: 'running' }))
-            .where('lease_until_ms', '<=', this.#now)
-            .orderBy('created_at_ms')
+            .where('leaseUntilMs', '<=', this.#now)
+            .orderBy('createdAtMs')
             .limit(1)
             .$if(this.locksRows, query => query.forUpdate().skipLocked())
             .$asTuple('tenant', 'name'),
         ),
       )
-      .returningAll()
+      .returning(REQUEST)
       .executeTakeFirst();
-    return row && storedRequestOf(row);
   }
 
   /** True when it runs, wherever: from then on it cannot complete. */
@@ -204,9 +194,9 @@ export class StoredRequestStore extends DatabaseStore {
     return changesRows(
       this.db
         .updateTable('kept_requests')
-        .set({ cancelling: 1 })
+        .set({ cancelling: true })
         .where(
-          equals({ tenant, request_id: requestId, mode: 'async', status: 'running' }),
+          equals({ tenant, requestId: requestId, mode: 'async', status: 'running' }),
         ),
     );
   }
@@ -226,37 +216,36 @@ export class StoredRequestStore extends DatabaseStore {
   async expire(limit: number): Promise<readonly StoredRequest[]> {
     const rows = await this.db
       .selectFrom('kept_requests')
-      .select(['tenant', 'name', 'created_at_ms'])
+      .select(['tenant', 'name', 'createdAtMs'])
       .where(row => isOver(row, this.#now))
       .limit(limit)
       .execute();
     const removed: StoredRequest[] = [];
-    for (const { tenant, name, created_at_ms } of rows) {
+    for (const { tenant, name, createdAtMs } of rows) {
       const gone = await this.db
         .deleteFrom('kept_requests')
-        .where(equals({ tenant, name, created_at_ms }))
+        .where(equals({ tenant, name, createdAtMs }))
         .where(row => isOver(row, this.#now))
-        .returningAll()
+        .returning(REQUEST)
         .executeTakeFirst();
-      if (gone) removed.push(storedRequestOf(gone));
+      if (gone) removed.push(gone);
     }
     return removed;
   }
 
-  async #makeRoom(
+  #makeRoom(
     { tenant, name }: StoredRef,
     isPatient = false,
   ): Promise<readonly StoredRequest[]> {
     const lapsedMs = isPatient ? RELEASED_MS : this.#now;
-    const rows = await this.db
+    return this.db
       .deleteFrom('kept_requests')
       .where(equals({ tenant, name }))
       .where(row =>
         row.or([row('status', 'in', BAD_ENDS), isOver(row, this.#now, lapsedMs)]),
       )
-      .returningAll()
+      .returning(REQUEST)
       .execute();
-    return rows.map(row => storedRequestOf(row));
   }
 
   /**
@@ -289,16 +278,7 @@ export class StoredRequestStore extends DatabaseStore {
   }
 }
 
-/**
- * @param nowMs by the clock of the database; absent: whether the lease has lapsed
- *   was not asked
- */
-function storedRequestOf(row: object, nowMs = -1): StoredRequest {
-  const { leaseUntilMs, ...request } = recordOf<
-    StoredRequest & { readonly leaseUntilMs: number }
-  >('kept_requests', row, ['owner']);
-  return { ...request, lapsed: leaseUntilMs <= nowMs };
-}
+const REQUEST = columnsOf('kept_requests', 'owner', 'leaseUntilMs');
 
 /** Expired; or without a holder, and only its caller could run it again. */
 function isOver(
@@ -306,7 +286,7 @@ function isOver(
   nowMs: RawBuilder<number>,
   lapsedMs = nowMs,
 ): ExpressionWrapper<Database, 'kept_requests', SqlBool> {
-  const ended = row.and([row('status', 'in', ENDED), row('expires_at_ms', '<=', nowMs)]);
+  const ended = row.and([row('status', 'in', ENDED), row('expiresAtMs', '<=', nowMs)]);
   const callersOnly = row.or([
     row('mode', '=', 'waiting'),
     row('status', '=', 'receiving'),
@@ -315,7 +295,7 @@ function isOver(
     ended,
     row.and([
       row('status', 'not in', ENDED),
-      row('lease_until_ms', '<=', lapsedMs),
+      row('leaseUntilMs', '<=', lapsedMs),
       callersOnly,
     ]),
   ]);

@@ -1,5 +1,5 @@
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
-import { DatabaseStore, recordOf } from './database-store.js';
+import { columnsOf, DatabaseStore } from './database-store.js';
 
 /**
  * Webhooks to send: written with a job's end, hidden while one sender tries, gone when
@@ -7,32 +7,27 @@ import { DatabaseStore, recordOf } from './database-store.js';
  */
 export class WebhookOutbox extends DatabaseStore {
   /** Due entries, hidden from others until `hideMs` have passed. */
-  async claim(
-    nowMs: number,
-    hideMs: number,
-    limit: number,
-  ): Promise<readonly OutboxEntry[]> {
-    const rows = await this.db
+  claim(nowMs: number, hideMs: number, limit: number): Promise<readonly OutboxEntry[]> {
+    return this.db
       .updateTable('webhook_outbox')
-      .set(({ eb }) => ({ due_at_ms: nowMs + hideMs, attempts: eb('attempts', '+', 1) }))
+      .set(({ eb }) => ({ dueAtMs: nowMs + hideMs, attempts: eb('attempts', '+', 1) }))
       .where('id', 'in', outbox =>
         outbox
           .selectFrom('webhook_outbox')
           .select('id')
-          .where('due_at_ms', '<=', nowMs)
-          .orderBy('due_at_ms')
+          .where('dueAtMs', '<=', nowMs)
+          .orderBy('dueAtMs')
           .limit(limit)
           .$if(this.locksRows, query => query.forUpdate().skipLocked()),
       )
-      .returningAll()
+      .returning(ENTRY)
       .execute();
-    return rows.map(row => recordOf('webhook_outbox', row, ['due_at_ms']));
   }
 
   async retry(id: string, atMs: number): Promise<void> {
     await this.db
       .updateTable('webhook_outbox')
-      .set({ due_at_ms: atMs })
+      .set({ dueAtMs: atMs })
       .where('id', '=', id)
       .execute();
   }
@@ -42,3 +37,5 @@ export class WebhookOutbox extends DatabaseStore {
     await this.db.deleteFrom('webhook_outbox').where('id', '=', id).execute();
   }
 }
+
+const ENTRY = columnsOf('webhook_outbox', 'dueAtMs');

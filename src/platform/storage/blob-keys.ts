@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { JobCompleted, JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
@@ -70,7 +70,7 @@ export const FILE_BLOBS: BlobKind = { prefix: 'files/', idOf: key => key };
  * bucket's listing must not show them.
  */
 export function fileBlobKey(tenant: string, fileId: string): string {
-  const owner = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
+  const owner = hash('sha256', tenant).slice(0, 16);
   return `${FILE_BLOBS.prefix}${owner}/${fileId}`;
 }
 

@@ -23,6 +23,25 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
+const CHUNK_BYTES = 262_144;
+
+/** Many small pieces as few chunks. */
+export async function* chunked(
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Buffer> {
+  let held: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    held.push(piece);
+    bytes += piece.byteLength;
+    if (bytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(held);
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(held);
+}
+
 /** Passes the bytes on and adds them to the digest. */
 export async function* hashed(
   source: AsyncIterable<Uint8Array>,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { isAbsent, syncFolder, writeAll } from './durable-files.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
+import { isAbsent, syncFolder } from './durable-files.js';
 import { BlobMissing, checkKey } from './storage-problems.js';
 
 /** Files being written; not blobs yet. */
@@ -14,8 +14,10 @@ const MOST_MOVES = 100;
  * Blobs as files in a folder, each under its key. A blob is written beside, synced, then
  * renamed: it is whole or absent.
  */
-export class FsBlobStore implements BlobStore {
-  constructor(private readonly folder: string) {}
+export class FsBlobStore extends BlobStore {
+  constructor(private readonly folder: string) {
+    super();
+  }
 
   async write(
     key: string,
@@ -25,8 +27,16 @@ export class FsBlobStore implements BlobStore {
     const target = this.#path(key);
     const draft = join(this.folder, UNFINISHED, randomUUID());
     await mkdir(dirname(draft), { recursive: true, mode: 0o700 });
+    let size = 0;
+    const counted = async function* () {
+      for await (const chunk of bytes) {
+        signal?.throwIfAborted();
+        size += chunk.byteLength;
+        yield chunk;
+      }
+    };
     try {
-      const size = await writeDurably(draft, bytes, signal);
+      await writeFile(draft, counted(), { flag: 'wx', mode: 0o600, flush: true });
       await moveInto(draft, target);
       await syncFolder(dirname(target));
       return size;
@@ -107,36 +117,8 @@ export class FsBlobStore implements BlobStore {
     return removed;
   }
 
-  join(key: string, parts: readonly string[]): Promise<number> {
-    return this.write(key, this.#all(parts));
-  }
-
-  async *#all(keys: readonly string[]): AsyncIterable<Uint8Array> {
-    for (const key of keys) yield* this.read(key);
-  }
-
   #path(key: string) {
     return join(this.folder, checkKey(key));
-  }
-}
-
-async function writeDurably(
-  path: string,
-  bytes: AsyncIterable<Uint8Array>,
-  signal?: AbortSignal,
-): Promise<number> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    let size = 0;
-    for await (const chunk of bytes) {
-      signal?.throwIfAborted();
-      await writeAll(file, chunk);
-      size += chunk.byteLength;
-    }
-    await file.sync();
-    return size;
-  } finally {
-    await file.close();
   }
 }
 

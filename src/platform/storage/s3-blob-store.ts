@@ -7,7 +7,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { BlobMissing, checkKey } from './storage-problems.js';
 
 /**
@@ -20,7 +20,7 @@ const PART_BYTES = 8 * 1_048_576;
  * Blobs as objects of one bucket. Uploads are multipart above 8 MiB; an object appears
  * when it is complete.
  */
-export class S3BlobStore implements BlobStore {
+export class S3BlobStore extends BlobStore {
   readonly #client: S3Client;
 
   constructor(
@@ -42,6 +42,7 @@ export class S3BlobStore implements BlobStore {
       };
     },
   ) {
+    super();
     this.#client = new S3Client({
       region: options.region,
       forcePathStyle: options.pathStyle,
@@ -143,20 +144,8 @@ export class S3BlobStore implements BlobStore {
     return Promise.resolve(0);
   }
 
-  /**
-   * Through here: S3 copies parts only where all but the last have 5 MiB, and users'
-   * parts may be smaller.
-   */
-  join(key: string, parts: readonly string[]): Promise<number> {
-    return this.write(key, this.#all(parts));
-  }
-
   close(): void {
     this.#client.destroy();
-  }
-
-  async *#all(keys: readonly string[]): AsyncIterable<Uint8Array> {
-    for (const key of keys) yield* this.read(key);
   }
 
   #at(key: string) {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { counterMetric } from '../metrics/metric-provider.js';
 import { BlobMissing } from './storage-problems.js';
 
@@ -27,12 +27,14 @@ export class StorageOperations {
  * A blob store whose operations are counted for one component. What goes wrong with a
  * caller's bytes is not the store's.
  */
-export class CountedBlobStore implements BlobStore {
+export class CountedBlobStore extends BlobStore {
   constructor(
     private readonly blobs: BlobStore,
     private readonly operations: StorageOperations,
     private readonly component: StorageComponent,
-  ) {}
+  ) {
+    super();
+  }
 
   async write(
     key: string,
@@ -79,10 +81,6 @@ export class CountedBlobStore implements BlobStore {
 
   removeDrafts(beforeMs: number): Promise<number> {
     return this.blobs.removeDrafts(beforeMs);
-  }
-
-  join(key: string, parts: readonly string[]): Promise<number> {
-    return this.#counted('store', this.blobs.join(key, parts));
   }
 
   async #counted<T>(

@@ -39,7 +39,7 @@ const entry = (id: string, change: Partial<AuditEntry> = {}): AuditEntry => ({
     id,
     atMs: NOW_MS,
     tenant: 'ops',
-    key: 'k',
+    keyId: 'k',
     action: 'POST /admin/v1/keys',
     target: '',
     detail: '',

@@ -212,7 +212,7 @@ describe('Prefer: respond-async', () => {
 
 async function expireAll(): Promise<void> {
   const { db } = new OpenDatabase(join(data, 'switchyard.db'));
-  await db.updateTable('kept_requests').set({ expires_at_ms: 0 }).execute();
+  await db.updateTable('kept_requests').set({ expiresAtMs: 0 }).execute();
   await db.destroy();
 }
 

@@ -232,7 +232,7 @@ describe('an end whose outcome is unknown', () => {
     const first = send({ 'idempotency-key': 'replaced' }, script.hold);
     await until(() => worker.holding.length > 0);
     const name = 'key:replaced';
-    const earlier = (await store.find({ tenant: TENANT, name }))!;
+    const { lapsed: _, ...earlier } = (await store.find({ tenant: TENANT, name }))!;
     await store.release(leases.owner, earlier);
     await store.open({ ...earlier, status: 'running', blob: 'kept/replaced' }, STRANGER);
     worker.releaseAll();

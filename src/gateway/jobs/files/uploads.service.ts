@@ -158,20 +158,16 @@ export class UploadsService {
         `the parts have ${sum} bytes, and ${upload.bytes} were announced`,
       );
     const digest = createHash('md5');
-    const source = hashed(this.#bytesOf(parts), digest);
+    const bytes = this.blobs.readAll(parts.map(({ blobKey }) => blobKey));
     const written = await this.writer.write(
       upload.tenant,
-      source,
+      hashed(bytes, digest),
       this.#limits(upload.purpose),
     );
     const found = digest.digest('hex');
     if (md5 === undefined || md5.toLowerCase() === found) return written;
     await this.writer.forget(written);
     throw incomplete(`the md5 of the bytes is ${found}`, 'md5');
-  }
-
-  async *#bytesOf(parts: readonly UploadPart[]): AsyncGenerator<Uint8Array> {
-    for (const { blobKey } of parts) yield* this.blobs.read(blobKey);
   }
 }
 
