@@ -21,6 +21,7 @@ import { type SessionJournals } from './journal/session-journals.js';
 import {
   type JournalAudio,
   secretDigest,
+  type SentEvent,
   type SessionState,
 } from './journal/session-state.js';
 import { type SessionActions, type SpokenText } from './session/session-actions.js';
@@ -152,9 +153,13 @@ export class RealtimeSession implements JournaledSession, SessionActions {
 
   get past(): JournaledSession['past'] {
     return {
-      events: this.#outbox.storedEvents,
+      events: this.#outbox.events.all,
       audio: this.#core.recognition.storedAudio,
     };
+  }
+
+  deliver(event: SentEvent): void {
+    this.#outbox.deliver(event);
   }
 
   hasSecret(secret: string): boolean {
@@ -189,7 +194,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
    *   session waits for another attempt.
    */
   resume(socket: ClientSocket, lastEventId: string, owner: Principal): void {
-    const missed = lastEventId === '' ? [] : this.#outbox.missedSince(lastEventId);
+    const missed = lastEventId === '' ? [] : this.#outbox.events.after(lastEventId);
     if (!missed)
       throw new DomainError(
         'session_not_found',
@@ -200,7 +205,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     const old = this.#socket;
     this.#socket = undefined;
     old?.close(CLOSE.policyViolation, 'resumed by another connection');
-    for (const json of missed) socket.send(json);
+    for (const { json } of missed) socket.send(json);
     this.#attach(socket);
     this.send({
       type: 'session.resumed',
