@@ -258,7 +258,7 @@ export class Recognition {
     this.items.receive(event);
     if (event.type === 'final') this.session.recognised(event.end - event.start);
     if (event.type === 'speech_started' && this.config.turnDetection?.interruptResponse)
-      this.session.hush('turn_detected');
+      this.session.response?.cancel('turn_detected');
   }
 
   /** @param endS second of the stream */

@@ -28,6 +28,10 @@ export class SpokenResponse {
     void this.#speak();
   }
 
+  get id(): string {
+    return this.request.id;
+  }
+
   /** Resolves after `response.done`. Never rejects. */
   get ended(): Promise<void> {
     return this.#ended.promise;
