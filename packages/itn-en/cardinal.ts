@@ -1,14 +1,20 @@
-import { type Token } from './token.js';
+import { both, anyOf, named, type Phrase, type Read, type Token } from './token.js';
 import {
   DIGITS,
   isNumeric,
-  isZeroLetter,
   ORDINALS,
   SCALES,
   TEENS,
   TENS,
   UNITS,
+  ZERO_LETTERS,
 } from './vocabulary.js';
+
+/** 1..99 */
+export const belowHundred = anyOf(
+  both(named(TENS), named(UNITS), (tens, unit) => tens + unit),
+  named(new Map([...UNITS, ...TEENS, ...TENS])),
+);
 
 /** Two groups without "hundred": years, clock times, three-digit numbers. */
 export interface NumberPair {
@@ -16,37 +22,33 @@ export interface NumberPair {
   readonly high: number;
   /** 1..99 */
   readonly low: number;
-  /** `1905` */
-  readonly text: string;
-  readonly last: Token;
 }
+
+const twoDigits: Phrase<number> = first => {
+  const low = belowHundred(first);
+  return low && low.value >= 10 ? low : undefined;
+};
 
 /** "nineteen ninety nine", "nineteen oh five", "seven forty seven". */
-export function parsePair({ word, next }: Token): NumberPair | undefined {
-  const high =
-    UNITS.get(word) ?? TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
-  if (high === undefined) return undefined;
-  if (isZeroLetter(next.word)) {
-    const unit = UNITS.get(next.next.word);
-    return unit === undefined ? undefined : pairOf(high, unit, next.next);
-  }
-  const low = belowHundred(next);
-  return low && low.value >= 10 ? pairOf(high, low.value, low.last) : undefined;
-}
+export const parsePair: Phrase<NumberPair> = both(
+  named(new Map([...UNITS, ...TEENS, ['twenty', 20]])),
+  anyOf(
+    both(named(ZERO_LETTERS), named(UNITS), (_zero, unit) => unit),
+    twoDigits,
+  ),
+  (high, low) => ({ high, low }),
+);
 
-const pairOf = (high: number, low: number, last: Token): NumberPair => ({
-  high,
-  low,
-  text: `${high}${String(low).padStart(2, '0')}`,
-  last,
-});
+/** `1905`, `9:05` */
+export const pairText = ({ high, low }: NumberPair, between = ''): string =>
+  `${high}${between}${String(low).padStart(2, '0')}`;
 
 /**
  * No number before or after it, and not two steps of counting ("nineteen twenty"): then a
  * pair is one number.
  */
-export function isolated(first: Token, { high, low, last }: NumberPair): boolean {
-  if (low === high + 1 && last.previous.word === first.word) return false;
+export function isolated(first: Token, { value, last }: Read<NumberPair>): boolean {
+  if (value.low === value.high + 1 && last.previous.word === first.word) return false;
   const { word } = last.next;
   if (DURATIONS.has(word)) return false; // "two ten minute breaks"
   return !isNumeric(first.previous.word) && !isNumeric(word) && !ORDINALS.has(word);
@@ -54,94 +56,70 @@ export function isolated(first: Token, { high, low, last }: NumberPair): boolean
 
 const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']);
 
-interface Cardinal {
-  readonly value: number;
-  readonly last: Token;
-  /**
-   * What could still have followed: `units` after "twenty", `tens` after "hundred".
-   * Ordinals continue from there.
-   */
-  readonly open: 'units' | 'tens' | 'none';
-}
-
 /**
  * The longest cardinal that begins with `first`: "two hundred and five thousand", "nineteen
  * hundred", "a hundred and one". Scales must fall, so "one hundred two hundred" and "one
  * thousand two thousand" are two numbers each.
  */
-export function parseCardinal(first: Token): Cardinal | undefined {
-  if (first.word === 'zero') return { value: 0, last: first, open: 'none' };
+export const parseCardinal: Phrase<number> = first => {
+  if (first.word === 'zero') return { value: 0, last: first };
   let read = scaled(firstGroup(first), Infinity);
-  while (read && read.scale > 1) {
-    const next = scaled(laterGroup(read.last.next), read.scale);
-    if (!next) break;
-    read = { ...next, value: read.value + next.value };
+  for (;;) {
+    const scale = read && SCALES.get(read.last.word);
+    const next = scale && scaled(laterGroup(read!.last.next), scale);
+    if (!next) return read;
+    read = { value: read!.value + next.value, last: next.last };
   }
-  return read;
-}
-
-/** 1..99 */
-export function belowHundred(first: Token): Cardinal | undefined {
-  const { word, next } = first;
-  const single = UNITS.get(word) ?? TEENS.get(word);
-  if (single !== undefined) return { value: single, last: first, open: 'none' };
-  const tens = TENS.get(word);
-  if (tens === undefined) return undefined;
-  const unit = UNITS.get(next.word);
-  if (unit === undefined) return { value: tens, last: first, open: 'units' };
-  return { value: tens + unit, last: next, open: 'none' };
-}
+};
 
 /**
  * "a hundred", "a million": an idiom ("thanks a million") unless something follows that
  * makes it a measure.
  */
 export const isArticleOne = ({ word, next, previous }: Token): boolean =>
-  word === 'a' &&
-  (next.word === 'hundred' || SCALES.has(next.word)) &&
-  previous.word !== 'half';
+  word === 'a' && isScale(next.word) && previous.word !== 'half';
+
+/** Of a number that goes on below it: "hundred" or larger. */
+export const isScale = (word: string): boolean => word === 'hundred' || SCALES.has(word);
 
 /** The group with the scale behind it, if both stay below `limit`. */
 function scaled(
-  group: Cardinal | undefined,
+  group: Read<number> | undefined,
   limit: number,
-): (Cardinal & { readonly scale: number }) | undefined {
+): Read<number> | undefined {
   if (!group) return undefined;
+  const { next } = group.last;
   // Below a thousand of each scale every sum is exact.
-  const scale = (group.value < 1000 && SCALES.get(group.last.next.word)) || 1;
-  const value = group.value * scale;
+  const scale = group.value < 1000 ? SCALES.get(next.word) : undefined;
+  const value = group.value * (scale ?? 1);
   if (value >= limit) return undefined;
-  return scale === 1
-    ? { ...group, scale }
-    : { value, last: group.last.next, open: 'tens', scale };
+  return { value, last: scale === undefined ? group.last : next };
 }
 
-function firstGroup(first: Token): Cardinal | undefined {
-  const head: Cardinal | undefined = isArticleOne(first)
-    ? { value: 1, last: first, open: 'none' }
-    : belowHundred(first);
+const firstGroup: Phrase<number> = first => {
+  const head = isArticleOne(first) ? { value: 1, last: first } : belowHundred(first);
   return head && withHundreds(head);
-}
+};
 
 /**
  * After a scale. "two thousand and three hundred" are two numbers: 2300 is never spoken
  * with "and" there.
  */
-function laterGroup(first: Token): Cardinal | undefined {
+const laterGroup: Phrase<number> = first => {
   const head = belowHundred(behindAnd(first));
   const group = head && withHundreds(head);
   if (!group || first.word !== 'and' || group.value < 100) return group;
   return SCALES.has(group.last.next.word) ? group : undefined;
-}
+};
 
-function withHundreds(head: Cardinal): Cardinal {
+function withHundreds(head: Read<number>): Read<number> {
   const last = head.last.next;
   if (last.word !== 'hundred') return head;
   const value = head.value * 100;
   const tail = belowHundred(behindAnd(last.next));
   if (!tail || tail.last.next.word === 'hundred' || startsDigits(tail))
-    return { value, last, open: 'tens' };
-  return { ...tail, value: value + tail.value };
+    return { value, last };
+  return { value: value + tail.value, last: tail.last };
 }
 
 /** What is read at `token`: an "and" there is passed over. */
@@ -149,5 +127,5 @@ export const behindAnd = (token: Token): Token =>
   token.word === 'and' ? token.next : token;
 
 /** "eight hundred five five five": the area code is over. */
-const startsDigits = ({ value, last }: Cardinal): boolean =>
+const startsDigits = ({ value, last }: Read<number>): boolean =>
   value < 10 && DIGITS.has(last.next.word);

@@ -1,7 +1,14 @@
-import { behindAnd, belowHundred, parseCardinal, parsePair } from './cardinal.js';
+import {
+  behindAnd,
+  belowHundred,
+  isScale,
+  pairText,
+  parseCardinal,
+  parsePair,
+} from './cardinal.js';
 import { parseDigitRun } from './digit-run.js';
-import { type Token, type Written } from './token.js';
-import { isNumeric, ORDINALS, SCALES } from './vocabulary.js';
+import { named, type Phrase, type Read, type Token } from './token.js';
+import { isNumeric, ORDINALS, SCALES, TENS } from './vocabulary.js';
 
 /** 1..9 */
 const ORDINAL_UNITS = new Map([...ORDINALS].slice(0, 9));
@@ -10,34 +17,35 @@ const SCALE_ORDINALS: ReadonlyMap<string, number> = new Map([
   ...[...SCALES].map(([name, value]) => [`${name}th`, value] as const),
 ]);
 
+const simpleOrdinal = named(ORDINALS);
+
 /** "first", "twenty first", "one hundred and third", "two thousandth". */
-function parseOrdinal(
-  first: Token,
-): { readonly value: number; readonly last: Token } | undefined {
-  const alone = ORDINALS.get(first.word);
-  if (alone !== undefined) return { value: alone, last: first };
+const parseOrdinal: Phrase<number> = first => {
+  const simple = simpleOrdinal(first);
+  if (simple) return simple;
   const cardinal = parseCardinal(first);
   if (!cardinal) return undefined;
-  const { value, open } = cardinal;
-  const { next } = cardinal.last;
+  const { value } = cardinal;
+  const { word, next } = cardinal.last;
   const scale = SCALE_ORDINALS.get(next.word);
   if (scale !== undefined && value > 0 && value < 1000)
     return { value: value * scale, last: next };
-  if (open === 'none') return undefined;
-  const last = open === 'tens' ? behindAnd(next) : next;
-  const added = (open === 'tens' ? ORDINALS : ORDINAL_UNITS).get(last.word);
+  // What could still have followed: units after "twenty", all below it after "hundred".
+  const last = isScale(word) ? behindAnd(next) : next;
+  const below = isScale(word) ? ORDINALS : TENS.has(word) ? ORDINAL_UNITS : undefined;
+  const added = below?.get(last.word);
   return added === undefined ? undefined : { value: value + added, last };
-}
+};
 
 /** Below ten they stay words: "second" and "third" are more than numbers. */
-export function writeOrdinal(first: Token): Written | undefined {
+export const writeOrdinal: Phrase<string> = first => {
   const ordinal = parseOrdinal(first);
   if (!ordinal || ordinal.value < 10) return undefined;
   const { value, last } = ordinal;
   const before = first.previous.word;
   if (isDuration(before, last) || isFraction(before, last)) return undefined;
-  return { text: ordinalText(value), last };
-}
+  return { value: ordinalText(value), last };
+};
 
 /** 21 → "21st" */
 function ordinalText(value: number): string {
@@ -72,50 +80,47 @@ const BEFORE_DAYS = new Set(
  * "january fifth twenty twenty" → January 5, 2020; "the fourth of july" → the 4th of
  * July; "in may twenty ten" → in May 2010
  */
-export const writeDate = (first: Token): Written | undefined =>
+export const writeDate: Phrase<string> = first =>
   MONTHS.has(first.word) ? monthFirst(first) : dayFirst(first);
 
 /** A year in words, where a year is expected. Bounded: at most one cardinal. */
-function parseYear(first: Token): Written | undefined {
+const parseYear: Phrase<string> = first => {
   const pair = parsePair(first);
-  if (pair && pair.high >= 10) return pair;
+  if (pair && pair.value.high >= 10) return { ...pair, value: pairText(pair.value) };
   const cardinal = parseCardinal(first);
   if (cardinal && cardinal.value >= 1000 && cardinal.value < 3000 && first.word !== 'a')
-    return { text: String(cardinal.value), last: cardinal.last };
+    return { ...cardinal, value: String(cardinal.value) };
   const run = parseDigitRun(first);
-  return run && /^(1[5-9]|20)\d\d$/.test(run.text) ? run : undefined;
-}
+  return run && /^(1[5-9]|20)\d\d$/.test(run.value) ? run : undefined;
+};
 
-interface Day extends Written {
+interface Day extends Read<number> {
+  readonly text: string;
   readonly ordinal: boolean;
-  readonly value: number;
 }
 
-function monthFirst(first: Token): Written | undefined {
+const monthFirst: Phrase<string> = first => {
   const month = capitalized(first);
   const day = dayAfterMonth(first.next);
   const year = day && yearAfterDay(day.last);
-  if (day && year)
-    return { text: `${month} ${day.text}, ${year.text}`, last: year.last };
+  if (day && year) return { ...year, value: `${month} ${day.text}, ${year.value}` };
   const bareYear = parseYear(first.next);
   if (bareYear && isMonth(first))
-    return { text: `${month} ${bareYear.text}`, last: bareYear.last };
+    return { ...bareYear, value: `${month} ${bareYear.value}` };
   return day && isDayOfMonth(first, day)
-    ? { text: `${month} ${day.text}`, last: day.last }
+    ? { value: `${month} ${day.text}`, last: day.last }
     : undefined;
-}
+};
 
-function dayFirst(first: Token): Written | undefined {
+const dayFirst: Phrase<string> = first => {
   const day = parseOrdinal(first);
   if (!day || day.value > 31 || day.last.next.word !== 'of') return undefined;
-  const month = day.last.next.next;
-  if (!MONTHS.has(month.word)) return undefined;
-  const year = yearAfterDay(month);
-  const text = `${ordinalText(day.value)} of ${capitalized(month)}`;
-  return year
-    ? { text: `${text} ${year.text}`, last: year.last }
-    : { text, last: month };
-}
+  const last = day.last.next.next;
+  if (!MONTHS.has(last.word)) return undefined;
+  const year = yearAfterDay(last);
+  const text = `${ordinalText(day.value)} of ${capitalized(last)}`;
+  return year ? { ...year, value: `${text} ${year.value}` } : { value: text, last };
+};
 
 /** "fifth", "the fifth", "five". */
 function dayAfterMonth(first: Token): Day | undefined {
@@ -123,16 +128,15 @@ function dayAfterMonth(first: Token): Day | undefined {
   const ordinal = parseOrdinal(the ? first.next : first);
   const day = ordinal ?? (the ? undefined : belowHundred(first));
   if (!day || day.value > 31) return undefined;
-  const { value, last } = day;
-  const text = the ? `the ${ordinalText(value)}` : String(value);
-  return { text, last, value, ordinal: ordinal !== undefined };
+  const text = the ? `the ${ordinalText(day.value)}` : String(day.value);
+  return { ...day, text, ordinal: ordinal !== undefined };
 }
 
 /** Recognisers that punctuate put a comma between day and year. */
-function yearAfterDay({ after, next, following }: Token): Written | undefined {
+const yearAfterDay: Phrase<string> = ({ after, next, following }) => {
   const comma = after === ',' && following?.before === '';
   return parseYear(comma ? following : next);
-}
+};
 
 /** "march two thousand soldiers" is an order, "in march two thousand" a date. */
 function isMonth({ word, previous }: Token): boolean {

@@ -1,5 +1,14 @@
-import { DIGITS, isZeroLetter, SCALES } from './vocabulary.js';
-import { asSpoken, type Token, type Written } from './token.js';
+import { DIGITS, ZERO_LETTERS } from './vocabulary.js';
+import {
+  asSpoken,
+  both,
+  anyOf,
+  named,
+  type Phrase,
+  type Read,
+  type Token,
+} from './token.js';
+import { isScale } from './cardinal.js';
 
 const REPEATS: ReadonlyMap<string, number> = new Map([
   ['double', 2],
@@ -11,24 +20,28 @@ const SIGHS = new Set(
 );
 
 /** Single spoken digits in a row, of any length: "four one five", "double oh seven". */
-export const parseDigitRun = (first: Token): Written | undefined =>
-  joined(digitSteps(first));
+export const parseDigitRun: Phrase<string> = first => joined(digitSteps(first));
 
 /** Runs of three and more: codes, room and phone numbers. One or two digits are words. */
-export function writeDigitRun(first: Token): Written | undefined {
+export const writeDigitRun: Phrase<string> = first => {
   const plus = first.word === 'plus';
   const run = standaloneRun(plus ? first.next : first);
   if (!run) return undefined;
-  const { text, last } = run;
-  if (plus) return text.length >= 7 ? { text: `+${text}`, last } : undefined;
-  const startsWithOh = isZeroLetter(first.word);
-  if (text.length < (startsWithOh ? 5 : 3)) return undefined;
-  const counts = !startsWithOh && isCounting(text);
-  return { text: counts ? asSpoken(first, last) : phoneNumber(text), last };
-}
+  const { value, last } = run;
+  if (plus) return value.length >= 7 ? { value: `+${value}`, last } : undefined;
+  const startsWithOh = ZERO_LETTERS.has(first.word);
+  if (value.length < (startsWithOh ? 5 : 3)) return undefined;
+  const counts = !startsWithOh && isCounting(value);
+  return { value: counts ? asSpoken(first, last) : phoneNumber(value), last };
+};
 
-function digitSteps(first: Token): readonly Written[] {
-  const steps: Written[] = [];
+const digitStep = anyOf(
+  named(DIGITS),
+  both(named(REPEATS), named(DIGITS), (times, digit) => digit.repeat(times)),
+);
+
+function digitSteps(first: Token): readonly Read<string>[] {
+  const steps: Read<string>[] = [];
   for (let step = digitStep(first); step; step = digitStep(step.last.next))
     steps.push(step);
   const last = steps.at(-1)?.last;
@@ -36,27 +49,20 @@ function digitSteps(first: Token): readonly Written[] {
 }
 
 /** "five six seven thousand": the last digit counts the thousands. */
-function standaloneRun(first: Token): Written | undefined {
+const standaloneRun: Phrase<string> = first => {
   const steps = digitSteps(first);
   const next = steps.at(-1)?.last.next.word ?? '';
-  const counts = next === 'hundred' || next === 'point' || SCALES.has(next);
+  const counts = next === 'point' || isScale(next);
   return joined(counts ? steps.slice(0, -1) : steps);
-}
+};
 
-function joined(steps: readonly Written[]): Written | undefined {
+function joined(steps: readonly Read<string>[]): Read<string> | undefined {
   const last = steps.at(-1)?.last;
-  return last && { text: steps.map(({ text }) => text).join(''), last };
-}
-
-function digitStep(first: Token): Written | undefined {
-  const times = REPEATS.get(first.word) ?? 1;
-  const last = times === 1 ? first : first.next;
-  const digit = DIGITS.get(last.word);
-  return digit === undefined ? undefined : { text: digit.repeat(times), last };
+  return last && { value: steps.map(({ value }) => value).join(''), last };
 }
 
 const isSigh = ({ word, next }: Token): boolean =>
-  isZeroLetter(word) && SIGHS.has(next.word);
+  ZERO_LETTERS.has(word) && SIGHS.has(next.word);
 
 /** "one two three", "three two one": someone counts. */
 function isCounting(digits: string): boolean {

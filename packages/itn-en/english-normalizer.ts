@@ -3,14 +3,7 @@ import { writeDigitRun } from './digit-run.js';
 import { writeMeasure } from './measure.js';
 import { writeMoney } from './money.js';
 import { writeTime } from './time.js';
-import {
-  asSpoken,
-  rewrite,
-  type Rule,
-  type Token,
-  tokenize,
-  type Written,
-} from './token.js';
+import { asSpoken, both, named, type Phrase, rewrite, tokenize } from './token.js';
 import { belowHundred, isArticleOne, parseCardinal } from './cardinal.js';
 import { parseQuantity, quantityText } from './quantity.js';
 import { isNumeric, SCALES, TEENS, TENS } from './vocabulary.js';
@@ -20,7 +13,7 @@ import { isNumeric, SCALES, TEENS, TENS } from './vocabulary.js';
  * six hundred" differ by sense alone, so they stay words. With millions the written form
  * leaves it just as open: "2 or 3 million".
  */
-function writeSharedScale(first: Token): Written | undefined {
+const writeSharedScale: Phrase<string> = first => {
   const low = isNumeric(first.previous.word) ? undefined : belowHundred(first);
   const link = low?.last.next;
   if (!link || !['to', 'or'].includes(link.word)) return undefined;
@@ -29,31 +22,29 @@ function writeSharedScale(first: Token): Written | undefined {
   const last = high.last.next;
   if (parseCardinal(link.next)?.last !== last) return undefined;
   if (last.word === 'hundred' || last.word === 'thousand')
-    return { text: asSpoken(first, last), last };
+    return { value: asSpoken(first, last), last };
   return SCALES.has(last.word)
-    ? { text: `${low.value} ${link.word} ${high.value} ${last.word}`, last }
+    ? { value: `${low.value} ${link.word} ${high.value} ${last.word}`, last }
     : undefined;
-}
+};
 
 /** "eighties", as in "nineteen eighties". */
-const DECADES = new Map(
-  [...TENS].map(([name, value]) => [name.replace(/y$/, 'ies'), value] as const),
+const DECADES = [...TENS].map(
+  ([name, value]) => [name.replace(/y$/, 'ies'), String(value)] as const,
 );
 
 /** "nineteen eighties" → 1980s, "eighteen hundreds" → 1800s */
-function writeDecade({ word, next }: Token): Written | undefined {
-  const century = TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
-  const decade = next.word === 'hundreds' ? '00' : DECADES.get(next.word);
-  return century === undefined || decade === undefined
-    ? undefined
-    : { text: `${century}${decade}s`, last: next };
-}
+const writeDecade = both(
+  named(new Map([...TEENS, ['twenty', 20]])),
+  named(new Map([...DECADES, ['hundreds', '00']])),
+  (century, decade) => `${century}${decade}s`,
+);
 
 /**
  * A number that nothing else explains. One to nine stay words ("one of them", "two
  * dogs"), and so do "a hundred" and "a million" on their own.
  */
-function writeNumber(first: Token): Written | undefined {
+const writeNumber: Phrase<string> = first => {
   const decade = writeDecade(first);
   if (decade) return decade;
   const quantity = parseQuantity(first);
@@ -61,13 +52,13 @@ function writeNumber(first: Token): Written | undefined {
   const { value, sign, decimals, last } = quantity;
   const idiom = isArticleOne(first) && last === first.next;
   const small = value < 10 && sign === '' && decimals === '';
-  return idiom || small ? undefined : { text: quantityText(quantity), last };
-}
+  return idiom || small ? undefined : { value: quantityText(quantity), last };
+};
 
 /**
  * From the most to the least particular: "at ten thirty" is a time before it is a number.
  */
-export const ENGLISH_RULES: readonly Rule[] = [
+export const ENGLISH_RULES: readonly Phrase<string>[] = [
   writeDate,
   writeMoney,
   writeMeasure,

@@ -1,24 +1,19 @@
-import { isDegree, UNITS_OF_MEASURE } from './vocabulary.js';
+import { UNITS_OF_MEASURE } from './vocabulary.js';
 import { type Quantity, quantityText, writeWithUnit } from './quantity.js';
-import { lastOf, type Token, type Written } from './token.js';
+import { both, anyOf, named, type Phrase, type Read, said } from './token.js';
 
 /**
  * "fifty percent" → 50%, "five kilometers" → 5 km, "sixty miles per hour" → 60 mph,
  * "minus two degrees" → -2°, "two to three kilometers" → 2 to 3 km
  */
-export const writeMeasure = (first: Token): Written | undefined =>
+export const writeMeasure: Phrase<string> = first =>
   writeWithUnit(first, writeAmount, quantityText);
 
-function writeAmount(quantity: Quantity): Written | undefined {
-  const first = quantity.last.next;
-  const unit =
-    phrase(PERCENT, '%', first) ??
-    degrees(first) ??
-    phrase(MILES_PER_HOUR, ' mph', first) ??
-    symbol(first);
+function writeAmount(quantity: Quantity): Read<string> | undefined {
+  const unit = unitOf(quantity.last.next);
   if (!unit) return undefined;
-  const text = `${quantityText(quantity)}${unit.text}`;
-  return { text: keepsArticle(quantity) ? `a ${text}` : text, last: unit.last };
+  const text = `${quantityText(quantity)}${unit.value}`;
+  return { value: keepsArticle(quantity) ? `a ${text}` : text, last: unit.last };
 }
 
 /**
@@ -32,53 +27,44 @@ function keepsArticle({ article, last }: Quantity): boolean {
   );
 }
 
-const PERCENT = [['percent'], ['per', 'cent']];
-const MILES_PER_HOUR = [
-  ['miles', 'per', 'hour'],
-  ['miles', 'an', 'hour'],
-];
+const degree = said('°', 'degree', 'degrees');
 
-function phrase(
-  phrases: readonly (readonly string[])[],
-  text: string,
-  first: Token,
-): Written | undefined {
-  const [last] = phrases.flatMap(words => lastOf(words, first) ?? []);
-  return last && { text, last };
-}
+const degrees = anyOf(
+  both(degree, said('C', 'celsius', 'centigrade'), (sign, scale) => ` ${sign}${scale}`),
+  both(degree, said('F', 'fahrenheit'), (sign, scale) => ` ${sign}${scale}`),
+  // "six degrees of separation" are none.
+  first => (first.next.word === 'of' ? undefined : degree(first)),
+);
 
-/** "six degrees of separation" are none. */
-function degrees(first: Token): Written | undefined {
-  if (!isDegree(first.word)) return undefined;
-  const last = first.next;
-  const scale = last.word;
-  if (scale === 'celsius' || scale === 'centigrade') return { text: ' °C', last };
-  if (scale === 'fahrenheit') return { text: ' °F', last };
-  return scale === 'of' ? undefined : { text: '°', last: first };
-}
-
-function symbol(first: Token): Written | undefined {
-  const power = POWERS.get(first.word) ?? '';
-  const name = power === '' ? first : first.next;
-  const unit = UNITS_OF_MEASURE.get(name.word);
-  if (unit === undefined || (power !== '' && !LENGTH_SYMBOLS.has(unit)))
-    return undefined;
-  const per = name.next;
-  const time = per.word === 'per' ? RATES.get(per.next.word) : undefined;
-  return {
-    text: ` ${unit}${power}${time ?? ''}`,
-    last: time === undefined ? name : per.next,
-  };
-}
-
-/** Units whose squares and cubes are written with a raised digit. */
-const LENGTH_SYMBOLS = new Set(['km', 'm', 'cm', 'mm']);
 const POWERS: ReadonlyMap<string, string> = new Map([
   ['square', '²'],
   ['cubic', '³'],
 ]);
-const RATES: ReadonlyMap<string, string> = new Map([
-  ['hour', '/h'],
-  ['second', '/s'],
-  ['minute', '/min'],
-]);
+/** Units whose squares and cubes are written with a raised digit. */
+const LENGTH_SYMBOLS = new Set(['km', 'm', 'cm', 'mm']);
+const LENGTHS = new Map(
+  [...UNITS_OF_MEASURE].filter(([, symbol]) => LENGTH_SYMBOLS.has(symbol)),
+);
+
+const size = anyOf(
+  named(UNITS_OF_MEASURE),
+  both(named(POWERS), named(LENGTHS), (power, unit) => `${unit}${power}`),
+);
+const rate = anyOf(
+  said('/h', 'per hour'),
+  said('/s', 'per second'),
+  said('/min', 'per minute'),
+);
+
+const symbol: Phrase<string> = first => {
+  const unit = size(first);
+  const per = unit && rate(unit.last.next);
+  return unit && { ...unit, ...per, value: ` ${unit.value}${per?.value ?? ''}` };
+};
+
+const unitOf = anyOf(
+  said('%', 'percent', 'per cent'),
+  degrees,
+  said(' mph', 'miles per hour', 'miles an hour'),
+  symbol,
+);

@@ -1,7 +1,7 @@
 import { behindAnd, parseCardinal } from './cardinal.js';
 import { CURRENCIES } from './vocabulary.js';
 import { type Quantity, writeWithUnit } from './quantity.js';
-import { type Token, type Written } from './token.js';
+import { type Phrase, type Read, type Token } from './token.js';
 
 const CENTS = new Set(['cent', 'cents']);
 const PENCE = new Set(['penny', 'pence']);
@@ -10,13 +10,13 @@ const PENCE = new Set(['penny', 'pence']);
  * "five dollars and twenty cents" → $5.20, "two million euros" → €2 million, "ten pounds
  * sterling" → £10, "twenty to thirty dollars" → $20 to $30
  */
-export const writeMoney = (first: Token): Written | undefined =>
+export const writeMoney: Phrase<string> = first =>
   writeWithUnit(first, writeAmount, (quantity, second) => {
     const symbol = CURRENCIES.get(second.last.next.word);
     return symbol && amount(symbol, quantity);
   });
 
-function writeAmount(quantity: Quantity): Written | undefined {
+function writeAmount(quantity: Quantity): Read<string> | undefined {
   const unit = quantity.last.next;
   if (unit.word === 'pound' || unit.word === 'pounds')
     return writePounds(quantity, unit.next);
@@ -26,15 +26,15 @@ function writeAmount(quantity: Quantity): Written | undefined {
   const text = amount(symbol, { ...quantity, ...cents });
   // "a hundred dollar bill" keeps its article: "a $100 bill".
   return {
-    text: quantity.article && unit.word === 'dollar' ? `a ${text}` : text,
+    value: quantity.article && unit.word === 'dollar' ? `a ${text}` : text,
     last: cents?.last ?? unit,
   };
 }
 
-function writePounds(quantity: Quantity, last: Token): Written | undefined {
+function writePounds(quantity: Quantity, last: Token): Read<string> | undefined {
   const pence = parseCents(quantity, PENCE);
-  if (pence) return { text: amount('£', { ...quantity, ...pence }), last: pence.last };
-  return last.word === 'sterling' ? { text: amount('£', quantity), last } : undefined;
+  if (pence) return { value: amount('£', { ...quantity, ...pence }), last: pence.last };
+  return last.word === 'sterling' ? { value: amount('£', quantity), last } : undefined;
 }
 
 function parseCents(

@@ -1,6 +1,12 @@
-import { isArticleOne, isolated, parseCardinal, parsePair } from './cardinal.js';
+import {
+  isArticleOne,
+  isolated,
+  pairText,
+  parseCardinal,
+  parsePair,
+} from './cardinal.js';
 import { parseDigitRun } from './digit-run.js';
-import { lastOf, type Token, type Written } from './token.js';
+import { type Read, said, type Token } from './token.js';
 import {
   CURRENCIES,
   isDegree,
@@ -27,6 +33,9 @@ export interface Quantity {
   /** Said as "a hundred", "a million". */
   readonly article: boolean;
 }
+
+/** What most quantities are without. */
+const PLAIN = { sign: '', decimals: '', scale: '', article: false } as const;
 
 export const quantityText = ({ sign, whole, decimals, scale }: Quantity): string =>
   `${sign}${whole}${decimals && `.${decimals}`}${scale}`;
@@ -55,9 +64,9 @@ export function parseQuantity(first: Token): Quantity | undefined {
  */
 export function writeWithUnit(
   first: Token,
-  amount: (quantity: Quantity) => Written | undefined,
+  amount: (quantity: Quantity) => Read<string> | undefined,
   before: (quantity: Quantity, second: Quantity) => string | undefined,
-): Written | undefined {
+): Read<string> | undefined {
   const quantity = parseQuantity(first) ?? parsePointQuantity(first);
   const written = quantity && amount(quantity);
   if (!quantity || written) return written;
@@ -65,7 +74,7 @@ export function writeWithUnit(
   const end = second && amount(second);
   const begin = end && before(quantity, second);
   if (end === undefined || begin === undefined) return undefined;
-  return { ...end, text: `${begin} ${quantity.last.next.spoken} ${end.text}` };
+  return { ...end, value: `${begin} ${quantity.last.next.spoken} ${end.value}` };
 }
 
 /** "two to three million dollars", "five or six percent": the second number of a span. */
@@ -86,23 +95,12 @@ function parsePointQuantity({ word, next, previous }: Token): Quantity | undefin
   if (word !== 'point' || POINT_AS_NOUN.has(previous.word) || isNumeric(previous.word))
     return undefined;
   const run = parseDigitRun(next);
-  if (!run) return undefined;
-  return {
-    sign: '',
-    whole: '0',
-    decimals: run.text,
-    scale: '',
-    last: run.last,
-    value: 0,
-    article: false,
-  };
+  return run && { ...PLAIN, whole: '0', decimals: run.value, last: run.last, value: 0 };
 }
 
 const POINT_AS_NOUN = new Set(
   'this that the a an some every each which what my your his her its at no'.split(' '),
 );
-
-type Magnitude = Omit<Quantity, 'sign' | 'article'>;
 
 /** "ten minus five" is arithmetic, and its words say so. */
 const isSign = ({ word, next, previous }: Token): boolean =>
@@ -110,32 +108,26 @@ const isSign = ({ word, next, previous }: Token): boolean =>
   next.word !== '' &&
   !isNumeric(previous.word);
 
-function pairNumber(first: Token): Magnitude | undefined {
+function pairNumber(first: Token): Quantity | undefined {
   const pair = parsePair(first);
   if (!pair || !isolated(first, pair)) return undefined;
-  return {
-    whole: pair.text,
-    decimals: '',
-    scale: '',
-    last: pair.last,
-    value: pair.high * 100 + pair.low,
-  };
+  const whole = pairText(pair.value);
+  return { ...PLAIN, whole, last: pair.last, value: Number(whole) };
 }
 
-function cardinalNumber(first: Token): Magnitude | undefined {
+function cardinalNumber(first: Token): Quantity | undefined {
   const cardinal = parseCardinal(first);
   if (!cardinal) return undefined;
-  const { value, last } = cardinal;
-  const largest = [...SCALES]
+  const { value } = cardinal;
+  const [name, size] = [...SCALES]
     .filter(([, scale]) => scale >= 1e6 && scale <= value)
     .at(-1) ?? ['', 1];
-  const [name, size] = value % largest[1] === 0 ? largest : ['', 1];
+  const scaled = name !== '' && value % size === 0;
   return {
-    whole: grouped(value / size),
-    decimals: '',
-    scale: name && ` ${name}`,
-    last,
-    value,
+    ...PLAIN,
+    ...cardinal,
+    whole: grouped(scaled ? value / size : value),
+    scale: scaled ? ` ${name}` : '',
   };
 }
 
@@ -143,7 +135,7 @@ function cardinalNumber(first: Token): Magnitude | undefined {
 const grouped = (value: number): string =>
   value >= 10_000 ? value.toLocaleString('en-US') : String(value);
 
-function withDecimals(first: Token, whole: Magnitude): Magnitude {
+function withDecimals(first: Token, whole: Quantity): Quantity {
   const spoken = pointDecimals(first, whole) ?? andAHalf(whole);
   if (!spoken) return whole;
   const last = spoken.last.next;
@@ -153,13 +145,13 @@ function withDecimals(first: Token, whole: Magnitude): Magnitude {
     : { ...spoken, scale: ` ${last.word}`, last, value: whole.value * scale };
 }
 
-function pointDecimals(first: Token, whole: Magnitude): Magnitude | undefined {
+function pointDecimals(first: Token, whole: Quantity): Quantity | undefined {
   const point = whole.last.next;
   if (point.word !== 'point') return undefined;
   // "at one point two people left"
   if (whole.value === 1 && first.previous.word === 'at') return undefined;
   const run = parseDigitRun(point.next);
-  if (run) return { ...whole, decimals: run.text, last: run.last };
+  if (run) return { ...whole, decimals: run.value, last: run.last };
   const group = parseCardinal(point.next); // "three point fourteen"
   return group && group.value < 100
     ? { ...whole, decimals: String(group.value), last: group.last }
@@ -173,12 +165,13 @@ const isUnitWord = (word: string): boolean =>
   CURRENCIES.has(word) ||
   UNITS_OF_MEASURE.has(word);
 
+const AND_A_HALF = said('5', 'and a half');
+
 /** Only before a unit or a scale: "two and a half hours" reads well as it is. */
-function andAHalf(whole: Magnitude): Magnitude | undefined {
-  const last = lastOf(['and', 'a', 'half'], whole.last.next);
-  if (last === undefined) return undefined;
+function andAHalf(whole: Quantity): Quantity | undefined {
+  const half = AND_A_HALF(whole.last.next);
+  if (!half) return undefined;
+  const { value: decimals, last } = half;
   const { word } = last.next;
-  return SCALES.has(word) || isUnitWord(word)
-    ? { ...whole, decimals: '5', last }
-    : undefined;
+  return SCALES.has(word) || isUnitWord(word) ? { ...whole, decimals, last } : undefined;
 }

@@ -1,6 +1,20 @@
-import { belowHundred, isolated, type NumberPair, parsePair } from './cardinal.js';
-import { lastOf, type Token, type Written } from './token.js';
-import { isNumeric, isZeroLetter, TEENS, UNITS } from './vocabulary.js';
+import {
+  belowHundred,
+  isolated,
+  type NumberPair,
+  pairText,
+  parsePair,
+} from './cardinal.js';
+import {
+  both,
+  anyOf,
+  named,
+  type Phrase,
+  type Read,
+  said,
+  type Token,
+} from './token.js';
+import { isNumeric, TEENS, UNITS, ZERO_LETTERS } from './vocabulary.js';
 
 const BEFORE_TIMES = new Set([
   'at',
@@ -29,100 +43,122 @@ const BETWEEN_TIMES = new Set(['to', 'until', 'till', 'through', 'and', 'or']);
  * "three thirty p m" → 3:30 p.m., "quarter to five" → 4:45, "from nine thirty to eleven"
  * → from 9:30 to eleven
  */
-export function writeTime(first: Token): Written | undefined {
-  const time = relativeTime(first) ?? militaryTime(first) ?? clockTime(first);
+export const writeTime: Phrase<string> = first => {
+  const time = someTime(first);
   if (!time) return undefined;
   // "nine thirty to five fifteen": the first time decides what the second is.
   const link = time.last.next;
   const second = BETWEEN_TIMES.has(link.word) ? plainClock(link.next) : undefined;
   return second
-    ? { text: `${time.text} ${link.spoken} ${second.text}`, last: second.last }
+    ? { ...second, value: `${time.value} ${link.spoken} ${second.value}` }
     : time;
-}
+};
 
-function clockTime(first: Token): Written | undefined {
-  const hour = hourAt(first);
-  const whole = hour && (oClock(hour) ?? withMeridiem(hour));
-  if (whole) return whole;
+/** 1..12 */
+const hour = named(new Map([...UNITS, ...TEENS].filter(([, value]) => value <= 12)));
+
+const oClock = said("o'clock", "o'clock", 'oclock', 'o clock');
+
+/** Minutes, as an hour of the day has them. */
+const clock: Phrase<NumberPair> = first => {
   const pair = parsePair(first);
-  if (!pair || pair.low > 59 || pair.high > 23) return undefined;
-  const clock: Written = { text: clockText(pair), last: pair.last };
-  const marked = pair.high <= 12 ? withMeridiem(clock) : undefined;
-  return marked ?? (saysTime(first, pair) ? clock : undefined);
-}
+  return pair && pair.value.low <= 59 ? pair : undefined;
+};
+
+const written = ({ value, last }: Read<NumberPair>): Read<string> => ({
+  value: pairText(value, ':'),
+  last,
+});
+
+const clockTime: Phrase<string> = first => {
+  const whole = hour(first);
+  const hours = whole && { ...whole, value: String(whole.value) };
+  const exact = hours && (marked(hours, oClock) ?? marked(hours));
+  if (exact) return exact;
+  const pair = clock(first);
+  if (!pair || pair.value.high > 23) return undefined;
+  const time = written(pair);
+  const half = pair.value.high <= 12 ? marked(time) : undefined;
+  return half ?? (saysTime(first, pair) ? time : undefined);
+};
 
 /** The second time of a span. */
-function plainClock(first: Token): Written | undefined {
-  const pair = parsePair(first);
-  if (!pair || pair.low > 59 || pair.high > 12 || isNumeric(pair.last.next.word))
-    return undefined;
-  const clock: Written = { text: clockText(pair), last: pair.last };
-  return withMeridiem(clock) ?? clock;
-}
+const plainClock: Phrase<string> = first => {
+  const pair = clock(first);
+  if (!pair || pair.value.high > 12 || isNumeric(pair.last.next.word)) return undefined;
+  const time = written(pair);
+  return marked(time) ?? time;
+};
 
 /**
  * Without a mark only "at" and its like mark a time; 10 to 12 are times unless a
  * year is due.
  */
-function saysTime(first: Token, pair: NumberPair): boolean {
+function saysTime(first: Token, pair: Read<NumberPair>): boolean {
   if (!isolated(first, pair)) return false;
+  const { high } = pair.value;
   const before = first.previous.word;
-  if (pair.high > 12) return before === 'at';
+  if (high > 12) return before === 'at';
   if (BEFORE_TIMES.has(before) || partOfDay(pair.last)) return true;
   // Hours of a day that half of all "ten thirty" are about.
-  return pair.high >= 10 && !BEFORE_YEARS.has(before);
+  return high >= 10 && !BEFORE_YEARS.has(before);
 }
 
-function partOfDay({ next: { word, next: second } }: Token): boolean {
-  if (word === 'in' && second.word === 'the')
-    return ['morning', 'afternoon', 'evening'].includes(second.next.word);
-  return word === 'tonight' || (word === 'at' && second.word === 'night');
-}
+const PART_OF_DAY = said(
+  true,
+  'in the morning',
+  'in the afternoon',
+  'in the evening',
+  'tonight',
+  'at night',
+);
 
-function oClock({ text, last: { next } }: Written): Written | undefined {
-  const joined = next.word === "o'clock" || next.word === 'oclock';
-  const last = joined ? next : lastOf(['o', 'clock'], next);
-  return last && { text: `${text} o'clock`, last };
-}
+const partOfDay = ({ next }: Token): boolean => PART_OF_DAY(next) !== undefined;
 
-function withMeridiem({ text, last: { next } }: Written): Written | undefined {
-  const [, half, joined] = /^([ap])(\.?m)?$/.exec(next.word) ?? [];
-  if (half === undefined) return undefined;
-  const last = joined === undefined ? next.next : next;
-  if (joined === undefined && last.word !== 'm') return undefined;
-  if (joined === 'm' && last.next.word === 'i') return undefined; // "the first one am i"
-  return { text: `${text} ${half}.m.`, last };
+const meridiem = anyOf(
+  said('a.m.', 'a m', 'a.m'),
+  said('p.m.', 'p m', 'p.m'),
+  // "the first one am i"
+  first => (first.next.word === 'i' ? undefined : joinedMeridiem(first)),
+);
+const joinedMeridiem = anyOf(said('a.m.', 'am'), said('p.m.', 'pm'));
+
+/** The time with what may stand behind it. */
+function marked(
+  { value, last }: Read<string>,
+  mark: Phrase<string> = meridiem,
+): Read<string> | undefined {
+  const read = mark(last.next);
+  return read && { ...read, value: `${value} ${read.value}` };
 }
 
 /** "[a] quarter to five", "half past nine", "twenty past two". */
-function relativeTime(first: Token): Written | undefined {
+const relativeTime: Phrase<string> = first => {
   const share = minutesShare(first);
   if (!share) return undefined;
   const link = share.last.next;
   const to = link.word === 'to';
   if (!['to', 'past'].includes(link.word)) return undefined;
-  const hour = hourAt(link.next);
-  if (!hour || isNumeric(hour.last.next.word)) return undefined;
-  const [high, low] = [Number(hour.text), share.minutes];
-  const text = to ? clockBefore(high, low) : clockText({ high, low });
-  const clock: Written = { text, last: hour.last };
-  const isTime = !to || (low === 15 && saysQuarterTo(first, hour.last));
-  return withMeridiem(clock) ?? (isTime ? clock : undefined);
-}
+  const whole = hour(link.next);
+  if (!whole || isNumeric(whole.last.next.word)) return undefined;
+  const [high, low] = [whole.value, share.value];
+  const pair = to ? clockBefore(high, low) : { high, low };
+  const time = written({ ...whole, value: pair });
+  const isTime = !to || (low === 15 && saysQuarterTo(first, time.last));
+  return marked(time) ?? (isTime ? time : undefined);
+};
 
-const clockBefore = (hour: number, minutes: number): string =>
-  `${hour === 1 ? 12 : hour - 1}:${60 - minutes}`;
+const clockBefore = (high: number, low: number): NumberPair => ({
+  high: high === 1 ? 12 : high - 1,
+  low: 60 - low,
+});
 
 /** "give a quarter to five people" is generous, not late. */
 const saysQuarterTo = (first: Token, last: Token): boolean =>
   last.next.word === '' || BEFORE_TIMES.has(first.previous.word) || partOfDay(last);
 
 /** "half", "[a] quarter", "twenty [minutes]". */
-function minutesShare(first: Token): { minutes: number; last: Token } | undefined {
-  const { word, next: second } = first;
-  if (word === 'half') return { minutes: 30, last: first };
-  if (word === 'quarter') return { minutes: 15, last: first };
-  if (word === 'a' && second.word === 'quarter') return { minutes: 15, last: second };
+const minutesShare = anyOf(said(30, 'half'), said(15, 'quarter', 'a quarter'), first => {
   const minutes = belowHundred(first);
   if (
     !minutes ||
@@ -132,27 +168,17 @@ function minutesShare(first: Token): { minutes: number; last: Token } | undefine
   )
     return undefined;
   const { next } = minutes.last;
-  return {
-    minutes: minutes.value,
-    last: next.word === 'minutes' ? next : minutes.last,
-  };
-}
+  return next.word === 'minutes' ? { ...minutes, last: next } : minutes;
+});
 
 /**
  * "oh nine hundred", "zero six hundred". The rest ("fourteen hundred hours")
  * are numbers already.
  */
-function militaryTime({ word, next }: Token): Written | undefined {
-  const hour = isZeroLetter(word) || word === 'zero' ? UNITS.get(next.word) : undefined;
-  return hour !== undefined && next.next.word === 'hundred'
-    ? { text: `0${hour}00`, last: next.next }
-    : undefined;
-}
+const militaryTime = both(
+  named(new Map([...ZERO_LETTERS, ['zero', '0']])),
+  both(named(UNITS), said('00', 'hundred'), (unit, hundred) => `${unit}${hundred}`),
+  (zero, rest) => `${zero}${rest}`,
+);
 
-function hourAt(first: Token): Written | undefined {
-  const hour = UNITS.get(first.word) ?? TEENS.get(first.word) ?? 13;
-  return hour <= 12 ? { text: String(hour), last: first } : undefined;
-}
-
-const clockText = ({ high, low }: Pick<NumberPair, 'high' | 'low'>): string =>
-  `${high}:${String(low).padStart(2, '0')}`;
+const someTime = anyOf(relativeTime, militaryTime, clockTime);

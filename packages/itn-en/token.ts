@@ -1,6 +1,6 @@
-/** What a rule wrote for the tokens up to `last`. */
-export interface Written {
-  readonly text: string;
+/** What a phrase means or how it is written, and its last word. */
+export interface Read<T> {
+  readonly value: T;
   readonly last: Token;
 }
 
@@ -8,30 +8,70 @@ export interface Written {
  * Reads a phrase that begins with `first`. Looks one word back and a bounded way ahead, or
  * consumes all that it looked at: that is what keeps the whole linear.
  */
-export type Rule = (first: Token) => Written | undefined;
+export type Phrase<T> = (first: Token) => Read<T> | undefined;
+
+/** The first of them that matches. */
+export const anyOf =
+  <T>(...phrases: readonly Phrase<T>[]): Phrase<T> =>
+  first => {
+    for (const phrase of phrases) {
+      const read = phrase(first);
+      if (read) return read;
+    }
+    return undefined;
+  };
+
+/** A word that has a meaning. */
+export const named =
+  <T>(meanings: ReadonlyMap<string, T>): Phrase<T> =>
+  last => {
+    const value = meanings.get(last.word);
+    return value === undefined ? undefined : { value, last };
+  };
+
+/** Exactly these words, in one of these ways. */
+export const said = <T>(value: T, ...ways: readonly string[]): Phrase<T> =>
+  anyOf(...ways.map(way => inOrder(value, way.split(' '))));
+
+const inOrder =
+  <T>(value: T, words: readonly string[]): Phrase<T> =>
+  first => {
+    let [last, next] = [first, first];
+    for (const word of words) {
+      if (next.word !== word) return undefined;
+      [last, next] = [next, next.next];
+    }
+    return { value, last };
+  };
+
+/** One phrase behind the other. */
+export const both =
+  <A, B, T>(
+    begin: Phrase<A>,
+    end: Phrase<B>,
+    value: (first: A, second: B) => T,
+  ): Phrase<T> =>
+  first => {
+    const one = begin(first);
+    const two = one && end(one.last.next);
+    return two && { value: value(one.value, two.value), last: two.last };
+  };
 
 /**
  * The first rule that reads a phrase writes it; a token that starts none stays as it is.
  */
-export function rewrite(begin: Token | undefined, rules: readonly Rule[]): string {
+export function rewrite(
+  begin: Token | undefined,
+  rules: readonly Phrase<string>[],
+): string {
+  const rule = anyOf(...rules);
   const pieces: string[] = [];
   for (let first = begin; first;) {
-    const { text, last } = firstMatch(first, rules) ?? {
-      text: first.spoken,
-      last: first,
-    };
-    pieces.push(first.gap, first.before, text, afterOf(last, text));
+    const { value, last } = rule(first) ?? { value: first.spoken, last: first };
+    pieces.push(first.gap, first.before, value, afterOf(last, value));
     first = last.following;
   }
   return pieces.join('');
-}
-
-function firstMatch(first: Token, rules: readonly Rule[]): Written | undefined {
-  for (const rule of rules) {
-    const written = rule(first);
-    if (written) return written;
-  }
-  return undefined;
 }
 
 /** "3 p.m." at the end of a sentence has one full stop, not two. */
@@ -106,18 +146,6 @@ function pushChunk(tokens: Token[], chunk: string, gap: string): void {
       previous: END,
     });
   });
-}
-
-/** The last word of `phrase`, if it begins with `first`. */
-export function lastOf(phrase: readonly string[], first: Token): Token | undefined {
-  let last: Token | undefined;
-  let at = first;
-  for (const word of phrase) {
-    if (at.word !== word) return undefined;
-    last = at;
-    at = at.next;
-  }
-  return last;
 }
 
 /** The tokens as they were, without what stands around the whole. */

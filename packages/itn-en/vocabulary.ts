@@ -102,15 +102,18 @@ export const ORDINALS: ReadonlyMap<string, number> = new Map([
   ...[...TENS].map(([name, value]) => [name.replace(/y$/, 'ieth'), value] as const),
 ]);
 
-/** One spoken digit; "oh" counts only beside others. */
-export const DIGITS: ReadonlyMap<string, string> = new Map([
-  ['zero', '0'],
+/** They count only beside other digits. */
+export const ZERO_LETTERS: ReadonlyMap<string, string> = new Map([
   ['oh', '0'],
   ['o', '0'],
-  ...[...UNITS].map(([name, value]) => [name, String(value)] as const),
 ]);
 
-export const isZeroLetter = (word: string): boolean => word === 'oh' || word === 'o';
+/** One spoken digit. */
+export const DIGITS: ReadonlyMap<string, string> = new Map([
+  ['zero', '0'],
+  ...ZERO_LETTERS,
+  ...[...UNITS].map(([name, value]) => [name, String(value)] as const),
+]);
 
 /**
  * A cardinal word, or one that has digits already. "oh" and "a" are words first of all.

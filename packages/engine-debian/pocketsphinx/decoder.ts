@@ -1,4 +1,4 @@
-import koffi from 'koffi';
+import koffi, { type LibraryHandle } from 'koffi';
 import { openNativeLibrary } from '../threads/native-library.js';
 import { findModelFiles } from './model-files.js';
 import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
@@ -11,74 +11,6 @@ const FRAMES_PER_SECOND = 100;
  * thread that made them only.
  */
 type Pointer = unknown;
-
-/**
- * The part of libpocketsphinx.so.3 and libsphinxbase.so.3 (0.8+5prealpha)
- * that decoding needs.
- */
-interface PocketSphinxLibrary {
-  silenceLog(nowhere: null): void;
-  argumentTable(): Pointer;
-  parseArguments(
-    base: null,
-    table: Pointer,
-    count: number,
-    argv: readonly string[],
-    strict: 0 | 1,
-  ): Pointer;
-  freeArguments(config: Pointer): number;
-  /** Keeps its own reference to the arguments; null when a model file cannot be read. */
-  initDecoder(config: Pointer): Pointer;
-  freeDecoder(decoder: Pointer): number;
-  /**
-   * Resets noise tracking and the frame counter; without it word times keep growing from
-   * one utterance to the next.
-   */
-  startStream(decoder: Pointer): number;
-  startUtterance(decoder: Pointer): number;
-  endUtterance(decoder: Pointer): number;
-  processRaw(
-    decoder: Pointer,
-    samples: Int16Array,
-    count: number,
-    noSearch: 0,
-    fullUtterance: 0,
-  ): number;
-  hypothesis(decoder: Pointer, score: [number]): string | null;
-  /**
-   * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
-   */
-  firstSegment(decoder: Pointer): Pointer;
-  nextSegment(segment: Pointer): Pointer;
-  segmentWord(segment: Pointer): string;
-  segmentFrames(segment: Pointer, first: [number], last: [number]): void;
-  segmentLogPosterior(
-    segment: Pointer,
-    acoustic: [number],
-    language: [number],
-    backoff: [number],
-  ): number;
-  logMath(decoder: Pointer): Pointer;
-  exp(logMath: Pointer, value: number): number;
-  /** Borrowed from the decoder. */
-  frontEnd(decoder: Pointer): Pointer;
-  startFrontEnd(frontEnd: Pointer): number;
-  /**
-   * Answers cepstra as an array of row pointers with contiguous rows;
-   * free with `freeCepstra`.
-   */
-  cepstra(
-    frontEnd: Pointer,
-    samples: Int16Array,
-    count: number,
-    rows: [Pointer],
-    frames: [number],
-  ): number;
-  freeCepstra(rows: Pointer): void;
-  features(decoder: Pointer): Pointer;
-  setCepstralMean(normaliser: Pointer, mean: Float32Array): void;
-  getCepstralMean(normaliser: Pointer, mean: Float32Array): void;
-}
 
 const DEBIAN_PACKAGES = ['libpocketsphinx3', 'pocketsphinx-en-us'];
 
@@ -122,43 +54,78 @@ function copyCepstra(rows: Pointer, frames: number, size: number): Float32Array 
   ) as Float32Array;
 }
 
-function loadPocketSphinx(): PocketSphinxLibrary {
+/** A function of a library. Its prototype says what it takes, and koffi checks that. */
+const native = <R>(library: LibraryHandle, prototype: string) =>
+  library.func(prototype) as (...args: unknown[]) => R;
+
+/**
+ * The part of libpocketsphinx.so.3 and libsphinxbase.so.3 (0.8+5prealpha)
+ * that decoding needs.
+ */
+function loadPocketSphinx() {
   const base = openNativeLibrary('libsphinxbase.so.3', DEBIAN_PACKAGES);
   const decoder = openNativeLibrary('libpocketsphinx.so.3', DEBIAN_PACKAGES);
   return {
-    silenceLog: base.func('void err_set_logfp(void*)'),
-    argumentTable: decoder.func('void* ps_args()'),
-    parseArguments: base.func(
+    silenceLog: native<void>(base, 'void err_set_logfp(void*)'),
+    argumentTable: native<Pointer>(decoder, 'void* ps_args()'),
+    parseArguments: native<Pointer>(
+      base,
       'void* cmd_ln_parse_r(void*, void*, int, const char**, int)',
     ),
-    freeArguments: base.func('int cmd_ln_free_r(void*)'),
-    initDecoder: decoder.func('void* ps_init(void*)'),
-    freeDecoder: decoder.func('int ps_free(void*)'),
-    startStream: decoder.func('int ps_start_stream(void*)'),
-    startUtterance: decoder.func('int ps_start_utt(void*)'),
-    endUtterance: decoder.func('int ps_end_utt(void*)'),
-    processRaw: decoder.func(
+    freeArguments: native<number>(base, 'int cmd_ln_free_r(void*)'),
+    /** Keeps its own reference to the arguments; null when a model file cannot be read. */
+    initDecoder: native<Pointer>(decoder, 'void* ps_init(void*)'),
+    freeDecoder: native<number>(decoder, 'int ps_free(void*)'),
+    /**
+     * Resets noise tracking and the frame counter; without it word times keep growing from
+     * one utterance to the next.
+     */
+    startStream: native<number>(decoder, 'int ps_start_stream(void*)'),
+    startUtterance: native<number>(decoder, 'int ps_start_utt(void*)'),
+    endUtterance: native<number>(decoder, 'int ps_end_utt(void*)'),
+    /** Decoder, samples, their number, 1: no search, 1: it is the full utterance. */
+    processRaw: native<number>(
+      decoder,
       'int ps_process_raw(void*, const int16_t*, size_t, int, int)',
     ),
-    hypothesis: decoder.func('const char* ps_get_hyp(void*, _Out_ int32_t*)'),
-    firstSegment: decoder.func('void* ps_seg_iter(void*)'),
-    nextSegment: decoder.func('void* ps_seg_next(void*)'),
-    segmentWord: decoder.func('const char* ps_seg_word(void*)'),
-    segmentFrames: decoder.func('void ps_seg_frames(void*, _Out_ int*, _Out_ int*)'),
-    segmentLogPosterior: decoder.func(
+    /** Decoder, score; null: nothing was said. */
+    hypothesis: native<string | null>(
+      decoder,
+      'const char* ps_get_hyp(void*, _Out_ int32_t*)',
+    ),
+    /**
+     * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
+     */
+    firstSegment: native<Pointer>(decoder, 'void* ps_seg_iter(void*)'),
+    nextSegment: native<Pointer>(decoder, 'void* ps_seg_next(void*)'),
+    segmentWord: native<string>(decoder, 'const char* ps_seg_word(void*)'),
+    /** Segment, its first and last frame. */
+    segmentFrames: native<void>(
+      decoder,
+      'void ps_seg_frames(void*, _Out_ int*, _Out_ int*)',
+    ),
+    /** Segment, its acoustic, language and back-off score. */
+    segmentLogPosterior: native<number>(
+      decoder,
       'int32_t ps_seg_prob(void*, _Out_ int32_t*, _Out_ int32_t*, _Out_ int32_t*)',
     ),
-    logMath: decoder.func('void* ps_get_logmath(void*)'),
-    exp: base.func('double logmath_exp(void*, int)'),
-    frontEnd: decoder.func('void* ps_get_fe(void*)'),
-    startFrontEnd: base.func('int fe_start_utt(void*)'),
-    cepstra: base.func(
+    logMath: native<Pointer>(decoder, 'void* ps_get_logmath(void*)'),
+    exp: native<number>(base, 'double logmath_exp(void*, int)'),
+    /** Borrowed from the decoder. */
+    frontEnd: native<Pointer>(decoder, 'void* ps_get_fe(void*)'),
+    startFrontEnd: native<number>(base, 'int fe_start_utt(void*)'),
+    /**
+     * Front end, samples, their number; answers cepstra as an array of row pointers with
+     * contiguous rows, and its length. Free with `freeCepstra`.
+     */
+    cepstra: native<number>(
+      base,
       'int fe_process_utt(void*, const int16_t*, size_t, _Out_ void**, _Out_ int32_t*)',
     ),
-    freeCepstra: base.func('void fe_free_2d(void*)'),
-    features: decoder.func('void* ps_get_feat(void*)'),
-    setCepstralMean: base.func('void cmn_live_set(void*, const float*)'),
-    getCepstralMean: base.func('void cmn_live_get(void*, _Out_ float*)'),
+    freeCepstra: native<void>(base, 'void fe_free_2d(void*)'),
+    features: native<Pointer>(decoder, 'void* ps_get_feat(void*)'),
+    setCepstralMean: native<void>(base, 'void cmn_live_set(void*, const float*)'),
+    getCepstralMean: native<void>(base, 'void cmn_live_get(void*, _Out_ float*)'),
   };
 }
 
@@ -168,7 +135,7 @@ function loadPocketSphinx(): PocketSphinxLibrary {
  * thread and is used by that thread only.
  */
 export class Decoder {
-  readonly #library: PocketSphinxLibrary;
+  readonly #library: ReturnType<typeof loadPocketSphinx>;
   readonly #pointer: Pointer;
   readonly #normaliser: ReturnType<typeof readNormaliser>;
   readonly #modelMean: Float32Array;
@@ -325,7 +292,10 @@ function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
   return frames;
 }
 
-function createDecoder(library: PocketSphinxLibrary, modelDir: string): Pointer {
+function createDecoder(
+  library: ReturnType<typeof loadPocketSphinx>,
+  modelDir: string,
+): Pointer {
   const model = findModelFiles(modelDir);
   const argv = [
     'switchyard',

@@ -172,18 +172,12 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   }
 
   async #load(): Promise<void> {
-    const warm = Array.from({ length: this.#options.threads }, () =>
-      this.#files.acquire(),
+    const { threads, modelDir } = this.#options;
+    const started = Array.from({ length: threads }, () =>
+      this.#files.use(thread => thread.ready),
     );
-    const [revision, ...threads] = await Promise.allSettled([
-      modelRevision(this.#options.modelDir),
-      ...warm,
-    ]);
-    for (const thread of threads)
-      if (thread.status === 'fulfilled') this.#files.release(thread.value);
-    const broken = [revision, ...threads].find(result => result.status === 'rejected');
-    if (broken) throw broken.reason;
-    if (revision.status === 'fulfilled') this.#revision = revision.value;
+    const [revision] = await Promise.all([modelRevision(modelDir), ...started]);
+    this.#revision = revision;
   }
 
   async #close(): Promise<void> {

@@ -75,16 +75,21 @@ export function readSession(
   const session = readObject(SESSION, value, 'session');
   const { input, output } = session.audio ?? {};
   requirePcm24(output?.format, 'session.audio.output.format.type');
-  const next = updated({ ...current, type: session.type }, ignored, {
-    format: input?.format,
-    transcription: input?.transcription,
-    transcriptionPath: 'session.audio.input.transcription',
-    turns: input?.turn_detection,
-    turnsPath: 'session.audio.input.turn_detection',
-    voice: output?.voice,
-    speed: output?.speed,
-  });
   const path = 'session.audio.input';
+  const base = { ...current, type: session.type };
+  const next = {
+    ...base,
+    ...transcriptionOf(input?.transcription, base, ignored, `${path}.transcription`),
+    turnDetection: turnsOf(
+      input?.turn_detection,
+      base,
+      ignored,
+      `${path}.turn_detection`,
+    ),
+    format: input?.format ?? current.format,
+    voice: output?.voice ?? current.voice,
+    speed: output?.speed ?? current.speed,
+  };
   if (input) ignored.settle(SESSION_FIELDS[path], input, path);
   ignored.settle(SESSION_FIELDS.session, session, 'session');
   return { ...next, model: session.model ?? next.model };
@@ -102,61 +107,37 @@ export function readOlderSession(
 ): SessionConfig {
   const session = readObject(OLDER_SESSION, value, path);
   requirePcm24(session.output_audio_format, pathText(['output_audio_format'], path));
-  const next = updated(current, ignored, {
-    format: session.input_audio_format,
-    transcription: session.input_audio_transcription,
-    transcriptionPath: pathText(['input_audio_transcription'], path),
-    turns: session.turn_detection,
-    turnsPath: pathText(['turn_detection'], path),
-    voice: session.voice,
-    speed: session.speed,
-  });
+  const transcription = transcriptionOf(
+    session.input_audio_transcription,
+    current,
+    ignored,
+    pathText(['input_audio_transcription'], path),
+  );
+  const turnDetection = turnsOf(
+    session.turn_detection,
+    current,
+    ignored,
+    pathText(['turn_detection'], path),
+  );
   ignored.settle(OLDER_SESSION_FIELDS.session, session, path);
-  return next;
-}
-
-type OlderSession = z.output<typeof OLDER_SESSION>;
-type Transcription = NonNullable<OlderSession['input_audio_transcription']>;
-type Turns = NonNullable<OlderSession['turn_detection']>;
-
-function updated(
-  current: SessionConfig,
-  ignored: IgnoredFields,
-  /** What both dialects set, with the paths that errors name. */
-  {
-    transcription,
-    turns,
-    ...update
-  }: {
-    readonly format: AudioFormat | undefined;
-    readonly transcription: Transcription | undefined;
-    readonly transcriptionPath: string;
-    /** Null: off. */
-    readonly turns: Turns | null | undefined;
-    readonly turnsPath: string;
-    readonly voice: string | undefined;
-    readonly speed: number | undefined;
-  },
-): SessionConfig {
-  const { transcriptionPath, turnsPath } = update;
   return {
     ...current,
-    format: update.format ?? current.format,
-    ...(transcription &&
-      transcriptionOf(transcription, current, ignored, transcriptionPath)),
-    ...(turns === null && { turnDetection: null }),
-    ...(turns && { turnDetection: turnsOf(turns, current, ignored, turnsPath) }),
-    voice: update.voice ?? current.voice,
-    speed: update.speed ?? current.speed,
+    ...transcription,
+    turnDetection,
+    format: session.input_audio_format ?? current.format,
+    voice: session.voice ?? current.voice,
+    speed: session.speed ?? current.speed,
   };
 }
 
+type OlderSession = z.output<typeof OLDER_SESSION>;
+
 function transcriptionOf(
-  fields: Transcription,
+  fields: OlderSession['input_audio_transcription'] = {},
   current: SessionConfig,
   ignored: IgnoredFields,
   path: string,
-): Partial<SessionConfig> {
+) {
   const { model, language, languages, prompt } = fields;
   ignored.settle(
     OLDER_SESSION_FIELDS['session.input_audio_transcription'],
@@ -172,12 +153,14 @@ function transcriptionOf(
   };
 }
 
+/** @param fields null: off */
 function turnsOf(
-  fields: Turns,
+  fields: OlderSession['turn_detection'],
   { type, turnDetection }: SessionConfig,
   ignored: IgnoredFields,
   path: string,
-): TurnDetection {
+): TurnDetection | null {
+  if (!fields) return fields === null ? null : turnDetection;
   const current = turnDetection ?? TURN_DETECTION;
   if (fields.type === 'semantic_vad')
     ignored.ignore(`${path}.type`, 'turns are detected by `server_vad` only');

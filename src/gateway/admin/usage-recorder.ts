@@ -17,7 +17,7 @@ import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import {
-  type ActivityEvent,
+  type RecognisedAudio,
   SessionActivity,
 } from '../realtime/session/session-activity.js';
 import { UsageStore } from '../../platform/database/usage-store.js';
@@ -59,9 +59,9 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
       this.#add(rowOf(event, this.#today())),
     );
     this.#events.add(
-      this.sessions.events$.subscribe(event => {
-        if (event.type === 'recognised') this.#add(rowOfLive(event, this.#today()));
-      }),
+      this.sessions.recognised$.subscribe(audio =>
+        this.#add(rowOfLive(audio, this.#today())),
+      ),
     );
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
   }
@@ -163,12 +163,7 @@ const NOTHING = Object.fromEntries(
 
 /** Audio only: a session is no request. */
 const rowOfLive = (
-  {
-    tenant,
-    keyId: key = '',
-    model,
-    audioSeconds,
-  }: Extract<ActivityEvent, { readonly type: 'recognised' }>,
+  { tenant, keyId: key = '', model, audioSeconds }: RecognisedAudio,
   day: string,
 ): UsageRow => ({
   ...NOTHING,

@@ -11,19 +11,12 @@ import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type LiveListener } from './live-listener.js';
 import { Subject } from 'rxjs';
-import { LiveSource } from './live-source.js';
-
-/** A change or a state, and its tenant; undefined: visible to all. */
-export interface Owned<M> {
-  readonly message: M;
-  readonly tenant?: string;
-}
+import { LiveSource, tenantOf } from './live-source.js';
 
 /** One room while it has listeners, here or at another gateway. */
 class LiveRoom {
   readonly listeners = new Set<LiveListener>();
   readonly #view: LiveView;
-  readonly #tenants = new Map<string, string | undefined>();
   /** Other gateways with listeners, and until when. */
   readonly #watchers = new Map<string, number>();
 
@@ -58,52 +51,44 @@ class LiveRoom {
   }
 
   /** The parts of that gateway. */
-  partsOf(gateway: string): Owned<LiveSnapshot>[] {
-    const parts = this.#view
+  partsOf(gateway: string): LiveSnapshot[] {
+    return this.#view
       .snapshots()
       .filter(({ source }) => source.split('~', 1)[0] === gateway);
-    return parts.map(message => ({
-      message,
-      tenant: this.#tenants.get(message.source),
-    }));
   }
 
   /** What that listener may see of the room. */
   snapshotsFor(listener: LiveListener): LiveSnapshot[] {
-    return this.#view
-      .snapshots()
-      .filter(({ source }) => listener.sees(this.#tenants.get(source)));
+    return this.#view.snapshots().filter(part => listener.sees(tenantOf(part)));
   }
 
-  adopt({ message, tenant }: Owned<LiveSnapshot>): void {
-    this.#tenants.set(message.source, tenant);
-    this.#view.adopt(message);
-    for (const listener of this.listeners)
-      if (listener.sees(tenant)) listener.send('snapshot', message);
+  adopt(snapshot: LiveSnapshot): void {
+    this.#view.adopt(snapshot);
+    for (const listener of this.#readersOf(snapshot))
+      listener.send('snapshot', snapshot);
   }
 
   /** False: a change before this one was lost. */
-  apply({ message, tenant }: Owned<LiveDelta>): boolean {
-    if (!this.#view.apply(message)) return false;
-    this.#tenants.set(message.source, tenant);
-    for (const listener of this.listeners)
-      if (listener.sees(tenant)) listener.send('delta', message);
+  apply(delta: LiveDelta): boolean {
+    if (!this.#view.apply(delta)) return false;
+    for (const listener of this.#readersOf(delta)) listener.send('delta', delta);
     return true;
   }
 
   /** That gateway is gone, and its parts with it. */
   drop(gateway: string): void {
     this.#watchers.delete(gateway);
-    for (const { message } of this.partsOf(gateway)) this.#dropPart(message.source);
+    for (const { source } of this.partsOf(gateway)) {
+      const gone: LiveGone = { room: this.name, source };
+      this.#view.drop(gone);
+      for (const listener of this.#readersOf(gone)) listener.gone(gone);
+    }
   }
 
-  #dropPart(source: string): void {
-    const gone: LiveGone = { room: this.name, source };
-    const tenant = this.#tenants.get(source);
-    this.#view.drop(gone);
-    this.#tenants.delete(source);
-    for (const listener of this.listeners)
-      if (listener.sees(tenant)) listener.gone(gone);
+  /** Listeners that may see that part. */
+  #readersOf(part: LiveGone): LiveListener[] {
+    const tenant = tenantOf(part);
+    return [...this.listeners].filter(listener => listener.sees(tenant));
   }
 }
 
@@ -120,7 +105,7 @@ const CATCH_UP_EVERY_MS = 1000;
 @Injectable()
 export class LiveFeed implements OnApplicationShutdown {
   readonly #rooms = new Map<LiveRoomName, LiveRoom>();
-  readonly #outgoing = new Subject<Owned<LiveDelta>>();
+  readonly #outgoing = new Subject<LiveDelta>();
   readonly #listeners = new Set<LiveListener>();
   readonly #changedModels = new Set<string>();
   #queueTimer: NodeJS.Timeout | undefined;
@@ -159,12 +144,8 @@ export class LiveFeed implements OnApplicationShutdown {
     const known = this.#rooms.get(name);
     if (known) return known;
     const room = new LiveRoom(name);
-    for (const { state, tenant } of this.source.read(name)) {
-      room.adopt({
-        message: { room: name, source: this.source.partId(tenant), seq: 0, state },
-        tenant,
-      });
-    }
+    for (const { state, tenant } of this.source.read(name))
+      room.adopt({ room: name, source: this.source.partId(tenant), seq: 0, state });
     this.#rooms.set(name, room);
     return room;
   }
@@ -177,9 +158,9 @@ export class LiveFeed implements OnApplicationShutdown {
   ): void {
     const source = this.source.partId(tenant);
     const seq = (room.part(source)?.seq ?? 0) + 1;
-    const owned = { message: { room: room.name, source, seq, ...change }, tenant };
-    room.apply(owned);
-    if (room.isWatchedElsewhere) this.#outgoing.next(owned);
+    const delta = { room: room.name, source, seq, ...change };
+    room.apply(delta);
+    if (room.isWatchedElsewhere) this.#outgoing.next(delta);
   }
 
   /** True when it is the first listener here, so that other gateways have to be asked. */

@@ -11,8 +11,8 @@ import {
 import { type Principal } from '../../platform/auth/principal.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { LiveFeed, type Owned } from './live-feed.js';
-import { isBatchRoom, LiveSource } from './live-source.js';
+import { LiveFeed } from './live-feed.js';
+import { isBatchRoom, LiveSource, tenantOf } from './live-source.js';
 
 /** Messages between gateways. `from` names the sender. */
 type ReplicaMessage =
@@ -25,12 +25,20 @@ type ReplicaMessage =
       readonly rooms: readonly LiveRoomName[];
       readonly fresh: boolean;
     }
-  | ({
+  | {
       readonly type: 'snapshot';
       readonly from: string;
       readonly to: string;
-    } & Owned<LiveSnapshot>)
-  | ({ readonly type: 'delta'; readonly from: string } & Owned<LiveDelta>)
+      readonly message: LiveSnapshot;
+      /** As `source` says, for gateways of earlier releases. */
+      readonly tenant: string | undefined;
+    }
+  | {
+      readonly type: 'delta';
+      readonly from: string;
+      readonly message: LiveDelta;
+      readonly tenant: string | undefined;
+    }
   | { readonly type: 'bye'; readonly from: string };
 
 /** The clients of this gateway, and a channel to other gateways. */
@@ -74,8 +82,8 @@ export class LiveReplicas implements OnApplicationShutdown {
     namespace.on('replica', message => this.#receive(message));
     this.#send = message => void namespace.serverSideEmit('replica', message);
     const from = this.source.id;
-    this.feed.outgoing$.subscribe(owned =>
-      this.#send?.({ type: 'delta', from, ...owned }),
+    this.feed.outgoing$.subscribe(message =>
+      this.#send?.({ type: 'delta', from, message, tenant: tenantOf(message) }),
     );
     this.#heartbeat = setInterval(() => this.#onHeartbeat(), HEARTBEAT_MS).unref();
   }
@@ -116,22 +124,29 @@ export class LiveReplicas implements OnApplicationShutdown {
       // the next heartbeat.
       const isNew = room.watch(from, this.clock.nowMs() + LEASE_MS);
       if (!fresh && !isNew) continue;
-      for (const own of room.partsOf(this.source.id))
-        this.#send?.({ type: 'snapshot', from: this.source.id, to: from, ...own });
+      for (const message of room.partsOf(this.source.id)) {
+        const tenant = tenantOf(message);
+        this.#send?.({
+          type: 'snapshot',
+          from: this.source.id,
+          to: from,
+          message,
+          tenant,
+        });
+      }
     }
     this.feed.watchWorkers();
   }
 
-  #adopt({ to, message, tenant }: Extract<ReplicaMessage, { type: 'snapshot' }>): void {
+  #adopt({ to, message }: Extract<ReplicaMessage, { type: 'snapshot' }>): void {
     this.#asked.delete(askKey(message));
     const room = this.feed.find(message.room);
-    if (to === this.source.id && room && room.listeners.size > 0)
-      room.adopt({ message, tenant });
+    if (to === this.source.id && room && room.listeners.size > 0) room.adopt(message);
   }
 
-  #apply({ message, tenant }: Extract<ReplicaMessage, { type: 'delta' }>): void {
+  #apply({ message }: Extract<ReplicaMessage, { type: 'delta' }>): void {
     const room = this.feed.find(message.room);
-    if (!room || room.listeners.size === 0 || room.apply({ message, tenant })) return;
+    if (!room || room.listeners.size === 0 || room.apply(message)) return;
     if (this.#asked.has(askKey(message))) return;
     this.#asked.add(askKey(message));
     this.ask(message.room);

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   type LiveBatch,
+  type LiveGone,
   type LiveQueueLine,
   type LiveRequest,
   type LiveRoomName,
@@ -20,6 +21,13 @@ import { type BatchJob } from '../../core/jobs/batch-job.js';
 
 /** Every gateway reads the same rows, so no other gateway is asked. */
 export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
+
+/** Whose part that is, as `partId` names it; undefined: visible to all. */
+export function tenantOf({ room, source }: LiveGone): string | undefined {
+  if (room === 'queue' || room === 'workers') return undefined;
+  const at = source.indexOf('~');
+  return at < 0 ? DEFAULT_TENANT : source.slice(at + 1);
+}
 
 const NO_ENDS = { rejected: 0, completed: 0, failed: 0, cancelled: 0 };
 

@@ -54,13 +54,8 @@ export class ClientSecrets {
   /** `POST /v1/realtime/client_secrets`. @throws DomainError naming the field. */
   create(body: unknown, principal: Principal) {
     const { expires_after: lifetime, session } = readObject(CLIENT_SECRET, body ?? {});
-    const base = defaultSession(this.settings.realtime.transcriptionModel);
-    const ignored = new IgnoredFields(this.settings.compat.strict);
-    return this.#mint(
+    return this.#mint(principal, lifetime?.seconds, (base, ignored) =>
       session === undefined ? base : readSession(session, base, ignored),
-      ignored,
-      lifetime?.seconds,
-      principal,
     );
   }
 
@@ -70,13 +65,8 @@ export class ClientSecrets {
    */
   createOlder(body: unknown, principal: Principal) {
     const { client_secret: secret } = readObject(OLDER_CLIENT_SECRET, body ?? {});
-    const base = defaultSession(this.settings.realtime.transcriptionModel);
-    const ignored = new IgnoredFields(this.settings.compat.strict);
-    return this.#mint(
+    return this.#mint(principal, secret?.expires_at?.seconds, (base, ignored) =>
       readOlderSession(body ?? {}, base, ignored, ''),
-      ignored,
-      secret?.expires_at?.seconds,
-      principal,
     );
   }
 
@@ -91,16 +81,20 @@ export class ClientSecrets {
   }
 
   #mint(
-    wanted: SessionConfig,
-    ignored: IgnoredFields,
-    ttlS: number | undefined,
     principal: Principal,
+    ttlS: number | undefined,
+    read: (base: SessionConfig, ignored: IgnoredFields) => SessionConfig,
   ) {
-    const config = resolveSession(wanted, {
-      catalog: this.catalog,
-      ignored,
-      path: 'session.audio.input.transcription',
-    });
+    const { realtime, compat } = this.settings;
+    const ignored = new IgnoredFields(compat.strict);
+    const config = resolveSession(
+      read(defaultSession(realtime.transcriptionModel), ignored),
+      {
+        catalog: this.catalog,
+        ignored,
+        path: 'session.audio.input.transcription',
+      },
+    );
     const content = JSON.stringify(config);
     if (Buffer.byteLength(content) > LONGEST_SETTINGS)
       throw invalidField(

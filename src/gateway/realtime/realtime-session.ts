@@ -21,6 +21,7 @@ import { type SessionJournals } from './journal/session-journals.js';
 import {
   type JournalAudio,
   secretDigest,
+  type SentEvent,
   type SessionState,
 } from './journal/session-state.js';
 import { type SessionActions, type SpokenText } from './session/session-actions.js';
@@ -63,6 +64,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
    * client is connected.
    */
   detachedAtMs: number | undefined;
+  response: SpokenResponse | undefined;
   /** Required to resume the session. */
   readonly #secret: string;
   readonly #expiresAtMs: number;
@@ -72,11 +74,9 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   readonly #outbox: SessionOutbox;
   readonly #limits: Settings['realtime'];
   readonly #life: NodeJS.Timeout;
-  /** Without a message, and without a connection. */
-  #idle: NodeJS.Timeout | undefined;
-  #absence: NodeJS.Timeout | undefined;
+  /** Without a message while a client is connected, else without a connection. */
+  #waiting: NodeJS.Timeout | undefined;
   #socket: ClientSocket | undefined;
-  #response: SpokenResponse | undefined;
   /** Of the last stream. */
   #model = '';
   #streamCount = 0;
@@ -152,9 +152,13 @@ export class RealtimeSession implements JournaledSession, SessionActions {
 
   get past(): JournaledSession['past'] {
     return {
-      events: this.#outbox.storedEvents,
+      events: this.#outbox.events.all,
       audio: this.#core.recognition.storedAudio,
     };
+  }
+
+  deliver(event: SentEvent): void {
+    this.#outbox.deliver(event);
   }
 
   hasSecret(secret: string): boolean {
@@ -189,7 +193,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
    *   session waits for another attempt.
    */
   resume(socket: ClientSocket, lastEventId: string, owner: Principal): void {
-    const missed = lastEventId === '' ? [] : this.#outbox.missedSince(lastEventId);
+    const missed = lastEventId === '' ? [] : this.#outbox.events.after(lastEventId);
     if (!missed)
       throw new DomainError(
         'session_not_found',
@@ -200,7 +204,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     const old = this.#socket;
     this.#socket = undefined;
     old?.close(CLOSE.policyViolation, 'resumed by another connection');
-    for (const json of missed) socket.send(json);
+    for (const { json } of missed) socket.send(json);
     this.#attach(socket);
     this.send({
       type: 'session.resumed',
@@ -232,7 +236,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     closeMs?: number,
   ): Promise<void> {
     this.send(warningEvent('session_ending', reason));
-    this.#response?.cancel('client_cancelled');
+    this.response?.cancel('client_cancelled');
     await this.#streams.flush(flushMs);
     await this.#outbox.settled();
     await this.end(code, reason, closeMs);
@@ -245,8 +249,8 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   async end(code: CloseCode, reason: string, closeMs?: number): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    for (const timer of [this.#life, this.#idle, this.#absence]) clearTimeout(timer);
-    this.#response?.cancel('client_cancelled');
+    for (const timer of [this.#life, this.#waiting]) clearTimeout(timer);
+    this.response?.cancel('client_cancelled');
     this.#outbox.end(code === CLOSE.goingAway);
     this.#socket?.close(code, reason, closeMs);
     const cancelled = this.#streams.cancel();
@@ -289,32 +293,23 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     this.#socket?.pauseFor(ms);
   }
 
-  hush(reason: string): void {
-    this.#response?.cancel(reason);
-  }
-
   count(fact: SessionFact, ms = 0): void {
-    this.services.activity.emit({ type: fact, ms, model: this.#model });
+    this.services.activity.count(fact, this.#model, ms);
   }
 
   speak(request: SpokenText): void {
     const { tenant, terms } = this.wanted.owner;
     const speech = this.services.speak(request, tenant, terms);
     const { items } = this.#core.recognition;
-    const response = new SpokenResponse(request, speech, this.#outbox, items);
-    this.#response = response;
-    void response.ended.then(() => {
-      this.#response = undefined;
-      this.#core.responded();
-    });
+    this.response = new SpokenResponse(request, speech, this.#outbox, items);
+    void this.response.ended.then(() => (this.response = undefined));
   }
 
   recognised(audioSeconds: number): void {
     const { tenant, terms } = this.owner;
     this.wanted.ticket?.charge({ audioSeconds });
     if (!this.services.streams(this.#model)) return; // Counted as requests.
-    this.services.activity.emit({
-      type: 'recognised',
+    this.services.activity.recognised({
       model: this.#model,
       audioSeconds,
       tenant,
@@ -340,12 +335,10 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   #attach(socket: ClientSocket): void {
     this.#socket = socket;
     this.detachedAtMs = undefined;
-    clearTimeout(this.#absence);
-    // The connection may replace one that is still open.
-    clearTimeout(this.#idle);
+    clearTimeout(this.#waiting);
     const { idleTimeoutMs } = this.#limits;
     const idle = `no message from the client for ${idleTimeoutMs / 1000} s`;
-    this.#idle = setTimeout(() => this.#expire(idle), idleTimeoutMs);
+    this.#waiting = setTimeout(() => this.#expire(idle), idleTimeoutMs);
     this.#outbox.attach(socket);
     socket.listen({
       text: message =>
@@ -367,8 +360,8 @@ export class RealtimeSession implements JournaledSession, SessionActions {
 
   #detached(): void {
     this.detachedAtMs = performance.now();
-    clearTimeout(this.#idle);
-    this.#absence = setTimeout(
+    clearTimeout(this.#waiting);
+    this.#waiting = setTimeout(
       () => void this.end(CLOSE.normal, 'not resumed'),
       this.#limits.resumeWindowMs,
     );
@@ -380,7 +373,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
    */
   #received(socket: ClientSocket, act: () => void): void {
     if (this.#ended || socket !== this.#socket) return;
-    this.#idle?.refresh();
+    this.#waiting?.refresh();
     this.#run(act);
     void this.#streams.pump();
   }

@@ -3,13 +3,13 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { metricValues } from '../../../test/support/metric-values.js';
 import { MODELS } from '../../platform/config/config.module.js';
-import { realtimeMetricProviders } from './realtime.metrics.js';
+import { activeSessions } from './realtime.metrics.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { SessionActivity } from './session/session-activity.js';
 
 describe('metrics of live sessions', () => {
   let app: TestingModule;
-  const activity = new SessionActivity();
+  let activity: SessionActivity;
 
   beforeEach(async () => {
     const countByModel = () => new Map([['stt', 2]]);
@@ -20,13 +20,14 @@ describe('metrics of live sessions', () => {
     ];
     app = await Test.createTestingModule({
       providers: [
-        ...realtimeMetricProviders,
-        { provide: SessionActivity, useValue: activity },
+        activeSessions,
+        SessionActivity,
         { provide: RealtimeSessions, useValue: { countByModel } },
         { provide: MODELS, useValue: models },
       ],
     }).compile();
     await app.init();
+    activity = app.get(SessionActivity);
   });
   afterEach(async () => {
     await app.close();
@@ -34,8 +35,8 @@ describe('metrics of live sessions', () => {
   });
 
   it('time the first and the final text in seconds', async () => {
-    activity.emit({ type: 'first_text', model: 'stt', ms: 250 });
-    activity.emit({ type: 'final_delay', model: 'stt', ms: 1500 });
+    activity.count('first_text', 'stt', 250);
+    activity.count('final_delay', 'stt', 1500);
     expect(await metricValues('stt_ttfb_seconds')).toEqual({
       'stt sum': 0.25,
       'stt count': 1,
@@ -54,7 +55,7 @@ describe('metrics of live sessions', () => {
       'recovered',
       'failed',
     ] as const) {
-      activity.emit({ type, model: 'stt', ms: 0 });
+      activity.count(type, 'stt', 0);
     }
     expect(await metricValues('stt_vad_events_total')).toEqual({
       'stt speech_started': 2,

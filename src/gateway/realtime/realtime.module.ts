@@ -10,7 +10,7 @@ import { SessionJournals } from './journal/session-journals.js';
 import { SessionActivity } from './session/session-activity.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { RealtimeGateway } from './realtime.gateway.js';
-import { realtimeMetricProviders } from './realtime.metrics.js';
+import { activeSessions } from './realtime.metrics.js';
 import { SessionServices } from './session/session-services.js';
 import { WrittenFormModule } from '../written-form/written-form.module.js';
 import { AdminSessionsController } from './sessions.controller.js';
@@ -38,7 +38,7 @@ import { ClientSecretsController } from './client-secrets.controller.js';
     SessionJournals,
     SessionActivity,
     ClientSecrets,
-    ...realtimeMetricProviders,
+    activeSessions,
   ],
   exports: [SessionActivity],
 })

@@ -227,8 +227,7 @@ it('audio that live sessions recognise is usage of their key', async () => {
   const { id } = await issue();
   const activity = rig.app.get(SessionActivity, { strict: false });
   for (const audioSeconds of [1.5, 2])
-    activity.emit({
-      type: 'recognised',
+    activity.recognised({
       model: 'stt',
       audioSeconds,
       tenant: 'acme',

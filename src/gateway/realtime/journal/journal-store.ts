@@ -2,6 +2,7 @@ import { type Redis } from 'ioredis';
 import {
   type AdoptedSession,
   type JournalAudio,
+  type SentEvent,
   type SessionState,
 } from './session-state.js';
 
@@ -93,7 +94,7 @@ export class JournalStore {
       readonly first: boolean;
       readonly ttlMs: number;
       readonly state: SessionState;
-      readonly events: readonly string[];
+      readonly events: readonly SentEvent[];
       /** Oldest events and pieces of audio to drop, counted after this write. */
       readonly dropEvents: number;
       readonly dropAudio: number;
@@ -104,7 +105,7 @@ export class JournalStore {
     const code = await this.#redis.journalWrite(
       ...this.#keys(id),
       ...[owner, first ? 1 : 0, ttlMs, JSON.stringify(state), dropEvents, events.length],
-      ...events,
+      ...events.map(({ json }) => json),
       dropAudio,
       audio ? packed(audio) : '',
     );
@@ -130,7 +131,7 @@ export class JournalStore {
     const [state, events, audio] = found;
     return {
       state: JSON.parse(state.toString()) as SessionState,
-      events: events.map(String),
+      events: events.map(event => sentEvent(event.toString())),
       audio: audio.map(unpacked),
     };
   }
@@ -158,6 +159,11 @@ function packed({ start, pcm }: JournalAudio): Buffer {
   head.writeDoubleBE(start);
   return Buffer.concat([head, pcm]);
 }
+
+const sentEvent = (json: string): SentEvent => ({
+  id: (JSON.parse(json) as { event_id: string }).event_id,
+  json,
+});
 
 const unpacked = (entry: Buffer): JournalAudio => ({
   start: entry.readDoubleBE(),

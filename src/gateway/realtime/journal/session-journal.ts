@@ -2,8 +2,10 @@ import { type JournalStore } from './journal-store.js';
 import {
   type AdoptedSession,
   type JournalAudio,
+  type SentEvent,
   type SessionState,
 } from './session-state.js';
+import { EventRing } from './event-ring.js';
 
 /** A session as its journal sees it. */
 export interface JournaledSession {
@@ -11,20 +13,16 @@ export interface JournaledSession {
   readonly state: SessionState;
   /** What a journal that begins in the middle of the session has to hold. */
   readonly past: Omit<AdoptedSession, 'state'>;
+  /** Sends an event that is written. */
+  deliver(event: SentEvent): void;
   /** Another gateway has it: this one must not send another event. */
   taken(): void;
-}
-
-interface Waiting {
-  readonly json: string;
-  readonly deliver: () => void;
 }
 
 /**
  * Audio without events is written this often; a client may have to send that much again.
  */
 const AUDIO_EVERY_MS = 200;
-const MAX_STORED_EVENTS = 2000;
 const MAX_STORED_BYTES = 1_048_576;
 
 /**
@@ -36,17 +34,15 @@ const MAX_STORED_BYTES = 1_048_576;
  * resumed on its own gateway only. When Redis answers again the journal is written anew.
  */
 export class SessionJournal {
-  #events: Waiting[] = [];
-  #writing: readonly Waiting[] = [];
+  #events: SentEvent[] = [];
+  #writing: readonly SentEvent[] = [];
   #audio: JournalAudio[] = [];
   readonly #storedAudio: { readonly end: number }[] = [];
-  readonly #storedEvents: number[] = [];
-  #storedBytes = 0;
+  #stored = new EventRing(MAX_STORED_BYTES);
   #timer: NodeJS.Timeout | undefined;
   #busy: Promise<void> | undefined;
+  /** `new`: the next write begins with all that the session has sent and heard. */
   #state: 'new' | 'kept' | 'off' = 'new';
-  /** The next write begins with what was sent before. */
-  #restarting = false;
   /** Redis may hold an earlier state of the session. */
   #stale = false;
 
@@ -68,15 +64,15 @@ export class SessionJournal {
   /** What was adopted is in Redis already. */
   adopted({ events, audio }: AdoptedSession): void {
     this.#state = 'kept';
-    for (const json of events) this.#keepEvent(json);
+    for (const event of events) this.#stored.add(event);
     for (const { start, pcm } of audio)
       this.#storedAudio.push({ end: start + pcm.length });
   }
 
-  /** @param deliver called in order, when the event is written */
-  event(json: string, deliver: () => void): void {
-    if (this.#state === 'off') return deliver();
-    this.#events.push({ json, deliver });
+  /** Delivered in order, when it is written. */
+  event(event: SentEvent): void {
+    if (this.#state === 'off') return this.options.session.deliver(event);
+    this.#events.push(event);
     this.#soon(0);
   }
 
@@ -106,7 +102,6 @@ export class SessionJournal {
   /** Redis answers again. */
   restart(): void {
     this.#state = 'new';
-    this.#restarting = true;
     void this.#flush();
   }
 
@@ -119,7 +114,8 @@ export class SessionJournal {
   #flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const due = this.#restarting || this.#events.length > 0 || this.#audio.length > 0;
+    const due =
+      this.#state === 'new' || this.#events.length > 0 || this.#audio.length > 0;
     if (this.#state === 'off' || !due) return Promise.resolve();
     return (this.#busy ??= this.#write().finally(() => {
       this.#busy = undefined;
@@ -132,19 +128,10 @@ export class SessionJournal {
   async #write(): Promise<void> {
     const { session, owner, store, ttlMs } = this.options;
     const { id, state } = session;
-    const { events, audio } = this.#next();
-    const drops = { dropEvents: this.#dropEvents(), dropAudio: this.#dropAudio(state) };
+    const first = this.#state === 'new';
     try {
-      const first = this.#state === 'new';
-      const outcome = await store.write(id, {
-        owner,
-        first,
-        ttlMs,
-        state,
-        events,
-        audio,
-        ...drops,
-      });
+      const write = { owner, first, ttlMs, state, ...this.#next(first, state) };
+      const outcome = await store.write(id, write);
       if (this.#state === 'off') return;
       if (outcome === 'taken') return this.#taken();
       if (outcome === 'gone') throw new Error('the journal is gone');
@@ -156,27 +143,28 @@ export class SessionJournal {
     }
   }
 
-  #next(): { events: readonly string[]; audio: JournalAudio | undefined } {
-    const past = this.#restarting ? this.#begin() : { events: [], audio: this.#audio };
+  #next(first: boolean, state: SessionState) {
+    const past = first ? this.#begin() : { events: [], audio: this.#audio };
     this.#writing = this.#events;
     [this.#events, this.#audio] = [[], []];
-    const events = [...past.events, ...this.#writing.map(({ json }) => json)];
-    for (const json of events) this.#keepEvent(json);
+    const events = [...past.events, ...this.#writing];
+    let dropEvents = 0;
+    for (const event of events) dropEvents += this.#stored.add(event);
     const audio = joined(past.audio);
     if (audio) this.#storedAudio.push({ end: audio.start + audio.pcm.length });
-    return { events, audio };
+    return { events, audio, dropEvents, dropAudio: this.#dropAudio(state) };
   }
 
   #begin(): JournaledSession['past'] {
-    this.#restarting = false;
-    [this.#storedEvents.length, this.#storedAudio.length, this.#storedBytes] = [0, 0, 0];
+    this.#stored = new EventRing(MAX_STORED_BYTES);
+    this.#storedAudio.length = 0;
     return this.options.session.past;
   }
 
   #deliver(): void {
     const written = this.#writing;
     this.#writing = [];
-    for (const { deliver } of written) deliver();
+    for (const event of written) this.options.session.deliver(event);
   }
 
   #taken(): void {
@@ -201,27 +189,9 @@ export class SessionJournal {
   #off(): void {
     clearTimeout(this.#timer);
     this.#state = 'off';
-    this.#restarting = false;
-    const waiting = [...this.#writing, ...this.#events];
-    [this.#writing, this.#events, this.#audio] = [[], [], []];
-    for (const { deliver } of waiting) deliver();
-  }
-
-  #keepEvent(json: string): void {
-    this.#storedEvents.push(json.length);
-    this.#storedBytes += json.length;
-  }
-
-  #dropEvents(): number {
-    let dropped = 0;
-    while (
-      this.#storedEvents.length > MAX_STORED_EVENTS ||
-      this.#storedBytes > MAX_STORED_BYTES
-    ) {
-      this.#storedBytes -= this.#storedEvents.shift() ?? 0;
-      dropped += 1;
-    }
-    return dropped;
+    this.#writing = [...this.#writing, ...this.#events];
+    [this.#events, this.#audio] = [[], []];
+    this.#deliver();
   }
 
   #dropAudio({ input }: SessionState): number {

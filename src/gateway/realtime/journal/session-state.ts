@@ -57,11 +57,17 @@ export interface JournalAudio {
   readonly pcm: Buffer;
 }
 
+/** One event as it was written to the socket. */
+export interface SentEvent {
+  readonly id: string;
+  readonly json: string;
+}
+
 /** What one gateway left and another one continues. */
 export interface AdoptedSession {
   readonly state: SessionState;
-  /** JSON, oldest first. */
-  readonly events: readonly string[];
+  /** Oldest first. */
+  readonly events: readonly SentEvent[];
   /** Since the last completed segment. */
   readonly audio: readonly JournalAudio[];
 }

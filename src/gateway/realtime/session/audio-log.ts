@@ -16,8 +16,6 @@ export class AudioLog {
   #entries: LogEntry[] = [];
   /** Entries that the current worker has got. */
   #sent = 0;
-  #sentBytes = 0;
-  #waitingBytes = 0;
   #position = 0;
 
   /** Continues the log of another gateway, with the audio that it has stored. */
@@ -30,7 +28,8 @@ export class AudioLog {
       const to = commit ?? position;
       for (const { start, pcm } of stored) {
         const part = pcm.subarray(Math.max(0, from - start), Math.max(0, to - start));
-        if (part.length > 0) this.#add(part, Math.max(start, from));
+        if (part.length > 0)
+          this.#entries.push({ kind: 'audio', pcm: part, start: Math.max(start, from) });
       }
       if (commit !== undefined) this.#entries.push({ kind: 'commit', start: commit });
       from = Math.max(from, to);
@@ -44,10 +43,9 @@ export class AudioLog {
     readonly keepFrom: number;
     readonly commits: readonly number[];
   } {
-    const [first] = this.audio;
     return {
       position: this.#position,
-      keepFrom: first?.start ?? this.#position,
+      keepFrom: this.#audioFrom(0),
       commits: this.#entries.flatMap(entry =>
         entry.kind === 'commit' ? entry.start : [],
       ),
@@ -59,22 +57,24 @@ export class AudioLog {
     return this.#entries.filter(entry => entry.kind === 'audio');
   }
 
+  /** Bytes of audio accepted so far. */
+  get position(): number {
+    return this.#position;
+  }
+
   /** Of audio that no worker has taken yet. */
   get waitingBytes(): number {
-    return this.#waitingBytes;
+    return this.#position - this.nextStart;
   }
 
   /** Where the audio that the worker gets next begins. */
   get nextStart(): number {
-    for (let at = this.#sent; at < this.#entries.length; at += 1) {
-      const entry = this.#entries[at]!;
-      if (entry.kind === 'audio') return entry.start;
-    }
-    return this.#position;
+    return this.#audioFrom(this.#sent);
   }
 
   append(pcm: Buffer): JournalAudio {
-    const audio = this.#add(pcm, this.#position);
+    const audio = { kind: 'audio', pcm, start: this.#position } as const;
+    this.#entries.push(audio);
     this.#position += pcm.length;
     return audio;
   }
@@ -96,10 +96,7 @@ export class AudioLog {
     if (entry?.kind === 'reopen' || entry?.kind === 'end')
       this.#entries.splice(this.#sent, 1);
     else if (entry) this.#sent += 1;
-    if (entry?.kind !== 'audio') return entry;
-    this.#waitingBytes -= entry.pcm.length;
-    this.#sentBytes += entry.pcm.length;
-    while (this.#sentBytes > keptBytes) this.#dropOldestAudio();
+    while (this.nextStart - this.#audioFrom(0) > keptBytes) this.#dropOldestAudio();
     return entry;
   }
 
@@ -111,14 +108,12 @@ export class AudioLog {
     const from = 2 * Math.floor(end / 2);
     const waiting = this.#entries.splice(this.#sent);
     const kept: LogEntry[] = [];
-    this.#sentBytes = 0;
     for (const entry of this.#entries) {
       if (entry.kind === 'commit' && entry.start > commitsTo) kept.push(entry);
       if (entry.kind !== 'audio') continue;
       const pcm = entry.pcm.subarray(Math.max(0, from - entry.start));
       if (pcm.length === 0) continue;
       kept.push({ kind: 'audio', pcm, start: Math.max(entry.start, from) });
-      this.#sentBytes += pcm.length;
     }
     this.#sent = kept.length;
     this.#entries = [...kept, ...waiting];
@@ -126,22 +121,21 @@ export class AudioLog {
 
   /** A new worker gets everything since the last completed segment. */
   rewind(): void {
-    this.#waitingBytes += this.#sentBytes;
     this.#sent = 0;
-    this.#sentBytes = 0;
   }
 
-  #add(pcm: Buffer, start: number): JournalAudio {
-    const audio = { kind: 'audio', pcm, start } as const;
-    this.#entries.push(audio);
-    this.#waitingBytes += pcm.length;
-    return audio;
+  /** Where audio begins that entry `first` or a later one holds; pieces follow without a gap. */
+  #audioFrom(first: number): number {
+    for (let at = first; at < this.#entries.length; at += 1) {
+      const entry = this.#entries[at]!;
+      if (entry.kind === 'audio') return entry.start;
+    }
+    return this.#position;
   }
 
   #dropOldestAudio(): void {
     const at = this.#entries.findIndex(({ kind }) => kind === 'audio');
-    const [oldest] = this.#entries.splice(at, 1);
+    this.#entries.splice(at, 1);
     this.#sent -= 1;
-    if (oldest?.kind === 'audio') this.#sentBytes -= oldest.pcm.length;
   }
 }

@@ -53,13 +53,10 @@ export class Recognition {
   readonly #times: UtteranceTimes;
   readonly #pace: ReturnType<typeof inputPace>;
   readonly #limits: Settings['realtime'];
-  #receivedBytes = 0;
   #uncommittedBytes = 0;
   /** Half a sample at the end of a frame, which waits for its other half. */
   #oddByte: Buffer = Buffer.alloc(0);
   #warnedTooFast = false;
-  /** Utterances completed so far. */
-  #finals = 0;
   #attempts = 0;
   #refusals = 0;
   /** Of the current stream. */
@@ -81,17 +78,10 @@ export class Recognition {
       spoken => services.written(spoken, this.config),
       adopted?.state.items,
     );
-    if (adopted) this.#restore(adopted);
-  }
-
-  #restore({ state: { input }, audio }: AdoptedSession): void {
-    this.#uncommittedBytes = input.uncommittedBytes;
-    if (!input.transcriber) return;
-    const { position, finals } = input.transcriber;
-    this.#receivedBytes =
-      this.config.format.encoding === 'pcm16' ? position : position / 2;
-    this.#finals = finals;
-    this.#log.restore(input.transcriber, audio);
+    if (!adopted) return;
+    const { uncommittedBytes, transcriber } = adopted.state.input;
+    this.#uncommittedBytes = uncommittedBytes;
+    if (transcriber) this.#log.restore(transcriber, adopted.audio);
   }
 
   get state(): SessionState['input'] {
@@ -99,7 +89,7 @@ export class Recognition {
     if (!this.begun) return { uncommittedBytes };
     return {
       uncommittedBytes,
-      transcriber: { ...this.#log.state, finals: this.#finals },
+      transcriber: { ...this.#log.state, finals: this.items.finals },
     };
   }
 
@@ -110,14 +100,19 @@ export class Recognition {
 
   /** Audio has arrived: the format of the session is fixed. */
   get begun(): boolean {
-    return this.#receivedBytes > 0;
+    return this.#received > 0;
   }
 
   /**
    * Milliseconds of audio received so far; a client that resumes continues from there.
    */
   get receivedMs(): number {
-    return (1000 * this.#receivedBytes) / sentBytesPerSecond(this.config.format);
+    return (1000 * this.#received) / this.#bytesPerSecond;
+  }
+
+  /** Bytes of PCM. */
+  get #received(): number {
+    return this.#log.position + this.#oddByte.length;
   }
 
   /** Of PCM. */
@@ -128,16 +123,14 @@ export class Recognition {
   audio(frame: Buffer, nowMs: number): void {
     if (frame.length === 0) return;
     if (!this.begun) this.session.open();
-    const { format } = this.config;
-    this.#receivedBytes += frame.length;
+    const { encoding } = this.config.format;
+    const before = this.#received;
     this.#uncommittedBytes += frame.length;
-    this.#times.arrived(this.receivedMs / 1000, nowMs);
     const pcm =
-      format.encoding === 'pcm16'
-        ? this.#samples(frame)
-        : decodeG711(frame, format.encoding);
+      encoding === 'pcm16' ? this.#samples(frame) : decodeG711(frame, encoding);
     if (pcm.length > 0) this.session.audio(this.#log.append(pcm));
-    this.#keepPace((1000 * frame.length) / sentBytesPerSecond(format), nowMs);
+    this.#times.arrived(this.receivedMs / 1000, nowMs);
+    this.#keepPace((1000 * (this.#received - before)) / this.#bytesPerSecond, nowMs);
   }
 
   /** @throws DomainError `input_audio_buffer_commit_empty` */
@@ -187,7 +180,7 @@ export class Recognition {
   /** A stream begins. */
   opened(): void {
     this.#startS = this.#log.nextStart / this.#bytesPerSecond;
-    this.#utterance = this.#finals;
+    this.#utterance = this.items.finals;
     this.#trailing = new TrailingFinal();
   }
 
@@ -246,7 +239,6 @@ export class Recognition {
     this.#log.completed(Infinity);
     const { pending } = this.items;
     this.items.fail(error);
-    this.#finals = this.items.next;
     if (pending) return;
     const message = `Audio since the last segment was not recognised: ${error.message}`;
     this.session.send(warningEvent('audio_lost', message));
@@ -256,7 +248,6 @@ export class Recognition {
     const event = inSession(result, this.#utterance, this.#startS);
     this.#refusals = 0;
     if (result.type === 'final') {
-      this.#finals = event.utterance + 1;
       this.#attempts = 0;
       // Not rounded to milliseconds, as in events: no sample is replayed twice.
       this.#completed(result.end);
@@ -267,7 +258,7 @@ export class Recognition {
     this.items.receive(event);
     if (event.type === 'final') this.session.recognised(event.end - event.start);
     if (event.type === 'speech_started' && this.config.turnDetection?.interruptResponse)
-      this.session.hush('turn_detected');
+      this.session.response?.cancel('turn_detected');
   }
 
   /** @param endS second of the stream */
@@ -311,12 +302,6 @@ const tooSlow = (): DomainError =>
     retryAfterMs: 1000,
   });
 
-/** Bytes of one second as sent by the client. */
-const sentBytesPerSecond = ({
-  encoding,
-  sampleRate,
-}: SessionConfig['format']): number =>
-  encoding === 'pcm16' ? 2 * sampleRate : sampleRate;
 /**
  * The event with the session's utterance number and times.
  * @param utterances completed before this stream

@@ -18,6 +18,13 @@ export interface SpokenText {
 
 /** What a session does about its client's messages and its recogniser's results. */
 export interface SessionActions {
+  /** The one that is being spoken. */
+  readonly response:
+    | {
+        readonly id: string;
+        cancel(reason: 'client_cancelled' | 'turn_detected'): void;
+      }
+    | undefined;
   send(event: ServerEvent): void;
   /** The first stream of the session. @throws DomainError when there is none */
   open(): void;
@@ -29,7 +36,6 @@ export interface SessionActions {
   slowDown(ms: number): void;
   /** @throws DomainError about the text, the voice or the model */
   speak(request: SpokenText): void;
-  hush(reason: 'client_cancelled' | 'turn_detected'): void;
   count(fact: SessionFact, ms?: number): void;
   /** Final text has arrived for that much audio. */
   recognised(audioSeconds: number): void;

@@ -1,19 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-
-/** What metrics and usage count about live sessions. */
-export type ActivityEvent =
-  | (SessionOwner & {
-      readonly type: 'recognised';
-      readonly model: string;
-      readonly audioSeconds: number;
-    })
-  | {
-      readonly type: SessionFact;
-      readonly model: string;
-      /** Of what takes time. */
-      readonly ms: number;
-    };
+import {
+  counterMetric,
+  histogramMetric,
+} from '../../../platform/metrics/metric-provider.js';
 
 export type SessionFact =
   | 'first_text'
@@ -23,19 +13,42 @@ export type SessionFact =
   | 'recovered'
   | 'failed';
 
-interface SessionOwner {
+/** Audio of a live session that was recognised. */
+export interface RecognisedAudio {
+  readonly model: string;
+  readonly audioSeconds: number;
   readonly tenant: string;
   /** Id of the key that usage is counted for; absent: none. */
   readonly keyId?: string | undefined;
 }
 
-/** Events about live sessions. */
+/** Counts what live sessions report, and passes on what is usage. */
 @Injectable()
 export class SessionActivity {
-  readonly #events = new Subject<ActivityEvent>();
-  readonly events$: Observable<ActivityEvent> = this.#events.asObservable();
+  readonly #firstTexts = histogramMetric('stt_ttfb_seconds');
+  readonly #finalDelays = histogramMetric('stt_final_delay_seconds');
+  readonly #voice = counterMetric('stt_vad_events_total');
+  readonly #recoveries = counterMetric('stt_worker_recoveries_total');
+  readonly #recognised = new Subject<RecognisedAudio>();
+  readonly recognised$: Observable<RecognisedAudio> = this.#recognised.asObservable();
 
-  emit(event: ActivityEvent): void {
-    this.#events.next(event);
+  /** @param ms of what takes time */
+  count(fact: SessionFact, model: string, ms: number): void {
+    switch (fact) {
+      case 'first_text':
+        return this.#firstTexts.observe({ model }, ms / 1000);
+      case 'final_delay':
+        return this.#finalDelays.observe({ model }, ms / 1000);
+      case 'speech_started':
+      case 'speech_stopped':
+        return this.#voice.inc({ model, event: fact });
+      case 'recovered':
+      case 'failed':
+        return this.#recoveries.inc({ model, outcome: fact });
+    }
+  }
+
+  recognised(audio: RecognisedAudio): void {
+    this.#recognised.next(audio);
   }
 }

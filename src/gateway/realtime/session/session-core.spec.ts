@@ -30,7 +30,6 @@ function session() {
     'audio',
     'slowDown',
     'speak',
-    'hush',
     'count',
     'recognised',
     'fail',

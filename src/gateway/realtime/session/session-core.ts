@@ -165,8 +165,6 @@ export class SessionCore {
   readonly recognition: Recognition;
   /** Texts that the next response speaks. */
   #texts: string[] = [];
-  /** Of the response that is being spoken. */
-  #responseId: string | undefined;
   readonly #mistakesMs: number[] = [];
 
   /** @param facts as the client is told them */
@@ -218,11 +216,6 @@ export class SessionCore {
   /** The model, if it can transcribe what the session wants. @throws DomainError */
   demandTranscriber(): ModelSpec {
     return demandTranscribing(this.config, this.services.catalog);
-  }
-
-  /** The response has ended. */
-  responded(): void {
-    this.#responseId = undefined;
   }
 
   /** Bad input is recoverable; nothing but bad input is abuse. */
@@ -309,30 +302,30 @@ export class SessionCore {
     voice,
     metadata,
   }: Extract<ClientEvent, { type: 'response.create' }>['speech']): void {
-    if (this.#responseId !== undefined)
+    const active = this.session.response;
+    if (active)
       throw new DomainError(
         'conversation_already_has_active_response',
-        `The response ${this.#responseId} is still being spoken.`,
+        `The response ${active.id} is still being spoken.`,
       );
     const text = given ?? this.#texts.join('\n');
     if (text === '') throw missingField('response.input', ': the text to speak');
     const id = `resp_${randomBytes(12).toString('hex')}`;
     const { speed, voice: usual } = this.config;
     this.session.speak({ id, text, voice: voice ?? usual, speed, metadata });
-    this.#responseId = id;
     if (given === undefined) this.#texts = [];
   }
 
   /** @throws DomainError `response_cancel_not_active` */
   #cancel(responseId: string | undefined): void {
-    const active = this.#responseId;
-    if (active === undefined || (responseId !== undefined && responseId !== active))
+    const active = this.session.response;
+    if (!active || (responseId !== undefined && responseId !== active.id))
       throw new DomainError(
         'response_cancel_not_active',
         'No such response is being spoken.',
         { param: 'response_id' },
       );
-    this.session.hush('client_cancelled');
+    active.cancel('client_cancelled');
   }
 
   #warn({ paths }: IgnoredFields): void {

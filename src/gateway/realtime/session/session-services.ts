@@ -106,7 +106,7 @@ export class SessionServices {
 
   /**
    * @returns PCM s16le mono at 24 kHz, destroyed with the error when the synthesis fails,
-   *   and how it ended, which never rejects
+   *   and the request that makes it
    * @throws DomainError about the text, the voice or the model, or
    *   `queue_full`, `shutting_down`.
    */
@@ -125,14 +125,7 @@ export class SessionServices {
     const params = parseSpeech(body, this.catalog, this.settings.compat);
     const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
     const { maxBufferedBytes } = this.settings.speech;
-    const { audio, request } = startSpeech(
-      this.inference,
-      caller,
-      params,
-      maxBufferedBytes,
-    );
-    const settled = request.settled.then(({ settlement }) => settlement);
-    return { audio, settled, cancel: () => request.cancel('client') };
+    return startSpeech(this.inference, caller, params, maxBufferedBytes);
   }
 
   /**

@@ -28,6 +28,10 @@ export class SpokenResponse {
     void this.#speak();
   }
 
+  get id(): string {
+    return this.request.id;
+  }
+
   /** Resolves after `response.done`. Never rejects. */
   get ended(): Promise<void> {
     return this.#ended.promise;
@@ -36,7 +40,7 @@ export class SpokenResponse {
   /** No more audio is sent from now on; the synthesis stops. */
   cancel(reason: string): void {
     if (this.#done) return;
-    this.speech.cancel();
+    this.speech.request.cancel('client');
     this.#end('cancelled', { reason });
   }
 
@@ -55,7 +59,7 @@ export class SpokenResponse {
   async #speak(): Promise<void> {
     try {
       await this.#pump();
-      const settlement = await this.speech.settled;
+      const { settlement } = await this.speech.request.settled;
       if (settlement.status !== 'completed') throw settlement.error;
       this.#end('completed');
     } catch (thrown) {

@@ -103,7 +103,7 @@ describe('utterances as items', () => {
     receive({ type: 'partial', utterance: 0, text: 'a' });
     const events = fail(new DomainError('engine_failed', 'no'));
     expect(brief(events)).toEqual(['committed', 'failed']);
-    expect(items.next).toBe(1);
+    expect(items.finals).toBe(1);
     expect(items.pending).toBe(false);
   });
 });

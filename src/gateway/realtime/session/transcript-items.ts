@@ -190,9 +190,9 @@ export class TranscriptItems {
     }
   }
 
-  /** Number of the next utterance, once the open ones have failed. */
-  get next(): number {
-    return this.#next;
+  /** Utterances completed so far. */
+  get finals(): number {
+    return this.#finals;
   }
 
   /** The open utterances get no final. */

@@ -234,7 +234,10 @@ export class UtteranceStream implements StreamHandle {
     const final = { type: 'final', utterance, start, end } as const;
     let recognised: RecognisedUtterance | undefined;
     try {
-      if (pcm.length > 0) recognised = this.#start(pcm, String(utterance));
+      if (pcm.length > 0) {
+        recognised = this.#recognise(pcm, String(utterance));
+        this.#running.add(recognised);
+      }
     } catch (error) {
       return this.#fail(error as Error);
     }
@@ -253,12 +256,6 @@ export class UtteranceStream implements StreamHandle {
         if (recognised) this.#running.delete(recognised);
       }
     });
-  }
-
-  #start(pcm: Buffer, name: string): RecognisedUtterance {
-    const recognised = this.#recognise(pcm, name);
-    this.#running.add(recognised);
-    return recognised;
   }
 
   /** Its text is a guess that the end of the utterance replaces; without one nothing is lost. */

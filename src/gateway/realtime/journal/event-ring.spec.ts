@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { EventRing } from './session-outbox.js';
+import { EventRing } from './event-ring.js';
 
 const ringOf = (count: number, limits: { events: number; bytes: number }): EventRing => {
-  const ring = new EventRing(limits);
+  const ring = new EventRing(limits.bytes, limits.events);
   for (let at = 1; at <= count; at += 1) ring.add({ id: `e${at}`, json: '0123456789' });
   return ring;
 };
