@@ -187,7 +187,7 @@ class SchemaGrammar implements SchemaWriter {
         return this.strings.of(schema, path).expression();
       case 'number':
       case 'integer':
-        return numberExpression(withFormat(schema, path), type, path);
+        return numberExpression(withFormat(schema, path), type, path, this.rules);
       default:
         return type;
     }
