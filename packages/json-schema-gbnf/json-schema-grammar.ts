@@ -36,6 +36,7 @@ export const schemaExpression = (
 
 class SchemaGrammar implements SchemaWriter {
   readonly strings: StringRules;
+  readonly #numbers: StringRules;
   readonly #references = new Map<string, string>();
   readonly #known = new Map<object, string>();
   readonly #resolved = new Map<object, Schema>();
@@ -46,7 +47,8 @@ class SchemaGrammar implements SchemaWriter {
     private readonly path: string,
     readonly rules: GrammarRules,
   ) {
-    this.strings = new StringRules(this.rules);
+    this.strings = new StringRules(rules);
+    this.#numbers = new StringRules(rules, false);
   }
 
   expression(): string {
@@ -187,7 +189,7 @@ class SchemaGrammar implements SchemaWriter {
         return this.strings.of(schema, path).expression();
       case 'number':
       case 'integer':
-        return numberExpression(withFormat(schema, path), type, path, this.rules);
+        return numberExpression(withFormat(schema, path), type, path, this.#numbers);
       default:
         return type;
     }

@@ -1,7 +1,7 @@
-import { either, type GrammarRules } from './grammar-rules.js';
+import { either } from './grammar-rules.js';
 import { type Schema, shown } from './schema-fields.js';
 import { refused } from './grammar-error.js';
-import { StringRules } from './string-rules.js';
+import { type StringRules } from './string-rules.js';
 
 /** In units of the last digit, both included. */
 interface Range {
@@ -48,7 +48,7 @@ export function numberExpression(
   schema: Schema,
   type: 'number' | 'integer',
   path: string,
-  rules: GrammarRules,
+  rules: StringRules,
 ): string {
   if (NUMBER_KEYWORDS.every(name => schema[name] === undefined)) return type;
   const limits = limitsOf(schema, path);
@@ -57,7 +57,7 @@ export function numberExpression(
   const range = rangeOf(limits, { scale, furthest: furthestOf(step, scale) }, path);
   const units = step === undefined ? 1n : wholeStep(step, scale);
   const written = (ends = ''): string =>
-    new StringRules(rules, false).matching(`^${ends}${signed(range, scale)}$`, path);
+    rules.matching(`^${ends}${signed(range, scale)}$`, path);
   if (units === 1n) return written();
   const values = fewMultiples(range, units);
   if (values?.length === 0)
