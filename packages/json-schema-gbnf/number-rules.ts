@@ -9,16 +9,14 @@ interface Range {
   readonly most: bigint;
 }
 
-interface Limits {
-  readonly least?: Limit;
-  readonly most?: Limit;
-}
-
+/** Of an upper one the value has the other sign: both are from where numbers are allowed. */
 interface Limit {
   readonly value: number;
   readonly isExcluded: boolean;
   readonly keyword: string;
 }
+
+type Limits = readonly [least: Limit | undefined, most: Limit | undefined];
 
 /** Digits behind the point. */
 const FRACTION_DIGITS = 10;
@@ -83,30 +81,39 @@ function furthestOf(step: Decimal | undefined, scale: number): bigint {
 
 /** Whether `value` lies within the bounds. */
 export function numberAllows(schema: Schema, value: number, path: string): boolean {
-  const { least, most } = limitsOf(schema, path);
+  const [least, most] = limitsOf(schema, path);
   const step = stepOf(schema, path);
-  if (least && (value < least.value || (least.isExcluded && value === least.value)))
-    return false;
-  if (most && (value > most.value || (most.isExcluded && value === most.value)))
-    return false;
-  return step === undefined || isMultiple(decimalOf(value), step);
+  return (
+    isFrom(least, value) &&
+    isFrom(most, -value) &&
+    (step === undefined || isMultiple(decimalOf(value), step))
+  );
 }
 
-function limitsOf(schema: Schema, path: string): Limits {
-  const limit = (keyword: string, isExcluded: boolean): Limit[] => {
-    const value = schema[keyword];
-    if (value === undefined) return [];
-    if (typeof value === 'number' && Number.isFinite(value))
-      return [{ value, isExcluded, keyword }];
-    throw refused(`${path}.${keyword}`, `must be a number; got ${shown(value)}`);
-  };
-  const [least] = [...limit('minimum', false), ...limit('exclusiveMinimum', true)].sort(
-    (a, b) => b.value - a.value || Number(b.isExcluded) - Number(a.isExcluded),
-  );
-  const [most] = [...limit('maximum', false), ...limit('exclusiveMaximum', true)].sort(
-    (a, b) => a.value - b.value || Number(b.isExcluded) - Number(a.isExcluded),
-  );
-  return { least, most };
+const isFrom = (limit: Limit | undefined, value: number): boolean =>
+  !limit || value > limit.value || (value === limit.value && !limit.isExcluded);
+
+const limitsOf = (schema: Schema, path: string): Limits => [
+  strictest(schema, path, 1, ['minimum', 'exclusiveMinimum']),
+  strictest(schema, path, -1, ['maximum', 'exclusiveMaximum']),
+];
+
+function strictest(
+  schema: Schema,
+  path: string,
+  sign: 1 | -1,
+  keywords: readonly [included: string, excluded: string],
+): Limit | undefined {
+  const [limit] = keywords
+    .filter(keyword => schema[keyword] !== undefined)
+    .map(keyword => {
+      const value = schema[keyword];
+      if (typeof value === 'number' && Number.isFinite(value))
+        return { value: sign * value, isExcluded: keyword === keywords[1], keyword };
+      throw refused(`${path}.${keyword}`, `must be a number; got ${shown(value)}`);
+    })
+    .sort((a, b) => b.value - a.value || Number(b.isExcluded) - Number(a.isExcluded));
+  return limit;
 }
 
 function stepOf(schema: Schema, path: string): Decimal | undefined {
@@ -138,10 +145,8 @@ const wholeStep = (step: Decimal, scale: number): bigint => {
 const greatestDivisor = (a: bigint, b: bigint): bigint =>
   b === 0n ? a : greatestDivisor(b, a % b);
 
-function fractionDigits({ least, most }: Limits): number {
-  const excluded = [least, most].flatMap(limit =>
-    limit?.isExcluded ? [limit.value] : [],
-  );
+function fractionDigits(limits: Limits): number {
+  const excluded = limits.flatMap(limit => (limit?.isExcluded ? [limit.value] : []));
   const whole = Math.max(
     1,
     ...excluded.map(value => String(decimalWhole(value)).length),
@@ -155,16 +160,16 @@ const decimalWhole = (value: number): bigint =>
 const largest = (digits: number): bigint => 10n ** BigInt(digits) - 1n;
 
 function rangeOf(
-  { least, most }: Limits,
+  [least, most]: Limits,
   { scale, furthest }: { readonly scale: number; readonly furthest: bigint },
   path: string,
 ): Range {
-  const range = {
-    least: larger(-furthest, least ? lowUnits(least, scale) : -furthest),
-    most: smaller(furthest, most ? highUnits(most, scale) : furthest),
-  };
+  const from = (limit: Limit | undefined): bigint =>
+    limit ? larger(-furthest, firstUnits(limit, scale)) : -furthest;
+  const range = { least: from(least), most: -from(most) };
   if (range.least <= range.most) return range;
-  const { keyword, value } = (most ?? least)!;
+  const { keyword } = (most ?? least)!;
+  const value = most ? -most.value : least!.value;
   const other = most && least ? ` and \`${least.keyword}\` ${least.value}` : '';
   throw refused(
     `${path}.${keyword}`,
@@ -172,14 +177,9 @@ function rangeOf(
   );
 }
 
-function lowUnits({ value, isExcluded }: Limit, scale: number): bigint {
+function firstUnits({ value, isExcluded }: Limit, scale: number): bigint {
   const { floor, isExact } = unitsAt(decimalOf(value), scale);
   return isExact && !isExcluded ? floor : floor + 1n;
-}
-
-function highUnits({ value, isExcluded }: Limit, scale: number): bigint {
-  const { floor, isExact } = unitsAt(decimalOf(value), scale);
-  return isExact && isExcluded ? floor - 1n : floor;
 }
 
 /** As a pattern: numbers below 0 and others apart; there is no -0. */
@@ -253,7 +253,6 @@ function multiplesAhead(step: bigint, digits: number): string {
 }
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** A finite decimal: `units / 10^scale`. */
 interface Decimal {
