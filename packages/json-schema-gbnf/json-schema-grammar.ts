@@ -175,11 +175,7 @@ class SchemaGrammar implements SchemaWriter {
   }
 
   #typed(schema: Schema, type: JsonType, path: string): string {
-    for (const keyword of Object.keys(schema)) {
-      const { treatment, of } = keywordOf(keyword);
-      if (treatment === 'refused' && of?.includes(type))
-        throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
-    }
+    demandKnown(schema, path, type);
     switch (type) {
       case 'object':
         return objectExpression(schema, path, this);
@@ -263,12 +259,14 @@ function isAlone(schema: Schema, keyword: string): boolean {
   return Object.keys(schema).every(name => name === keyword || silent(name));
 }
 
-function demandKnown(schema: Schema, path: string): void {
-  for (const keyword of Object.keys(schema)) {
+/** Keywords about values of `type`; without it, those about values of any. */
+function demandKnown(schema: Schema, path: string, type?: JsonType): void {
+  const refusedOne = Object.keys(schema).find(keyword => {
     const { treatment, of } = keywordOf(keyword);
-    if (treatment === 'refused' && of === undefined)
-      throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
-  }
+    return treatment === 'refused' && (type ? of?.includes(type) : of === undefined);
+  });
+  if (refusedOne !== undefined)
+    throw refused(`${path}.${refusedOne}`, 'this keyword cannot be held');
 }
 
 /** Those that are named; without, those that some keyword is about. Empty: any value. */
