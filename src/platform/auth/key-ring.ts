@@ -5,9 +5,8 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleInit,
-  Optional,
 } from '@nestjs/common';
-import { EMPTY, merge, type Observable, Subject } from 'rxjs';
+import { merge, type Observable, Subject } from 'rxjs';
 import { type StoredKey } from '../../core/access/stored-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { LIMIT_NAMES, type Limits } from '../../core/limits/limit-rules.js';
@@ -110,10 +109,8 @@ class HeldKeys {
   }
 }
 
-const isExpired = (
-  { expiresAtMs }: Pick<HeldKey, 'expiresAtMs'>,
-  nowMs: number,
-): boolean => expiresAtMs !== undefined && nowMs >= expiresAtMs;
+const isExpired = ({ expiresAtMs = Infinity }: HeldKey): boolean =>
+  Date.now() >= expiresAtMs;
 
 /** One small query; a change by another gateway is known after this time. */
 const POLL_MS = 2000;
@@ -269,14 +266,14 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   /** @throws ConfigError for a file that cannot be used */
   constructor(
     private readonly settings: Settings,
-    @Optional() private readonly stored?: StoredKeys,
+    private readonly stored: StoredKeys,
   ) {
     const { keysFile, key } = settings.auth;
     this.#path = keysFile;
     this.#isRequired = requiresKeys(settings);
     this.#entries = keysFile === '' ? entriesOf(key) : readKeysFile(keysFile);
     this.#held = new HeldKeys(this.#entries);
-    this.changed$ = merge(this.#changed, stored?.changed$ ?? EMPTY);
+    this.changed$ = merge(this.#changed, stored.changed$);
   }
 
   /**
@@ -285,7 +282,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
    */
   get enabled(): boolean {
     if (this.#isRequired) return true;
-    return !this.settings.auth.allowAnonymous && (this.stored?.everMade ?? false);
+    return !this.settings.auth.allowAnonymous && this.stored.everMade;
   }
 
   get state(): (typeof KEY_STATES)[number] {
@@ -303,17 +300,17 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     const digest = keyDigest(token);
     const inFile = this.#held.find(digest);
     if (inFile) return inFile.principal;
-    const key = this.stored?.held.find(digest);
+    const key = this.stored.held.find(digest);
     if (!key) return undefined;
-    if (isExpired(key, Date.now())) throw expired(key);
-    this.stored?.markUsed(key.principal.keyId);
+    if (isExpired(key)) throw expired(key);
+    this.stored.markUsed(key.principal.keyId);
     return key.principal;
   }
 
   /** False once the key of that id was withdrawn or has expired. */
   has(keyId: string): boolean {
     const key = this.#get(keyId);
-    return key !== undefined && !isExpired(key, Date.now());
+    return key !== undefined && !isExpired(key);
   }
 
   /** What was set for this key alone, in place of `limits.*`. */
@@ -323,8 +320,8 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
 
   /** Weight of a tenant in the queues (D-25): the largest of its keys, 1 without any. */
   weightOf(tenant: string): number {
-    const weights = [this.#held, this.stored?.held].map(
-      held => held?.weights.get(tenant) ?? 1,
+    const weights = [this.#held, this.stored.held].map(
+      held => held.weights.get(tenant) ?? 1,
     );
     return Math.max(...weights);
   }
@@ -356,7 +353,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   }
 
   #get(keyId: string) {
-    return this.#held.get(keyId) ?? this.stored?.held.get(keyId);
+    return this.#held.get(keyId) ?? this.stored.held.get(keyId);
   }
 
   readonly #onStat = (now: Stats, before: Stats) => {
