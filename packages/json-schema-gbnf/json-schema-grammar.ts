@@ -36,6 +36,7 @@ export const schemaExpression = (
 
 class SchemaGrammar implements SchemaWriter {
   readonly strings: StringRules;
+  readonly #numbers: StringRules;
   readonly #references = new Map<string, string>();
   readonly #known = new Map<object, string>();
   readonly #resolved = new Map<object, Schema>();
@@ -46,7 +47,8 @@ class SchemaGrammar implements SchemaWriter {
     private readonly path: string,
     readonly rules: GrammarRules,
   ) {
-    this.strings = new StringRules(this.rules);
+    this.strings = new StringRules(rules);
+    this.#numbers = new StringRules(rules, false);
   }
 
   expression(): string {
@@ -173,11 +175,7 @@ class SchemaGrammar implements SchemaWriter {
   }
 
   #typed(schema: Schema, type: JsonType, path: string): string {
-    for (const keyword of Object.keys(schema)) {
-      const { treatment, of } = keywordOf(keyword);
-      if (treatment === 'refused' && of?.includes(type))
-        throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
-    }
+    demandKnown(schema, path, type);
     switch (type) {
       case 'object':
         return objectExpression(schema, path, this);
@@ -187,7 +185,7 @@ class SchemaGrammar implements SchemaWriter {
         return this.strings.of(schema, path).expression();
       case 'number':
       case 'integer':
-        return numberExpression(withFormat(schema, path), type, path);
+        return numberExpression(withFormat(schema, path), type, path, this.#numbers);
       default:
         return type;
     }
@@ -261,12 +259,14 @@ function isAlone(schema: Schema, keyword: string): boolean {
   return Object.keys(schema).every(name => name === keyword || silent(name));
 }
 
-function demandKnown(schema: Schema, path: string): void {
-  for (const keyword of Object.keys(schema)) {
+/** Keywords about values of `type`; without it, those about values of any. */
+function demandKnown(schema: Schema, path: string, type?: JsonType): void {
+  const refusedOne = Object.keys(schema).find(keyword => {
     const { treatment, of } = keywordOf(keyword);
-    if (treatment === 'refused' && of === undefined)
-      throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
-  }
+    return treatment === 'refused' && (type ? of?.includes(type) : of === undefined);
+  });
+  if (refusedOne !== undefined)
+    throw refused(`${path}.${refusedOne}`, 'this keyword cannot be held');
 }
 
 /** Those that are named; without, those that some keyword is about. Empty: any value. */

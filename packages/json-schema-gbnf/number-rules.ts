@@ -1,6 +1,7 @@
 import { either } from './grammar-rules.js';
 import { type Schema, shown } from './schema-fields.js';
 import { refused } from './grammar-error.js';
+import { type StringRules } from './string-rules.js';
 
 /** In units of the last digit, both included. */
 interface Range {
@@ -8,16 +9,14 @@ interface Range {
   readonly most: bigint;
 }
 
-interface Limits {
-  readonly least?: Limit;
-  readonly most?: Limit;
-}
-
+/** Of an upper one the value has the other sign: both are from where numbers are allowed. */
 interface Limit {
   readonly value: number;
   readonly isExcluded: boolean;
   readonly keyword: string;
 }
+
+type Limits = readonly [least: Limit | undefined, most: Limit | undefined];
 
 /** Digits behind the point. */
 const FRACTION_DIGITS = 10;
@@ -47,6 +46,7 @@ export function numberExpression(
   schema: Schema,
   type: 'number' | 'integer',
   path: string,
+  rules: StringRules,
 ): string {
   if (NUMBER_KEYWORDS.every(name => schema[name] === undefined)) return type;
   const limits = limitsOf(schema, path);
@@ -54,21 +54,23 @@ export function numberExpression(
   const scale = type === 'integer' ? 0 : (step?.scale ?? fractionDigits(limits));
   const range = rangeOf(limits, { scale, furthest: furthestOf(step, scale) }, path);
   const units = step === undefined ? 1n : wholeStep(step, scale);
-  if (units === 1n) return signed(range, part => decimals(part, scale));
+  const written = (ends = ''): string =>
+    rules.matching(`^${ends}${signed(range, scale)}$`, path);
+  if (units === 1n) return written();
   const values = fewMultiples(range, units);
   if (values?.length === 0)
     throw refused(
       `${path}.multipleOf`,
       `${shown(schema.multipleOf)} has no multiple in this range`,
     );
-  if (values) return either(values.map(value => `"${textOf(value, scale)}"`));
+  if (values) return either(values.map(value => `"${shortText(value, scale)}"`));
   const digits = scale > 0 ? 0 : residueDigits(units);
   if (digits === 0)
     throw refused(
       `${path}.multipleOf`,
       `${shown(schema.multipleOf)} cannot be held in this range`,
     );
-  return signed(range, part => multiples(part, units, digits));
+  return written(multiplesAhead(units, digits));
 }
 
 /** Of a side without a bound. */
@@ -79,30 +81,39 @@ function furthestOf(step: Decimal | undefined, scale: number): bigint {
 
 /** Whether `value` lies within the bounds. */
 export function numberAllows(schema: Schema, value: number, path: string): boolean {
-  const { least, most } = limitsOf(schema, path);
+  const [least, most] = limitsOf(schema, path);
   const step = stepOf(schema, path);
-  if (least && (value < least.value || (least.isExcluded && value === least.value)))
-    return false;
-  if (most && (value > most.value || (most.isExcluded && value === most.value)))
-    return false;
-  return step === undefined || isMultiple(decimalOf(value), step);
+  return (
+    isFrom(least, value) &&
+    isFrom(most, -value) &&
+    (step === undefined || isMultiple(decimalOf(value), step))
+  );
 }
 
-function limitsOf(schema: Schema, path: string): Limits {
-  const limit = (keyword: string, isExcluded: boolean): Limit[] => {
-    const value = schema[keyword];
-    if (value === undefined) return [];
-    if (typeof value === 'number' && Number.isFinite(value))
-      return [{ value, isExcluded, keyword }];
-    throw refused(`${path}.${keyword}`, `must be a number; got ${shown(value)}`);
-  };
-  const [least] = [...limit('minimum', false), ...limit('exclusiveMinimum', true)].sort(
-    (a, b) => b.value - a.value || Number(b.isExcluded) - Number(a.isExcluded),
-  );
-  const [most] = [...limit('maximum', false), ...limit('exclusiveMaximum', true)].sort(
-    (a, b) => a.value - b.value || Number(b.isExcluded) - Number(a.isExcluded),
-  );
-  return { least, most };
+const isFrom = (limit: Limit | undefined, value: number): boolean =>
+  !limit || value > limit.value || (value === limit.value && !limit.isExcluded);
+
+const limitsOf = (schema: Schema, path: string): Limits => [
+  strictest(schema, path, 1, ['minimum', 'exclusiveMinimum']),
+  strictest(schema, path, -1, ['maximum', 'exclusiveMaximum']),
+];
+
+function strictest(
+  schema: Schema,
+  path: string,
+  sign: 1 | -1,
+  keywords: readonly [included: string, excluded: string],
+): Limit | undefined {
+  const [limit] = keywords
+    .filter(keyword => schema[keyword] !== undefined)
+    .map(keyword => {
+      const value = schema[keyword];
+      if (typeof value === 'number' && Number.isFinite(value))
+        return { value: sign * value, isExcluded: keyword === keywords[1], keyword };
+      throw refused(`${path}.${keyword}`, `must be a number; got ${shown(value)}`);
+    })
+    .sort((a, b) => b.value - a.value || Number(b.isExcluded) - Number(a.isExcluded));
+  return limit;
 }
 
 function stepOf(schema: Schema, path: string): Decimal | undefined {
@@ -134,10 +145,8 @@ const wholeStep = (step: Decimal, scale: number): bigint => {
 const greatestDivisor = (a: bigint, b: bigint): bigint =>
   b === 0n ? a : greatestDivisor(b, a % b);
 
-function fractionDigits({ least, most }: Limits): number {
-  const excluded = [least, most].flatMap(limit =>
-    limit?.isExcluded ? [limit.value] : [],
-  );
+function fractionDigits(limits: Limits): number {
+  const excluded = limits.flatMap(limit => (limit?.isExcluded ? [limit.value] : []));
   const whole = Math.max(
     1,
     ...excluded.map(value => String(decimalWhole(value)).length),
@@ -151,16 +160,16 @@ const decimalWhole = (value: number): bigint =>
 const largest = (digits: number): bigint => 10n ** BigInt(digits) - 1n;
 
 function rangeOf(
-  { least, most }: Limits,
+  [least, most]: Limits,
   { scale, furthest }: { readonly scale: number; readonly furthest: bigint },
   path: string,
 ): Range {
-  const range = {
-    least: larger(-furthest, least ? lowUnits(least, scale) : -furthest),
-    most: smaller(furthest, most ? highUnits(most, scale) : furthest),
-  };
+  const from = (limit: Limit | undefined): bigint =>
+    limit ? larger(-furthest, firstUnits(limit, scale)) : -furthest;
+  const range = { least: from(least), most: -from(most) };
   if (range.least <= range.most) return range;
-  const { keyword, value } = (most ?? least)!;
+  const { keyword } = (most ?? least)!;
+  const value = most ? -most.value : least!.value;
   const other = most && least ? ` and \`${least.keyword}\` ${least.value}` : '';
   throw refused(
     `${path}.${keyword}`,
@@ -168,55 +177,49 @@ function rangeOf(
   );
 }
 
-function lowUnits({ value, isExcluded }: Limit, scale: number): bigint {
+function firstUnits({ value, isExcluded }: Limit, scale: number): bigint {
   const { floor, isExact } = unitsAt(decimalOf(value), scale);
   return isExact && !isExcluded ? floor : floor + 1n;
 }
 
-function highUnits({ value, isExcluded }: Limit, scale: number): bigint {
-  const { floor, isExact } = unitsAt(decimalOf(value), scale);
-  return isExact && isExcluded ? floor - 1n : floor;
-}
-
-/** Numbers below 0 and others apart; there is no -0. */
-function signed({ least, most }: Range, of: (range: Range) => string): string {
+/** As a pattern: numbers below 0 and others apart; there is no -0. */
+function signed({ least, most }: Range, scale: number): string {
   const options: string[] = [];
-  const below = least < 0n ? of({ least: larger(1n, -most), most: -least }) : '';
-  if (below !== '') options.push(`"-" ${below}`);
-  if (most >= 0n) options.push(of({ least: larger(0n, least), most }));
-  return either(options.filter(option => option !== ''));
+  if (least < 0n)
+    options.push(`-${within({ least: larger(1n, -most), most: -least }, scale)}`);
+  if (most >= 0n) options.push(within({ least: larger(0n, least), most }, scale));
+  return `(${options.join('|')})`;
 }
 
 /** Of numbers that are not negative. */
-function decimals({ least, most }: Range, scale: number): string {
-  const low = split(least, scale);
-  const high = split(most, scale);
-  if (low.whole === high.whole)
-    return `"${low.whole}" ${fractionBetween(low.fraction, high.fraction)}`;
-  const [none, all] = ['0'.repeat(scale), '9'.repeat(scale)];
-  const options: string[] = [];
-  let [first, last] = [low.whole, high.whole];
-  if (low.fraction !== none)
-    options.push(`"${first++}" ${fractionBetween(low.fraction, all)}`);
-  if (high.fraction !== all)
-    options.push(`"${last--}" ${fractionBetween(none, high.fraction)}`);
-  if (first <= last)
-    options.push(`${wholeBetween(first, last)} ${fractionBetween(none, all)}`);
-  return either(options);
+function within({ least, most }: Range, scale: number): string {
+  const fraction = scale === 0 ? '' : `([.]\\d{1,${scale}})?`;
+  const isLess = `(?!${atLeast(shortText(most + 1n, scale))}$)`;
+  return `(?=${atLeast(shortText(least, scale))}$)${isLess}(0|[1-9]\\d*)${fraction}`;
 }
 
-function split(units: bigint, scale: number) {
-  const one = 10n ** BigInt(scale);
-  return {
-    whole: units / one,
-    fraction: scale === 0 ? '' : String(units % one).padStart(scale, '0'),
-  };
+/** The first digit that differs decides, where there are equally many before the point. */
+function atLeast(bound: string): string {
+  const { length } = bound.split('.')[0]!;
+  const behind = (at: number): string =>
+    at > length ? '\\d*' : `\\d{${length - at}}([.]\\d*)?`;
+  const equallyLong = [...bound].reduceRight(
+    (rest, character, at) =>
+      /[.9]/.test(character)
+        ? `[${character}]${rest}`
+        : `([${Number(character) + 1}-9]${behind(at + 1)}|${character}${rest})`,
+    behind(bound.length),
+  );
+  return `(\\d{${length + 1},}([.]\\d*)?|${equallyLong})`;
 }
 
-function textOf(units: bigint, scale: number): string {
-  const { whole, fraction } = split(units < 0n ? -units : units, scale);
-  const digits = fraction.replace(/0+$/, '');
-  return `${units < 0n ? '-' : ''}${whole}${digits === '' ? '' : `.${digits}`}`;
+/** Without zeros at the end of what is behind the point. */
+function shortText(units: bigint, scale: number): string {
+  if (units < 0n) return `-${shortText(-units, scale)}`;
+  const digits = String(units).padStart(scale + 1, '0');
+  const point = digits.length - scale;
+  const fraction = digits.slice(point).replace(/0+$/, '');
+  return digits.slice(0, point) + (fraction === '' ? '' : `.${fraction}`);
 }
 
 /** All multiples in the range; undefined: there are many. */
@@ -241,29 +244,15 @@ function residueDigits(step: bigint): number {
     : 0;
 }
 
-/** Any leading digits, then last ones that make it a multiple; empty: there is none. */
-function multiples({ least, most }: Range, step: bigint, digits: number): string {
-  const base = 10n ** BigInt(digits);
-  const byLeading = new Map<string, string[]>();
-  const options: string[] = [];
-  for (let last = 0n; last < base; last += step) {
-    if (last >= least && last <= most) options.push(`"${last}"`);
-    const [low, high] = [larger(1n, ceiled(least - last, base)), (most - last) / base];
-    if (most < last || low > high) continue;
-    const leading = wholeBetween(low, high);
-    byLeading.set(leading, [
-      ...(byLeading.get(leading) ?? []),
-      `"${String(last).padStart(digits, '0')}"`,
-    ]);
-  }
-  for (const [leading, lasts] of byLeading) options.push(`${leading} ${either(lasts)}`);
-  return options.length === 0 ? '' : either(options);
+/** A look-ahead: any leading digits, then last ones that make it a multiple. */
+function multiplesAhead(step: bigint, digits: number): string {
+  const count = Number(10n ** BigInt(digits) / step);
+  const lasts = Array.from({ length: count }, (_, at) => String(BigInt(at) * step));
+  const padded = lasts.map(last => last.padStart(digits, '0'));
+  return `(?=-?(${lasts.join('|')}|\\d+(${padded.join('|')}))$)`;
 }
 
-const ceiled = (value: bigint, base: bigint): bigint =>
-  value <= 0n ? 0n : (value + base - 1n) / base;
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** A finite decimal: `units / 10^scale`. */
 interface Decimal {
@@ -297,75 +286,3 @@ function isMultiple(value: Decimal, step: Decimal): boolean {
   const scale = Math.max(value.scale, step.scale);
   return unitsAt(value, scale).floor % unitsAt(step, scale).floor === 0n;
 }
-
-/**
- * Digits of a whole number from `least` to `most`, without leading zeros. Both are
- * 0 or more.
- */
-function wholeBetween(least: bigint, most: bigint): string {
-  const options: string[] = [];
-  const [shortest, longest] = [String(least).length, String(most).length];
-  for (let length = shortest; length <= longest; length += 1) {
-    const first = length === shortest ? String(least) : `1${'0'.repeat(length - 1)}`;
-    const last = length === longest ? String(most) : '9'.repeat(length);
-    options.push(digits(first, last, false));
-  }
-  return oneOf(options);
-}
-
-/**
- * A point and digits behind it, at most as many as `least` and `most` have, whose
- * value lies between the two. Where nothing behind the point is possible as well, it
- * may be left out.
- */
-function fractionBetween(least: string, most: string): string {
-  if (!isAll(least, '0')) return `"." ${digits(least, most, true)}`;
-  if (least === '') return '';
-  const behind = isAll(most, '9')
-    ? some(1, most.length)
-    : digits(least, most, true, true);
-  return `("." ${behind})?`;
-}
-
-/**
- * Digits from `first` to `last`, which are equally long.
- * @param isFraction zeros at the end may be left out
- * @param mayEnd behind the first digit
- */
-function digits(
-  first: string,
-  last: string,
-  isFraction: boolean,
-  mayEnd = false,
-): string {
-  const any = (count: number): string => some(isFraction ? 0 : count, count);
-  if (isAll(first, '0') && isAll(last, '9')) return any(first.length);
-  const [low, high] = [first[0]!, last[0]!];
-  const [lowRest, highRest] = [first.slice(1), last.slice(1)];
-  if (low === high)
-    return begun(low, digits(lowRest, highRest, isFraction, mayEnd), mayEnd);
-  const from = isAll(lowRest, '0') ? low : next(low);
-  const to = isAll(highRest, '9') ? high : before(high);
-  const options: string[] = [];
-  if (from !== low)
-    options.push(begun(low, digits(lowRest, '9'.repeat(lowRest.length), isFraction)));
-  if (from <= to) options.push(digit(from, to) + any(lowRest.length));
-  if (to !== high) {
-    const rest = digits('0'.repeat(highRest.length), highRest, isFraction, isFraction);
-    options.push(begun(high, rest, isFraction));
-  }
-  return oneOf(options);
-}
-
-const begun = (digit: string, rest: string, mayEnd = false): string =>
-  `"${digit}" ${mayEnd && rest !== '' ? `(${rest})?` : rest}`;
-const digit = (first: string, last: string): string =>
-  first === last ? `"${first}"` : `[${first}-${last}]`;
-const some = (least: number, most: number): string =>
-  most === 0 ? '' : ` [0-9]${least === most ? `{${most}}` : `{${least},${most}}`}`;
-const next = (one: string): string => String(Number(one) + 1);
-const before = (one: string): string => String(Number(one) - 1);
-const isAll = (digits: string, one: string): boolean =>
-  [...digits].every(each => each === one);
-const oneOf = (options: readonly string[]): string =>
-  options.length === 1 ? options[0]! : either(options);

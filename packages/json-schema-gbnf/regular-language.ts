@@ -38,7 +38,8 @@ export class Languages {
   readonly empty: Language;
   readonly any: Language;
   readonly #known = new Map<string, Language>();
-  #work = 0;
+  /** Done so far; who sets it back begins anew. */
+  work = 0;
 
   /** @param refuse more than `MOST_WORK` is asked for */
   constructor(
@@ -191,7 +192,7 @@ export class Languages {
   }
 
   #count(): void {
-    if (++this.#work > MOST_WORK) this.refuse();
+    if (++this.work > MOST_WORK) this.refuse();
   }
 }
 

@@ -21,17 +21,29 @@ interface Keyword {
   readonly note?: string;
 }
 
-const keyword =
-  (treatment: Keyword['treatment']) =>
-  (note?: string, of?: Keyword['of']): Keyword => ({ treatment, note, of });
-const enforced = keyword('enforced');
-const refused = keyword('refused');
+type Types = Keyword['of'];
+
+/** @param notes how far each of them is held */
+const enforced = (
+  notes: Readonly<Record<string, string | undefined>>,
+  of?: Types,
+): Readonly<Record<string, Keyword>> =>
+  Object.fromEntries(
+    Object.entries(notes).map(([name, note]) => [
+      name,
+      { treatment: 'enforced', note, of },
+    ]),
+  );
+
+const refused = (of: Types, ...names: readonly string[]) =>
+  Object.fromEntries(
+    names.map((name): [string, Keyword] => [name, { treatment: 'refused', of }]),
+  );
+
 const ANNOTATION: Keyword = { treatment: 'annotation' };
 
 const OBJECT = ['object'] as const;
 const ARRAY = ['array'] as const;
-const STRING = ['string'] as const;
-const NUMBER = ['number', 'integer'] as const;
 const RANGE =
   'in plain decimals: whole numbers up to ±(2^53 - 1), others with up to 15 digits before the point and 10 behind it';
 
@@ -41,65 +53,69 @@ const RANGE =
  * README is made of this one (`npm run docs`).
  */
 export const KEYWORDS: Readonly<Record<string, Keyword>> = {
-  type: enforced(),
-  enum: enforced(),
-  const: enforced(),
-  $ref: enforced(
-    'into the schema itself, also recursive; keywords beside it hold as well',
+  ...enforced({
+    type: undefined,
+    enum: undefined,
+    const: undefined,
+    $ref: 'into the schema itself, also recursive; keywords beside it hold as well',
+    $defs: 'where `$ref` leads',
+    definitions: 'where `$ref` leads',
+    anyOf: undefined,
+    oneOf: 'as `anyOf`: that only one of them holds is not checked',
+    allOf: 'merged into one schema; what cannot be merged is refused',
+    nullable: 'true: null may be written',
+  }),
+  ...enforced(
+    {
+      properties: 'written in their order; optional ones may be left out',
+      required: undefined,
+      additionalProperties: 'beside `properties`, no others are written',
+      unevaluatedProperties: 'true or false',
+      propertyNames: 'lists, lengths, patterns and formats',
+      minProperties: 'without `properties`: 0 or 1',
+      maxProperties: undefined,
+    },
+    OBJECT,
   ),
-  $defs: enforced('where `$ref` leads'),
-  definitions: enforced('where `$ref` leads'),
-  anyOf: enforced(),
-  oneOf: enforced('as `anyOf`: that only one of them holds is not checked'),
-  allOf: enforced('merged into one schema; what cannot be merged is refused'),
-  nullable: enforced('true: null may be written'),
-  properties: enforced('written in their order; optional ones may be left out', OBJECT),
-  required: enforced(undefined, OBJECT),
-  additionalProperties: enforced('beside `properties`, no others are written', OBJECT),
-  unevaluatedProperties: enforced('true or false', OBJECT),
-  propertyNames: enforced('lists, lengths, patterns and formats', OBJECT),
-  minProperties: enforced('without `properties`: 0 or 1', OBJECT),
-  maxProperties: enforced(undefined, OBJECT),
-  items: enforced(undefined, ARRAY),
-  prefixItems: enforced('all of them are written, as far as `maxItems` allows', ARRAY),
-  additionalItems: enforced('beside a list in `items`', ARRAY),
-  minItems: enforced('up to 10,000', ARRAY),
-  maxItems: enforced('up to 10,000', ARRAY),
-  uniqueItems: enforced(
-    'items of a list of up to 30 values, written in its order; at most one item otherwise',
+  ...enforced(
+    {
+      items: undefined,
+      prefixItems: 'all of them are written, as far as `maxItems` allows',
+      additionalItems: 'beside a list in `items`',
+      minItems: 'up to 10,000',
+      maxItems: 'up to 10,000',
+      uniqueItems:
+        'items of a list of up to 30 values, written in its order; at most one item otherwise',
+    },
     ARRAY,
   ),
-  minLength: enforced('up to 10,000', STRING),
-  maxLength: enforced('up to 10,000', STRING),
-  pattern: enforced(
-    'regular ones with look-aheads; without look-behinds, back references, `\\b`, `\\p`',
-    STRING,
+  ...enforced(
+    {
+      minLength: 'up to 10,000',
+      maxLength: 'up to 10,000',
+      pattern:
+        'regular ones with look-aheads; without look-behinds, back references, `\\b`, `\\p`',
+    },
+    ['string'],
   ),
-  format: enforced(
-    'the formats below; an unknown one is refused, unless a `pattern` stands beside it',
+  ...enforced({
+    format:
+      'the formats below; an unknown one is refused, unless a `pattern` stands beside it',
+  }),
+  ...enforced(
+    {
+      minimum: RANGE,
+      maximum: RANGE,
+      exclusiveMinimum: RANGE,
+      exclusiveMaximum: RANGE,
+      multipleOf: 'divisors of a power of ten; others where up to 1000 values remain',
+    },
+    ['number', 'integer'],
   ),
-  minimum: enforced(RANGE, NUMBER),
-  maximum: enforced(RANGE, NUMBER),
-  exclusiveMinimum: enforced(RANGE, NUMBER),
-  exclusiveMaximum: enforced(RANGE, NUMBER),
-  multipleOf: enforced(
-    'divisors of a power of ten; others where up to 1000 values remain',
-    NUMBER,
-  ),
-  patternProperties: refused(undefined, OBJECT),
-  unevaluatedItems: refused(undefined, ARRAY),
-  contains: refused(undefined, ARRAY),
-  minContains: refused(undefined, ARRAY),
-  maxContains: refused(undefined, ARRAY),
-  dependentRequired: refused(undefined, OBJECT),
-  dependentSchemas: refused(undefined, OBJECT),
-  dependencies: refused(undefined, OBJECT),
-  not: refused(),
-  if: refused(),
-  then: refused(),
-  else: refused(),
-  $dynamicRef: refused(),
-  $recursiveRef: refused(),
+  ...refused(OBJECT, 'patternProperties'),
+  ...refused(ARRAY, 'unevaluatedItems', 'contains', 'minContains', 'maxContains'),
+  ...refused(OBJECT, 'dependentRequired', 'dependentSchemas', 'dependencies'),
+  ...refused(undefined, 'not', 'if', 'then', 'else', '$dynamicRef', '$recursiveRef'),
   ...Object.fromEntries(
     [
       '$schema',

@@ -142,7 +142,8 @@ interface Edge {
  */
 export class StringRules {
   readonly #languages = new Languages(ALPHABET, () => this.#refuse());
-  readonly #written = new Map<Language, string>();
+  /** Rules of languages: what several texts can end with is written once. */
+  readonly #names = new Map<Language, string>();
   #states = 0;
   /** Of the schema whose texts are worked on, for messages. */
   #path = '';
@@ -157,10 +158,12 @@ export class StringRules {
   ) {}
 
   /**
-   * Texts of a pattern, without quotation marks. @throws GrammarError at what
-   * cannot be held
+   * Texts of a pattern, without quotation marks; its bounds are its own. @throws
+   * GrammarError at what cannot be held
    */
   matching(text: string, path: string): string {
+    this.#states = 0;
+    this.#languages.work = 0;
     return this.#automaton({
       lengths: { least: 0, most: Infinity },
       patterns: [{ text, path }],
@@ -199,11 +202,10 @@ export class StringRules {
 
   #automaton(demands: StringDemands): string {
     const language = this.#languageOf(demands);
-    const known = this.#written.get(language) ?? this.#write(language);
-    if (known === undefined)
-      throw refused(demands.path, 'there is no text that meets all that is asked of it');
-    this.#written.set(language, known);
-    return known;
+    if (!this.#names.has(language)) this.#write(language);
+    const name = this.#names.get(language);
+    if (name !== undefined) return name;
+    throw refused(demands.path, 'there is no text that meets all that is asked of it');
   }
 
   #refuse(): never {
@@ -222,30 +224,30 @@ export class StringRules {
     ]);
   }
 
-  /** @returns the rule of the language; undefined: it has no text */
-  #write(start: Language): string | undefined {
+  /** Nothing if the language has no text. */
+  #write(start: Language): void {
     const edges = this.#statesOf(start);
-    const alive = aliveOf(edges);
-    if (!alive.has(start)) return undefined;
-    const names = new Map([...alive].map(state => [state, this.rules.add()] as const));
+    const alive = this.#aliveOf(edges);
+    for (const state of alive) this.#names.set(state, this.rules.add());
     for (const state of alive) {
-      const ways = edges.get(state)!.filter(({ to }) => alive.has(to));
-      const bodies = ways.flatMap(({ set, to }) =>
-        characters(set, this.isJson).map(one => `${one} ${names.get(to)!}`),
-      );
+      const bodies = edges.get(state)!.flatMap(({ set, to }) => {
+        const name = this.#names.get(to);
+        return name === undefined
+          ? []
+          : characters(set, this.isJson).map(one => `${one} ${name}`);
+      });
       this.rules.set(
-        names.get(state)!,
+        this.#names.get(state)!,
         [...bodies, ...(state.nullable ? ['""'] : [])].join(' | '),
       );
     }
-    return names.get(start);
   }
 
   #statesOf(start: Language): ReadonlyMap<Language, readonly Edge[]> {
     const edges = new Map<Language, Edge[]>();
     for (const open = [start]; open.length > 0;) {
       const state = open.pop()!;
-      if (edges.has(state)) continue;
+      if (edges.has(state) || this.#names.has(state)) continue;
       if (++this.#states > MOST_STATES) this.#refuse();
       const ways = new Map<Language, Edge>();
       for (const piece of this.#languages.pieces(state)) {
@@ -260,24 +262,24 @@ export class StringRules {
     }
     return edges;
   }
-}
 
-/** States from which a text can come to its end. */
-function aliveOf(edges: ReadonlyMap<Language, readonly Edge[]>): ReadonlySet<Language> {
-  const sources = new Map<Language, Language[]>();
-  for (const [from, ways] of edges)
-    for (const { to } of ways) sources.set(to, [...(sources.get(to) ?? []), from]);
-  const alive = new Set<Language>();
-  for (
-    const open = [...edges.keys()].filter(({ nullable }) => nullable);
-    open.length > 0;
-  ) {
-    const state = open.pop()!;
-    if (alive.has(state)) continue;
-    alive.add(state);
-    open.push(...(sources.get(state) ?? []));
+  /** States of `edges` from which a text can come to its end. */
+  #aliveOf(edges: ReadonlyMap<Language, readonly Edge[]>): ReadonlySet<Language> {
+    const sources = new Map<Language, Language[]>();
+    for (const [from, ways] of edges)
+      for (const { to } of ways) sources.set(to, [...(sources.get(to) ?? []), from]);
+    const alive = new Set<Language>();
+    const open = [...edges.keys()].filter(
+      state => state.nullable || edges.get(state)!.some(({ to }) => this.#names.has(to)),
+    );
+    while (open.length > 0) {
+      const state = open.pop()!;
+      if (alive.has(state)) continue;
+      alive.add(state);
+      open.push(...(sources.get(state) ?? []));
+    }
+    return alive;
   }
-  return alive;
 }
 
 const ESCAPED: Readonly<Record<number, string>> = {

@@ -193,11 +193,9 @@ function splitBySegments(
 export function timestamp(seconds: number, separator: ',' | '.'): string {
   // Rounded once as a whole number: 1.9996 s must become 00:00:02.000, not 00:00:01.1000.
   const totalMs = Math.max(0, Math.round(seconds * 1000));
-  const pad = (value: number, width: number) => String(value).padStart(width, '0');
-  const hours = Math.floor(totalMs / 3_600_000);
-  const minutes = Math.floor(totalMs / 60_000) % 60;
-  const wholeSeconds = Math.floor(totalMs / 1000) % 60;
-  return `${pad(hours, 2)}:${pad(minutes, 2)}:${pad(wholeSeconds, 2)}${separator}${pad(totalMs % 1000, 3)}`;
+  const hours = String(Math.floor(totalMs / 3_600_000)).padStart(2, '0');
+  const behindHours = new Date(totalMs).toISOString().slice(13, 23);
+  return hours + behindHours.replace('.', separator);
 }
 
 /** A cue's text must not contain the arrow that separates its times. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { RecentMap } from '../../core/request/recent-map.js';
@@ -102,7 +102,7 @@ export class Authenticator {
     private readonly keys: KeyRing,
     private readonly tokens: ShortLivedTokens,
     { auth, server }: Settings,
-    @Optional() private readonly stored?: StoredKeys,
+    private readonly stored: StoredKeys,
   ) {
     this.#answerTo = limitFailures(auth.failuresPerMinute);
     this.#issued = auth.oidcIssuer === '' ? undefined : new IssuerTokens(auth);
@@ -198,12 +198,12 @@ export class Authenticator {
   async endSession(token: string): Promise<void> {
     const expiresAtMs = this.tokens.expiryOf(token);
     if (expiresAtMs !== undefined)
-      await this.stored?.endSession(keyDigest(token), expiresAtMs);
+      await this.stored.endSession(keyDigest(token), expiresAtMs);
   }
 
   #shortLived(token: string): Principal | undefined {
     const principal = this.tokens.verify(token);
-    return principal && this.isCurrent(principal) && !this.stored?.isEnded(token)
+    return principal && this.isCurrent(principal) && !this.stored.isEnded(token)
       ? principal
       : undefined;
   }

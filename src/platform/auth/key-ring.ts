@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import {
   Injectable,
@@ -6,9 +5,8 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleInit,
-  Optional,
 } from '@nestjs/common';
-import { EMPTY, merge, type Observable, Subject } from 'rxjs';
+import { merge, type Observable, Subject } from 'rxjs';
 import { type StoredKey } from '../../core/access/stored-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { LIMIT_NAMES, type Limits } from '../../core/limits/limit-rules.js';
@@ -25,10 +23,8 @@ import {
 } from './keys-file.js';
 import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
 
-/** A secret by its digest, and what it lets its holder do. */
+/** What a secret lets its holder do. */
 interface HeldKey {
-  /** 64 hexadecimal digits in lower case. */
-  readonly sha256: string;
   readonly principal: Principal & { readonly keyId: string };
   /** Unix milliseconds; absent: it does not expire. */
   readonly expiresAtMs: number | undefined;
@@ -38,37 +34,33 @@ interface HeldKey {
   readonly weight: number;
 }
 
-/** The key's present secret, then the one before it. */
-function secretsOf(key: Partial<StoredKey> & (ApiKeyEntry | StoredKey)): HeldKey[] {
-  const {
-    id,
-    limits = {},
-    sha256,
-    replaced,
-    expiresAtMs,
-    models,
-    defaultPriority,
-  } = key;
+/**
+ * The key's present secret, then the one before it, each by its digest: 64 hexadecimal
+ * digits in lower case.
+ */
+function secretsOf(
+  key: Partial<StoredKey> & (ApiKeyEntry | StoredKey),
+): (readonly [sha256: string, key: HeldKey])[] {
+  const { id, limits = {}, replaced, expiresAtMs, models, defaultPriority } = key;
   const own = LIMIT_NAMES.flatMap(name => {
     const value = limits[snakeCase(name)];
     return value === undefined ? [] : [[name, value]];
   });
-  const maxDeadlineMs = limits.max_deadline_ms;
   const held = {
-    sha256,
     principal: {
       keyId: id,
       tenant: key.tenant,
       scopes: new Set(key.scopes.filter(isScope)),
-      terms: { key: id, maxDeadlineMs, models, defaultPriority },
+      terms: { key: id, maxDeadlineMs: limits.max_deadline_ms, models, defaultPriority },
     },
     expiresAtMs,
     limits: own.length > 0 ? (Object.fromEntries(own) as Partial<Limits>) : undefined,
     weight: Math.min(MAX_TENANT_WEIGHT, limits.weight ?? 1),
   };
-  if (!replaced) return [held];
+  const present = [key.sha256, held] as const;
+  if (!replaced) return [present];
   const untilMs = Math.min(replaced.untilMs, expiresAtMs ?? Infinity);
-  return [held, { ...held, sha256: replaced.sha256, expiresAtMs: untilMs }];
+  return [present, [replaced.sha256, { ...held, expiresAtMs: untilMs }]];
 }
 
 const isScope = (scope: string): scope is KeyScope =>
@@ -79,28 +71,19 @@ const isScope = (scope: string): scope is KeyScope =>
  * says when it expires.
  */
 class HeldKeys {
-  readonly #byDigest: ReadonlyMap<string, HeldKey & { readonly digest: Buffer }>;
-  readonly #byId = new Map<string, HeldKey>();
+  readonly #byDigest: ReadonlyMap<string, HeldKey>;
+  readonly #byId: ReadonlyMap<string, HeldKey>;
   /** By tenant, the largest weight of its keys. */
   readonly weights: ReadonlyMap<string, number>;
 
   constructor(keys: readonly (ApiKeyEntry | StoredKey)[] = []) {
     const secrets = keys.flatMap(secretsOf);
-    this.#byDigest = new Map(
-      secrets.map(key => [
-        key.sha256,
-        { ...key, digest: Buffer.from(key.sha256, 'hex') },
-      ]),
-    );
-    for (const key of secrets)
-      if (!this.#byId.has(key.principal.keyId)) this.#byId.set(key.principal.keyId, key);
-    const weights = new Map<string, number>();
-    for (const { principal, weight } of secrets)
-      weights.set(
-        principal.tenant,
-        Math.max(weight, weights.get(principal.tenant) ?? 1),
-      );
-    this.weights = weights;
+    this.#byDigest = new Map(secrets);
+    const held = secrets.map(([, key]) => key);
+    this.#byId = new Map(held.toReversed().map(key => [key.principal.keyId, key]));
+    // Of a tenant's weights the largest comes last, and stays.
+    const byWeight = held.toSorted((a, b) => a.weight - b.weight);
+    this.weights = new Map(byWeight.map(key => [key.principal.tenant, key.weight]));
   }
 
   get size(): number {
@@ -108,14 +91,10 @@ class HeldKeys {
   }
 
   /**
-   * The digest of what was presented is looked up, so its duration depends on digests and
-   * not on keys; the last comparison takes the same time for every key.
+   * By the digest of what was presented: the duration depends on digests, not on keys.
    */
   find(digest: string): HeldKey | undefined {
-    const key = this.#byDigest.get(digest);
-    return key && timingSafeEqual(key.digest, Buffer.from(digest, 'hex'))
-      ? key
-      : undefined;
+    return this.#byDigest.get(digest);
   }
 
   get(id: string): HeldKey | undefined {
@@ -130,10 +109,8 @@ class HeldKeys {
   }
 }
 
-const isExpired = (
-  { expiresAtMs }: Pick<HeldKey, 'expiresAtMs'>,
-  nowMs: number,
-): boolean => expiresAtMs !== undefined && nowMs >= expiresAtMs;
+const isExpired = ({ expiresAtMs = Infinity }: HeldKey): boolean =>
+  Date.now() >= expiresAtMs;
 
 /** One small query; a change by another gateway is known after this time. */
 const POLL_MS = 2000;
@@ -289,14 +266,14 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   /** @throws ConfigError for a file that cannot be used */
   constructor(
     private readonly settings: Settings,
-    @Optional() private readonly stored?: StoredKeys,
+    private readonly stored: StoredKeys,
   ) {
     const { keysFile, key } = settings.auth;
     this.#path = keysFile;
     this.#isRequired = requiresKeys(settings);
     this.#entries = keysFile === '' ? entriesOf(key) : readKeysFile(keysFile);
     this.#held = new HeldKeys(this.#entries);
-    this.changed$ = merge(this.#changed, stored?.changed$ ?? EMPTY);
+    this.changed$ = merge(this.#changed, stored.changed$);
   }
 
   /**
@@ -305,7 +282,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
    */
   get enabled(): boolean {
     if (this.#isRequired) return true;
-    return !this.settings.auth.allowAnonymous && (this.stored?.everMade ?? false);
+    return !this.settings.auth.allowAnonymous && this.stored.everMade;
   }
 
   get state(): (typeof KEY_STATES)[number] {
@@ -323,17 +300,17 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     const digest = keyDigest(token);
     const inFile = this.#held.find(digest);
     if (inFile) return inFile.principal;
-    const key = this.stored?.held.find(digest);
+    const key = this.stored.held.find(digest);
     if (!key) return undefined;
-    if (isExpired(key, Date.now())) throw expired(key);
-    this.stored?.markUsed(key.principal.keyId);
+    if (isExpired(key)) throw expired(key);
+    this.stored.markUsed(key.principal.keyId);
     return key.principal;
   }
 
   /** False once the key of that id was withdrawn or has expired. */
   has(keyId: string): boolean {
     const key = this.#get(keyId);
-    return key !== undefined && !isExpired(key, Date.now());
+    return key !== undefined && !isExpired(key);
   }
 
   /** What was set for this key alone, in place of `limits.*`. */
@@ -343,11 +320,10 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
 
   /** Weight of a tenant in the queues (D-25): the largest of its keys, 1 without any. */
   weightOf(tenant: string): number {
-    return Math.max(
-      1,
-      this.#held.weights.get(tenant) ?? 1,
-      this.stored?.held.weights.get(tenant) ?? 1,
+    const weights = [this.#held, this.stored.held].map(
+      held => held.weights.get(tenant) ?? 1,
     );
+    return Math.max(...weights);
   }
 
   onModuleInit(): void {
@@ -377,7 +353,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   }
 
   #get(keyId: string) {
-    return this.#held.get(keyId) ?? this.stored?.held.get(keyId);
+    return this.#held.get(keyId) ?? this.stored.held.get(keyId);
   }
 
   readonly #onStat = (now: Stats, before: Stats) => {

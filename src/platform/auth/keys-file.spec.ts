@@ -5,9 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { settingsFrom } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { addApiKey, readKeysFile, keyDigest } from './keys-file.js';
-import { KeyRing } from './key-ring.js';
+import { type KeyStore } from '../database/key-store.js';
+import { KeyRing, StoredKeys } from './key-ring.js';
 
-const ringOf = (path: string) => new KeyRing(settingsFrom({ 'auth.keys_file': path }));
+const ringOf = (path: string) =>
+  new KeyRing(settingsFrom({ 'auth.keys_file': path }), new StoredKeys({} as KeyStore));
 const HASH = keyDigest('sk-any');
 
 describe('the keys file', () => {

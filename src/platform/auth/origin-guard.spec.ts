@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type SettingPath, settingsFrom } from '../config/settings.js';
-import { KeyRing } from './key-ring.js';
+import { type KeyStore } from '../database/key-store.js';
+import { KeyRing, StoredKeys } from './key-ring.js';
 import { OriginGuard } from './origin-guard.js';
 
 type Headers = Record<string, string>;
@@ -12,7 +13,10 @@ const guard = (
   keyless = true,
 ) =>
   new OriginGuard(
-    new KeyRing(settingsFrom({ 'auth.required': !keyless })),
+    new KeyRing(
+      settingsFrom({ 'auth.required': !keyless }),
+      new StoredKeys({} as KeyStore),
+    ),
     settingsFrom({ 'server.cors_origins': cors, ...values }),
   );
 

@@ -25,14 +25,8 @@ interface Claims {
  * not stored, so any replica with the same secret accepts them.
  */
 export class ShortLivedTokens {
-  /**
-   * @param secret the same on all replicas; absent: random, so tokens end
-   *   with the process.
-   */
-  constructor(
-    private readonly secret: Buffer = randomBytes(32),
-    private readonly nowMs: () => number = () => Date.now(),
-  ) {}
+  /** @param secret the same on all replicas */
+  constructor(private readonly secret: Buffer) {}
 
   /**
    * A token that ends by itself, and with the key it came from.
@@ -52,9 +46,7 @@ export class ShortLivedTokens {
     readonly content?: string;
   }): { readonly token: string; readonly expiresAt: number } {
     const { tenant, keyId, terms, expiresAtMs = Infinity } = principal;
-    const expiresAt = Math.floor(
-      Math.min(this.nowMs() + ttlS * 1000, expiresAtMs) / 1000,
-    );
+    const expiresAt = Math.floor(Math.min(Date.now() + ttlS * 1000, expiresAtMs) / 1000);
     const granted = scopes.filter(scope => permits(principal, scope));
     const nonce = randomBytes(9).toString('base64url');
     const claims: Claims = {
@@ -106,7 +98,7 @@ export class ShortLivedTokens {
       return undefined;
     // Signed by us: it is what `mint` wrote.
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
-    return this.nowMs() < claims.expiresAtMs ? claims : undefined;
+    return Date.now() < claims.expiresAtMs ? claims : undefined;
   }
 
   #sign(body: string) {
@@ -178,7 +170,6 @@ const MAX_TOKENS = 1000;
  */
 export function internalTokens(
   tokens: ShortLivedTokens,
-  nowMs: () => number = () => Date.now(),
 ): (tenant: string, terms?: KeyTerms) => string {
   const made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(
     MAX_TOKENS,
@@ -187,10 +178,10 @@ export function internalTokens(
   return (tenant, terms) => {
     const name = JSON.stringify([tenant, terms]);
     const known = made.get(name);
-    if (known && nowMs() < known.renewAtMs) return known.token;
+    if (known && Date.now() < known.renewAtMs) return known.token;
     const principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(scopes), terms };
     const { token } = tokens.mint({ principal, scopes, ttlS: LIFE_S });
-    made.add(name, { token, renewAtMs: nowMs() + LIFE_S * 1000 - RENEW_MS });
+    made.add(name, { token, renewAtMs: Date.now() + LIFE_S * 1000 - RENEW_MS });
     return token;
   };
 }

@@ -22,25 +22,18 @@ export interface SettingDefinition<V extends SettingValue = SettingValue> {
   readonly help: string;
   /** Allowed values as a noun phrase: `a number from 0 to 2`. */
   readonly allowed: string;
-  /** From the text of an environment variable or of YAML. */
-  readonly fromText: (text: string) => unknown;
 }
 
 export const MIB = 1_048_576;
 export const GIB = 1024 * MIB;
 export const DAY_MS = 86_400_000;
 
-function row<V extends SettingValue>(
+const row = <V extends SettingValue>(
   rule: z.ZodType,
   value: V,
   help: string,
-  fromText: (text: string) => unknown,
-): SettingDefinition<V> {
-  return { rule, default: value, help, allowed: allowedBy(rule), fromText };
-}
+): SettingDefinition<V> => ({ rule, default: value, help, allowed: allowedBy(rule) });
 
-const asText = (raw: string) => raw;
-const asNumber = (raw: string) => (raw === '' ? NaN : Number(raw));
 const ANY_TEXT = checked<string>(value => typeof value === 'string', 'text', {
   type: 'string',
 });
@@ -48,28 +41,22 @@ const ANY_TEXT = checked<string>(value => typeof value === 'string', 'text', {
 const whole =
   (unit: string) =>
   (value: number, min: number, max: number, help: string): SettingDefinition<number> =>
-    row(wholeNumberFrom(min, max, unit), value, help, asNumber);
+    row(wholeNumberFrom(min, max, unit), value, help);
 
 export const count = whole('');
 export const bytes = whole('bytes');
 export const ms = whole('ms');
 export const decimal = (value: number, min: number, max: number, help: string) =>
-  row(numberFrom(min, max), value, help, asNumber);
+  row(numberFrom(min, max), value, help);
 
 /** A setting that is empty by default may be emptied; any other may not. */
 export const text = (value: string, help: string) =>
-  row<string>(value === '' ? ANY_TEXT : TEXT, value, help, asText);
+  row<string>(value === '' ? ANY_TEXT : TEXT, value, help);
 
-export const flag = (value: boolean, help: string) =>
-  row<boolean>(
-    FLAG,
-    value,
-    help,
-    raw => raw === 'true' || (raw === 'false' ? false : undefined),
-  );
+export const flag = (value: boolean, help: string) => row<boolean>(FLAG, value, help);
 
 export const choice = <const V extends readonly string[]>(
   values: V,
   value: V[number],
   help: string,
-) => row<V[number]>(oneOf(values), value, help, asText);
+) => row<V[number]>(oneOf(values), value, help);

@@ -24,12 +24,11 @@ export class SettingSources extends Map<
 
   /** @param raw of a YAML scalar or an environment variable */
   take(path: SettingPath, raw: unknown, origin: string): void {
-    const { rule, fromText, allowed, default: fallback } = settingDefinition(path);
+    const { rule, allowed, default: fallback } = settingDefinition(path);
     // YAML reads a bare `true` as a boolean although the choice is the word.
-    const written =
-      rule instanceof z.ZodLiteral && typeof raw === 'boolean' ? String(raw) : raw;
+    const isWord = rule instanceof z.ZodLiteral && typeof raw === 'boolean';
     const { success, data } = rule.safeParse(
-      typeof written === 'string' ? fromText(written.trim()) : written,
+      typeof raw === 'string' || isWord ? fromText(String(raw).trim(), fallback) : raw,
     );
     if (success) this.set(path, { value: data as SettingValue, origin });
     else {
@@ -37,6 +36,13 @@ export class SettingSources extends Map<
       this.problems.push({ origin, path, value: raw, message });
     }
   }
+}
+
+/** Of an environment variable or of YAML, for a setting with such a default. */
+function fromText(text: string, fallback: SettingValue): unknown {
+  if (typeof fallback === 'number') return text === '' ? NaN : Number(text);
+  if (typeof fallback === 'string') return text;
+  return text === 'true' || (text === 'false' ? false : undefined);
 }
 
 /** A key, and addresses that usually hold a password. */

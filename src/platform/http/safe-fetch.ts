@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { type LookupFunction, isIP, isIPv4 } from 'node:net';
@@ -200,6 +201,7 @@ export class SafeFetch {
   async #follow(first: URL, stop: AbortSignal): Promise<http.IncomingMessage> {
     let url = first;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      stop.throwIfAborted();
       const target = fetchTarget(url, this.#exceptions, this.resolve);
       const answer = await this.#get(await orAborted(target, stop), stop);
       const next = redirectOf(answer);
@@ -279,14 +281,8 @@ export const lookupIn =
     else callback(null, addresses[0]!.address, addresses[0]!.family);
   };
 
-/** DNS cannot be interrupted; the wait for it can. */
+/** DNS cannot be interrupted; the wait for it can. @throws the reason of `stop` */
 function orAborted<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(stop.reason as Error);
-    if (stop.aborted) abort();
-    stop.addEventListener('abort', abort, { once: true });
-    void work
-      .then(resolve, reject)
-      .finally(() => stop.removeEventListener('abort', abort));
-  });
+  const aborted = once(stop, 'abort').then(() => Promise.reject(stop.reason as Error));
+  return Promise.race([work, aborted]);
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 
@@ -83,15 +84,12 @@ interface ListenAddress {
 }
 
 /** Listens for a moment. @returns the port. @throws why it cannot */
-function listenOnce({ host, port }: ListenAddress): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ host, port, exclusive: true }, () => {
-      const { port: taken } = server.address() as AddressInfo;
-      server.close(() => resolve(taken));
-    });
-  });
+async function listenOnce({ host, port }: ListenAddress): Promise<number> {
+  const server = createServer().listen({ host, port, exclusive: true });
+  await once(server, 'listening');
+  const { port: taken } = server.address() as AddressInfo;
+  await server[Symbol.asyncDispose]();
+  return taken;
 }
 
 /**
