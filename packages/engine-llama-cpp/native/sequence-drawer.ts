@@ -99,16 +99,16 @@ function chainOf(
 ): Pointer {
   const { temperature, topK, topP, minP } = sampling;
   const { repeatPenalty, frequencyPenalty, presencePenalty } = sampling;
-  const { biasTokens = [], biasValues = [] } = sampling;
-  const biases = new Int32Array(2 * biasTokens.length);
+  const wanted = [...(sampling.logitBias ?? [])];
+  const biases = new Int32Array(2 * wanted.length);
   const values = new Float32Array(biases.buffer);
-  biasTokens.forEach((token, at) => {
+  wanted.forEach(([token, bias], at) => {
     biases[2 * at] = token;
-    values[2 * at + 1] = biasValues[at]!;
+    values[2 * at + 1] = bias;
   });
   const chain = library.newChain({ no_perf: true });
   for (const sampler of [
-    library.biases(vocabularySize, biasTokens.length, biases),
+    library.biases(vocabularySize, wanted.length, biases),
     library.penalties(
       vocabularySize,
       contextTokens,
