@@ -10,11 +10,26 @@ import { type TokenDraw, type TokenSampler } from './token-sampler.js';
 const openGrammar = ({ library, vocabulary }: NativeModel, text: string) =>
   library.grammar(vocabulary, text, 'root');
 
-/** @throws Error when the text cannot be read */
-export function checkGrammarText(native: NativeModel, text: string): void {
-  const grammar = openGrammar(native, text);
-  if (grammar === null) throw unreadable();
-  native.library.freeSampler(grammar);
+/** Grammars that are known to be sound. */
+const SOUND_GRAMMARS = 32;
+
+/**
+ * Requests of one application share a few grammars: one is read again when it was not
+ * among the last ones.
+ * @returns throws Error for a text that cannot be read
+ */
+export function grammarCheck(native: NativeModel): (text: string) => void {
+  const sound = new Set<string>();
+  return text => {
+    if (!sound.delete(text)) {
+      const grammar = openGrammar(native, text);
+      if (grammar === null) throw unreadable();
+      native.library.freeSampler(grammar);
+    }
+    sound.add(text);
+    const [oldest] = sound;
+    if (sound.size > SOUND_GRAMMARS) sound.delete(oldest!);
+  };
 }
 
 const unreadable = (): Error => new Error('Failed to parse grammar');
