@@ -80,19 +80,19 @@ export class LlamaBackend implements TextBackend {
   get info(): TextBackendInfo {
     const { contextTokens, rows, stepTokens, modelFile, device, sampling } =
       this.options;
-    const known = this.#info;
     return {
       contextTokens,
       rows,
       stepTokens,
-      model: known?.model ?? modelFile,
-      device: known?.device ?? device,
-      revision: known?.revision ?? '',
-      chat: known?.chat ?? false,
-      toolForm: known?.toolForm ?? 'hermes',
-      thinks: known?.thinks ?? false,
+      model: modelFile,
+      device,
+      revision: '',
+      chat: false,
+      toolForm: 'hermes',
+      thinks: false,
       grammar: true,
       sampling,
+      ...this.#info,
     };
   }
 

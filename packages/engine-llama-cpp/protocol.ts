@@ -94,10 +94,8 @@ export interface StepFrame {
   readonly tokens: Uint32Array;
 }
 
-/** `Sampling` as it crosses to the child: biases as arrays, the grammar as GBNF text. */
-export interface WireSampling extends Omit<Sampling, 'logitBias' | 'grammar'> {
-  readonly biasTokens?: Uint32Array;
-  readonly biasValues?: Float32Array;
+/** `Sampling` as it crosses to the child: the grammar as GBNF text. */
+export interface WireSampling extends Omit<Sampling, 'grammar'> {
   readonly grammar?: string;
 }
 

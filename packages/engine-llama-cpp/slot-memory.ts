@@ -24,7 +24,7 @@ interface Slot {
   isDirty: boolean;
   /** The sampler of its sequence is not set up yet. */
   isNew: boolean;
-  /** Tokens that its holder has room for. */
+  /** Tokens that its holder has room for; 0 without one. */
   reserved: number;
   /** Counts allocations and writes; the smallest was unused for the longest. */
   usedAt: number;
@@ -39,7 +39,6 @@ interface Slot {
  */
 export class SlotMemory implements KvMemory<object> {
   readonly #slots: Slot[];
-  readonly #held = new Map<object, Slot>();
   /** What is known of the process once its model is loaded. */
   #properties: Pick<ChildInfo, 'costs' | 'cutsBack'> = {
     costs: { computeMs: 0, copyMs: 0 },
@@ -84,7 +83,7 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   get available(): number {
-    return [...this.#held.values()].reduce(
+    return this.#slots.reduce(
       (blocks, { reserved }) => blocks - this.blocksFor(reserved),
       this.blocks,
     );
@@ -119,7 +118,7 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   allocate(key: object, request: MemoryRequest): number | undefined {
-    if (this.#held.has(key)) throw new Error('This sequence holds a slot already.');
+    if (this.#heldBy(key)) throw new Error('This sequence holds a slot already.');
     if (
       request.capacity > this.capacity ||
       this.blocksFor(request.capacity) > this.available
@@ -128,7 +127,6 @@ export class SlotMemory implements KvMemory<object> {
     const slot = this.#cheapest(request);
     if (slot === undefined) return undefined;
     this.#fill(slot, request);
-    this.#held.set(key, slot);
     const { salt, tokens, capacity } = request;
     Object.assign(slot, {
       holder: key,
@@ -169,10 +167,8 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   release(key: object): void {
-    const slot = this.#held.get(key);
-    if (slot === undefined) return;
-    this.#held.delete(key);
-    slot.holder = undefined;
+    const slot = this.#heldBy(key);
+    if (slot) Object.assign(slot, { holder: undefined, reserved: 0 });
   }
 
   forgetContents(): void {
@@ -189,8 +185,8 @@ export class SlotMemory implements KvMemory<object> {
 
   audit(): void {
     for (const { index, holder, computed, written, tokens } of this.#slots) {
-      if (holder !== undefined && this.#held.get(holder)?.index !== index)
-        throw new Error(`Slot ${index} is held by a sequence that does not have it.`);
+      if (holder !== undefined && this.#heldBy(holder)?.index !== index)
+        throw new Error(`Slot ${index} is held by a sequence that has another one.`);
       if (computed > written || computed > tokens.length)
         throw new Error(
           `Slot ${index}: ${computed} computed of ${written} written and ${tokens.length} known tokens.`,
@@ -200,9 +196,6 @@ export class SlotMemory implements KvMemory<object> {
       throw new Error(
         `${this.#keptBlocks} blocks are kept, and only ${this.available} are not reserved.`,
       );
-    const holders = this.#slots.filter(({ holder }) => holder !== undefined).length;
-    if (holders !== this.#held.size)
-      throw new Error(`${holders} slots are held by ${this.#held.size} sequences.`);
   }
 
   /**
@@ -348,8 +341,12 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   #slotOf(key: object): Slot {
-    const slot = this.#held.get(key);
+    const slot = this.#heldBy(key);
     if (slot === undefined) throw new Error('This sequence holds no slot.');
     return slot;
+  }
+
+  #heldBy(key: object): Slot | undefined {
+    return this.#slots.find(({ holder }) => holder === key);
   }
 }

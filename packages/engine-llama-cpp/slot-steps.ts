@@ -41,9 +41,8 @@ interface SlotStep {
 
 /** Translates plans to frames for the child, and its replies to outcomes. */
 export class SlotSteps {
-  readonly #sampling = new WeakMap<TextSequence, WireSampling>();
-  /** Why a sequence cannot be run. */
-  readonly #unsound = new WeakMap<TextSequence, Error>();
+  /** How a sequence is drawn, or why it cannot be run. */
+  readonly #known = new WeakMap<TextSequence, WireSampling | Error>();
 
   constructor(private readonly memory: SlotMemory) {}
 
@@ -94,18 +93,18 @@ export class SlotSteps {
     { request, position, count, tokens }: StepItem<TextSequence>,
     vocabulary: Vocabulary,
   ): Error | undefined {
-    const known = this.#unsound.get(request);
-    if (known) return known;
+    const known = this.#known.get(request);
+    if (known instanceof Error) return known;
     try {
       if (position + count > this.memory.capacity)
         throw engineFailed(
           `the sequence exceeds the context of ${this.memory.capacity} tokens.`,
         );
       vocabulary.checked(tokens, 'prompt');
-      this.#samplingOf(request);
+      this.#known.set(request, known ?? wireSampling(request.sampling));
       return undefined;
     } catch (error) {
-      this.#unsound.set(request, error as Error);
+      this.#known.set(request, error as Error);
       return error as Error;
     }
   }
@@ -117,14 +116,8 @@ export class SlotSteps {
     const answer = Uint32Array.from(
       content.tokens.slice(answerAt, Math.max(request.prompt.length, position + count)),
     );
-    return [{ slot, sampling: this.#samplingOf(request), answer }];
-  }
-
-  /** @throws EngineError invalid_value for a grammar that cannot be compiled */
-  #samplingOf(sequence: TextSequence): WireSampling {
-    const known = this.#sampling.get(sequence) ?? wireSampling(sequence.sampling);
-    this.#sampling.set(sequence, known);
-    return known;
+    const sampling = this.#known.get(request) as WireSampling;
+    return [{ slot, sampling, answer }];
   }
 }
 
@@ -153,14 +146,11 @@ function doneOf(
 const engineFailed = (why: string): EngineError =>
   new EngineError('engine_failed', `llama.cpp: ${why}`);
 
-function wireSampling({ logitBias, grammar, ...numbers }: Sampling): WireSampling {
-  return {
-    ...numbers,
-    biasTokens: logitBias && Uint32Array.from(logitBias.keys()),
-    biasValues: logitBias && Float32Array.from(logitBias.values()),
-    grammar: grammar && knownGrammarText(grammar),
-  };
-}
+/** @throws EngineError invalid_value for a grammar that cannot be compiled */
+const wireSampling = ({ grammar, ...sampling }: Sampling): WireSampling => ({
+  ...sampling,
+  grammar: grammar && knownGrammarText(grammar),
+});
 
 function frameOf(
   follows: boolean,

@@ -199,18 +199,10 @@ export class ModelFolder {
 const END_BYTES = 65_536;
 
 async function ends(path: string): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const head = await file.read(Buffer.alloc(END_BYTES), 0, END_BYTES, 0);
-    const tail = await file.read(
-      Buffer.alloc(END_BYTES),
-      0,
-      END_BYTES,
-      Math.max(0, size - END_BYTES),
-    );
-    return Buffer.concat([Buffer.from(String(size)), head.buffer, tail.buffer]);
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path);
+  const { size } = await file.stat();
+  const from = async (position: number): Promise<Buffer> =>
+    (await file.read(Buffer.alloc(END_BYTES), 0, END_BYTES, position)).buffer;
+  const tail = Math.max(0, size - END_BYTES);
+  return Buffer.concat([Buffer.from(String(size)), await from(0), await from(tail)]);
 }

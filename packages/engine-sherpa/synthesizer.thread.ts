@@ -37,10 +37,7 @@ void serveThread<SpeechThread>(async ({ config }) => {
   };
 });
 
-function toPcm(samples: Float32Array): Int16Array<ArrayBuffer> {
-  const pcm = new Int16Array(samples.length);
-  for (let i = 0; i < samples.length; i++) {
-    pcm[i] = Math.round(Math.max(-1, Math.min(1, samples[i] ?? 0)) * 32_767);
-  }
-  return pcm;
-}
+const toPcm = (samples: Float32Array): Int16Array<ArrayBuffer> =>
+  Int16Array.from(samples, sample =>
+    Math.round(Math.max(-1, Math.min(1, sample)) * 32_767),
+  );

@@ -15,7 +15,7 @@ import { type NativeModel } from './c-library.js';
 import { KvContext } from './kv-context.js';
 import { openTextModel } from './library.js';
 import { promptEncoder } from './prompt-encoder.js';
-import { checkGrammarText, SequenceDrawer } from './sequence-drawer.js';
+import { grammarCheck, SequenceDrawer } from './sequence-drawer.js';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { Candidates, TokenSampler } from './token-sampler.js';
 import { vocabularyOf } from './token-text.js';
@@ -208,11 +208,11 @@ async function open(settings: ChildSettings): Promise<{
   const costs = await warmUp(context, first, settings);
   const { traits, encode } = promptEncoder(opened, settings.contextTokens);
   const runner = new StepRunner(native, context, settings);
+  const checkText = grammarCheck(native);
   const operations: LlamaOperations = {
     step: frame => runner.run(frame),
     encode,
-    grammar: wanted =>
-      compiledGrammarText(wanted, text => checkGrammarText(native, text)),
+    grammar: wanted => compiledGrammarText(wanted, checkText),
     vocabulary: () => vocabularyOf(native, traits.toolForm),
   };
   const info: ChildInfo = {

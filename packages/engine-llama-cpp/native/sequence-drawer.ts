@@ -10,11 +10,26 @@ import { type TokenDraw, type TokenSampler } from './token-sampler.js';
 const openGrammar = ({ library, vocabulary }: NativeModel, text: string) =>
   library.grammar(vocabulary, text, 'root');
 
-/** @throws Error when the text cannot be read */
-export function checkGrammarText(native: NativeModel, text: string): void {
-  const grammar = openGrammar(native, text);
-  if (grammar === null) throw unreadable();
-  native.library.freeSampler(grammar);
+/** Grammars that are known to be sound. */
+const SOUND_GRAMMARS = 32;
+
+/**
+ * Requests of one application share a few grammars: one is read again when it was not
+ * among the last ones.
+ * @returns throws Error for a text that cannot be read
+ */
+export function grammarCheck(native: NativeModel): (text: string) => void {
+  const sound = new Set<string>();
+  return text => {
+    if (!sound.delete(text)) {
+      const grammar = openGrammar(native, text);
+      if (grammar === null) throw unreadable();
+      native.library.freeSampler(grammar);
+    }
+    sound.add(text);
+    const [oldest] = sound;
+    if (sound.size > SOUND_GRAMMARS) sound.delete(oldest!);
+  };
 }
 
 const unreadable = (): Error => new Error('Failed to parse grammar');
@@ -69,9 +84,8 @@ export class SequenceDrawer {
     if (wanted === undefined) return undefined;
     const logits = logitsOf();
     const best = likeliest(logits, Math.max(1, wanted));
-    const highest = logits[best[0]!]!;
-    const weight = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
-    const logprobOf = (id: number): number => logits[id]! - highest - Math.log(weight);
+    const base = logSumOf(logits, logits[best[0]!]!);
+    const logprobOf = (id: number): number => logits[id]! - base;
     const tokens = best.slice(0, wanted);
     return { logprob: logprobOf(token), tokens, logprobs: tokens.map(logprobOf) };
   }
@@ -99,16 +113,16 @@ function chainOf(
 ): Pointer {
   const { temperature, topK, topP, minP } = sampling;
   const { repeatPenalty, frequencyPenalty, presencePenalty } = sampling;
-  const { biasTokens = [], biasValues = [] } = sampling;
-  const biases = new Int32Array(2 * biasTokens.length);
+  const wanted = [...(sampling.logitBias ?? [])];
+  const biases = new Int32Array(2 * wanted.length);
   const values = new Float32Array(biases.buffer);
-  biasTokens.forEach((token, at) => {
+  wanted.forEach(([token, bias], at) => {
     biases[2 * at] = token;
-    values[2 * at + 1] = biasValues[at]!;
+    values[2 * at + 1] = bias;
   });
   const chain = library.newChain({ no_perf: true });
   for (const sampler of [
-    library.biases(vocabularySize, biasTokens.length, biases),
+    library.biases(vocabularySize, wanted.length, biases),
     library.penalties(
       vocabularySize,
       contextTokens,
@@ -129,14 +143,26 @@ function chainOf(
   return chain;
 }
 
+/** The logarithm of what all probabilities are divided by. */
+function logSumOf(logits: Float32Array, highest: number): number {
+  let sum = 0;
+  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- takes half the time, of a whole vocabulary
+  for (let token = 0; token < logits.length; token++)
+    sum += Math.exp(logits[token]! - highest);
+  return highest + Math.log(sum);
+}
+
 /** The first of equal ones. */
 function likeliest(logits: Float32Array, count: number): number[] {
   const best: number[] = [];
+  let least = -Infinity;
   for (let token = 0; token < logits.length; token++) {
-    if (best.length === count && logits[token]! <= logits[best.at(-1)!]!) continue;
-    const place = best.findIndex(other => logits[other]! < logits[token]!);
+    const logit = logits[token]!;
+    if (logit <= least) continue;
+    const place = best.findIndex(other => logits[other]! < logit);
     best.splice(place < 0 ? best.length : place, 0, token);
     if (best.length > count) best.pop();
+    if (best.length === count) least = logits[best.at(-1)!]!;
   }
   return best;
 }

@@ -119,18 +119,16 @@ function toolsOf(
       'tool_choice',
       'this model decides by itself; auto and none are known',
     );
-  const grammar = (tools: readonly CallableTool[], several: boolean): Grammar => ({
-    type: 'tool_calls',
-    tools: tools.map(inGrammar),
-    several,
-    form: info.toolForm,
-  });
-  if (choice === 'required')
-    return { template, wanted, grammar: grammar(usable, parallel) };
+  const isNamed = choice !== 'required';
   return {
     template,
-    wanted: { ...wanted, parallel: false, named: true },
-    grammar: grammar([choice], false),
+    wanted: isNamed ? { ...wanted, parallel: false, named: true } : wanted,
+    grammar: {
+      type: 'tool_calls',
+      tools: (isNamed ? [choice] : usable).map(inGrammar),
+      several: !isNamed && parallel,
+      form: info.toolForm,
+    },
   };
 }
 
