@@ -55,7 +55,7 @@ function shapedValue({ nested, shape }: FieldType, value: unknown): unknown {
  * @param isStrict unknown fields, also of nested DTOs, are none
  * @param path of the DTO
  */
-export function problemIn(
+export function dtoProblem(
   dto: object,
   isStrict = false,
   path = '',
@@ -68,7 +68,8 @@ export function problemIn(
     if ((value === undefined || value === null) && !required) continue;
     const broken = type.checks.find(([accepts]) => !accepts(value));
     if (broken) return invalidField(path + name, value, broken[1]);
-    const inner = type.nested && problemIn(value as object, isStrict, `${path}${name}.`);
+    const inner =
+      type.nested && dtoProblem(value as object, isStrict, `${path}${name}.`);
     if (inner) return inner;
   }
   return undefined;
@@ -148,7 +149,7 @@ function dtoOf<T extends object>(type: DtoClass<T>, fields: Fields): T {
 
 /** @throws DomainError for the first invalid field */
 function sound<T extends object>(dto: T, isStrict: boolean): T {
-  const problem = problemIn(dto, isStrict);
+  const problem = dtoProblem(dto, isStrict);
   if (problem) throw problem;
   return dto;
 }
