@@ -65,7 +65,8 @@ export function dtoProblem(
   if (unknown) return unknownField(path + unknown);
   for (const [name, { type, required }] of checked) {
     const value = (dto as Fields)[name];
-    if ((value === undefined || value === null) && !required) continue;
+    const isAbsent = value === undefined || (value === null && !type.nested);
+    if (isAbsent && !required) continue;
     const broken = type.checks.find(([accepts]) => !accepts(value));
     if (broken) return invalidField(path + name, value, broken[1]);
     const inner =
