@@ -61,12 +61,12 @@ export function dtoProblem(
   path = '',
 ): DomainError | undefined {
   const { checked } = formOf(dto.constructor as DtoClass);
-  const unknown = isStrict && Object.keys(dto).find(name => !checked.has(name));
-  if (unknown) return unknownField(path + unknown);
+  const names = isStrict ? Object.keys(dto) : [];
+  const unknown = names.find(name => !checked.has(name));
+  if (unknown !== undefined) return unknownField(path + unknown);
   for (const [name, { type, required }] of checked) {
     const value = (dto as Fields)[name];
-    const isAbsent = value === undefined || (value === null && !type.nested);
-    if (isAbsent && !required) continue;
+    if (!required && isAbsent(type, value)) continue;
     const broken = type.checks.find(([accepts]) => !accepts(value));
     if (broken) return invalidField(path + name, value, broken[1]);
     const inner =
@@ -75,6 +75,9 @@ export function dtoProblem(
   }
   return undefined;
 }
+
+const isAbsent = ({ nested }: FieldType, value: unknown): boolean =>
+  value === undefined || (value === null && !nested);
 
 /** Most requests come from few programs, each with one set of fields. */
 const MOST_FORMS = 64;
