@@ -31,8 +31,6 @@ export function openEntrance(app: NestFastifyApplication, settings: Settings): v
   );
   const inner = app.get(InnerRequests);
   const limits = app.get(LimitGuard);
-  const idempotency = app.get(IdempotencyService);
-  const replays = app.get(Replays);
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', (request, reply, done) => {
     receive(request, reply);
@@ -51,6 +49,14 @@ export function openEntrance(app: NestFastifyApplication, settings: Settings): v
     if (counted) counted.then(() => done(), done);
     else done();
   });
+  storeAnswers(app);
+}
+
+/** Joins or starts requests that may be sent again, and stores what they are answered. */
+function storeAnswers(app: NestFastifyApplication): void {
+  const idempotency = app.get(IdempotencyService);
+  const replays = app.get(Replays);
+  const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('preParsing', (request, reply, payload, done) => {
     const served = idempotency.serve(request, reply);
     if (served) served.then(body => body && done(null, body), done);

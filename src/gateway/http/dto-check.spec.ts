@@ -11,9 +11,9 @@ import {
 } from '../../contracts/openai/generation.dto.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
-import { problemIn, shaped } from './dto-validation.js';
+import { dtoProblem, shaped } from './dto-validation.js';
 
-const isAccepted = (dto: object): boolean => problemIn(dto) === undefined;
+const isAccepted = (dto: object): boolean => dtoProblem(dto) === undefined;
 
 const TYPES: readonly (new () => object)[] = [
   ...[BatchCreateDto, ChatCompletionDto, CompletionDto],

@@ -55,24 +55,29 @@ function shapedValue({ nested, shape }: FieldType, value: unknown): unknown {
  * @param isStrict unknown fields, also of nested DTOs, are none
  * @param path of the DTO
  */
-export function problemIn(
+export function dtoProblem(
   dto: object,
   isStrict = false,
   path = '',
 ): DomainError | undefined {
   const { checked } = formOf(dto.constructor as DtoClass);
-  const unknown = isStrict && Object.keys(dto).find(name => !checked.has(name));
-  if (unknown) return unknownField(path + unknown);
+  const names = isStrict ? Object.keys(dto) : [];
+  const unknown = names.find(name => !checked.has(name));
+  if (unknown !== undefined) return unknownField(path + unknown);
   for (const [name, { type, required }] of checked) {
     const value = (dto as Fields)[name];
-    if ((value === undefined || value === null) && !required) continue;
+    if (!required && isAbsent(type, value)) continue;
     const broken = type.checks.find(([accepts]) => !accepts(value));
     if (broken) return invalidField(path + name, value, broken[1]);
-    const inner = type.nested && problemIn(value as object, isStrict, `${path}${name}.`);
+    const inner =
+      type.nested && dtoProblem(value as object, isStrict, `${path}${name}.`);
     if (inner) return inner;
   }
   return undefined;
 }
+
+const isAbsent = ({ nested }: FieldType, value: unknown): boolean =>
+  value === undefined || (value === null && !nested);
 
 /** Most requests come from few programs, each with one set of fields. */
 const MOST_FORMS = 64;
@@ -148,7 +153,7 @@ function dtoOf<T extends object>(type: DtoClass<T>, fields: Fields): T {
 
 /** @throws DomainError for the first invalid field */
 function sound<T extends object>(dto: T, isStrict: boolean): T {
-  const problem = problemIn(dto, isStrict);
+  const problem = dtoProblem(dto, isStrict);
   if (problem) throw problem;
   return dto;
 }

@@ -73,7 +73,6 @@ const limitsAnything = (limits: Limits): boolean =>
 
 /** An admitted request or session, until `leave`. */
 export interface Ticket {
-  readonly status: RateLimitStatus;
   /** Adds to the usage. */
   charge(usage: WorkUsage): void;
   /** Idempotent. */
@@ -173,7 +172,6 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     this.#admitted.set(key, others.add(admission));
     this.#keysOf.set(subject, (this.#keysOf.get(subject) ?? new Set()).add(key));
     return {
-      status,
       charge: usage => void this.store.charge(admission, spentOf(usage)),
       leave: () => this.#leave(key, admission),
     };

@@ -18,16 +18,6 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
-type AnswerBlock =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
-  | {
-      readonly type: 'tool_use';
-      readonly id: string;
-      readonly name: string;
-      readonly input: unknown;
-    };
-
 const NO_USAGE = {
   input_tokens: 0,
   output_tokens: 0,
@@ -35,12 +25,14 @@ const NO_USAGE = {
   cache_read_input_tokens: 0,
 };
 
-/** What a delta of a block is called, and the field of its text. */
+/** What a delta of a block is called, and the field of its text in it and in the block. */
 const DELTAS = {
-  text: ['text_delta', 'text'],
-  thinking: ['thinking_delta', 'thinking'],
-  tool_use: ['input_json_delta', 'partial_json'],
+  text: ['text_delta', 'text', 'text'],
+  thinking: ['thinking_delta', 'thinking', 'thinking'],
+  tool_use: ['input_json_delta', 'partial_json', 'input'],
 } as const;
+
+type AnswerBlock = Fields & { readonly type: keyof typeof DELTAS };
 
 /** Clients skip it. */
 const PING: MessageEvent = { type: 'ping' };
@@ -165,16 +157,10 @@ export class MessageWriter implements TextDialect<MessageEvent> {
   }
 }
 
-function written(block: AnswerBlock, text: string): AnswerBlock {
-  switch (block.type) {
-    case 'text':
-      return { ...block, text };
-    case 'thinking':
-      return { ...block, thinking: text };
-    case 'tool_use':
-      return { ...block, input: argumentsIn(text) };
-  }
-}
+const written = (block: AnswerBlock, text: string): AnswerBlock => ({
+  ...block,
+  [DELTAS[block.type][2]]: block.type === 'tool_use' ? argumentsIn(text) : text,
+});
 
 const frameOf = (event: MessageEvent): string => sseEvent(event.type, event);
 

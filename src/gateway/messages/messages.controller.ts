@@ -15,7 +15,7 @@ import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { NamesFields } from '../text/param-names.js';
 import {
-  inDialect,
+  dialectAnswer,
   TextGenerationService,
   type TextTurn,
 } from '../text/text-generation.service.js';
@@ -93,7 +93,7 @@ export class MessagesController {
     const { caller } = turn;
     const form = native
       ? nativeEvents(model, caller.id)
-      : inDialect(new MessageWriter(caller.id, model));
+      : dialectAnswer(new MessageWriter(caller.id, model));
     await generations.say(turn, form, work.stream, () => this.#notice(caller));
   }
 

@@ -19,7 +19,10 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { parseEmbedding } from '../text/completions.controller.js';
 import { NamesFields } from '../text/param-names.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { inDialect, TextGenerationService } from '../text/text-generation.service.js';
+import {
+  dialectAnswer,
+  TextGenerationService,
+} from '../text/text-generation.service.js';
 import { PARAMS_OF_OLLAMA, parseLoad, parseOllama, readOllama } from './parse-ollama.js';
 import { OllamaWriter } from './ollama-writer.js';
 import { DescribesOllama } from './ollama.openapi.js';
@@ -122,7 +125,7 @@ export class OllamaController {
     const { stream, ...work } = parseOllama(form, fields, catalog, settings.compat);
     const { model } = work.generation;
     const turn = { caller: httpCaller(reply, { tier: 'auto', model }), ...work };
-    await this.generations.say(turn, inDialect(writer), stream);
+    await this.generations.say(turn, dialectAnswer(writer), stream);
   }
 
   #load(

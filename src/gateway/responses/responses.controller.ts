@@ -10,7 +10,7 @@ import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { sendEvents } from '../inference/output-stream.js';
 import { NamesFields } from '../text/param-names.js';
 import {
-  inDialect,
+  dialectAnswer,
   type TextDialect,
   TextGenerationService,
 } from '../text/text-generation.service.js';
@@ -187,7 +187,7 @@ export class ResponsesController {
     if (body.fields.generate === false) await this.#prepare(turn);
     else if (turn.request.background) await this.#answerLater(turn);
     else {
-      const form = inDialect(this.#dialectOf(turn));
+      const form = dialectAnswer(this.#dialectOf(turn));
       await this.generations.say(turn, form, turn.request.stream);
     }
   }

@@ -11,13 +11,14 @@ import {
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
-import { ApiOkResponse, ApiParam, ApiProperty } from '@nestjs/swagger';
+import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   InputItemsQueryDto,
   RetrieveQueryDto,
 } from '../../contracts/openai/response.dto.js';
+import { deletionView, pageView } from '../http/openapi/view.js';
 import { CallerTenant } from '../http/params.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 
@@ -28,11 +29,7 @@ const EXAMPLE = {
   },
 };
 
-class ResponseDeletedDto {
-  @ApiProperty() id!: string;
-  @ApiProperty({ example: 'response' }) object!: 'response';
-  @ApiProperty({ example: true }) deleted!: true;
-}
+const ResponseDeletedDto = deletionView('ResponseDeletedDto', 'response');
 
 @ApiParam({ name: 'id', description: 'The `id` of a stored response.' })
 @Controller('v1/responses/:id')
@@ -67,9 +64,7 @@ export class StoredResponsesController {
     @Param('id') id: string,
     @Query() page: InputItemsQueryDto,
   ) {
-    const { data, hasMore } = await this.records.inputItems(tenant, id, page);
-    const ends = { first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null };
-    return { object: 'list', data, ...ends, has_more: hasMore };
+    return pageView(await this.records.inputItems(tenant, id, page), item => item);
   }
 
   @Post('cancel')
@@ -88,6 +83,6 @@ export class StoredResponsesController {
   @DescribesErrors('storage_unavailable', 'response_not_found')
   async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
     await this.runs.remove({ tenant, id });
-    return { id, object: 'response', deleted: true } as const;
+    return { id, object: 'response', deleted: true };
   }
 }

@@ -37,7 +37,7 @@ export interface AnswerForm extends OutputForm {
 }
 
 /** Generated text in another dialect than that of chat. */
-export function inDialect(dialect: TextDialect): AnswerForm {
+export function dialectAnswer(dialect: TextDialect): AnswerForm {
   let hasBegun = false;
   let unreadable: DomainError | undefined;
   const framed = (events: readonly object[]): string =>
