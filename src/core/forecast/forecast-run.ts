@@ -2,7 +2,6 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import { slotCredit } from '../dispatch/slot-credit.js';
-import { Admission } from '../queue/admission.js';
 import { PriorityQueue } from '../queue/priority-queue.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
 import {
@@ -121,14 +120,6 @@ const MORE_SHARE = 0.25;
 /** A wake that is due now comes this much later, so that a run always moves. */
 const TICK_MS = 1;
 
-const UNBOUNDED = {
-  maxRequests: 1,
-  maxRequestsPerModel: 1,
-  maxBytes: 1,
-  maxBytesPerModel: 1,
-  realtimeReserve: 0,
-};
-
 /**
  * The queue of one model run forward in virtual time by the real dispatcher: over its
  * waiting requests, those that are assumed to come, and workers that take as long as they
@@ -176,11 +167,9 @@ export class ForecastRun {
     this.curves = perPriority(
       priority => new StartCurve(nowMs, lanes.of(priority).virtualTime),
     );
-    const admission = new Admission(UNBOUNDED, () => 0);
     this.#dispatcher = new Dispatcher({
       queue: this.#queue,
       window,
-      admission,
       workers,
       newGroupId: () => '',
     });
