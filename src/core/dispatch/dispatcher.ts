@@ -181,11 +181,7 @@ export class Dispatcher {
    * has been counted already.
    */
   #wakeMs(lane: ModelLane, nowMs: number): number {
-    const { agingMs } = this.deps.queue.options;
-    const promotedAtMs = agesAtMs(
-      lane.oldestYoung?.item.enqueuedAtMs ?? Infinity,
-      agingMs,
-    );
+    const promotedAtMs = lane.oldestYoung?.place.agesAtMs ?? Infinity;
     const isPromotion = lane.priority === RequestPriority.BATCH && promotedAtMs > nowMs;
     return Math.min(this.#sendsAtMs(lane, nowMs), isPromotion ? promotedAtMs : Infinity);
   }

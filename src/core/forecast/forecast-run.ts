@@ -76,16 +76,14 @@ export class StartCurve {
 
   /** Past the end of the run, at its mean pace. */
   #beyond(tag: number): number {
-    const [first, last] = [this.#points[0], this.#last];
+    const [first, last] = [this.#points[0]!, this.#last];
     const pace =
-      first && last.tag > first.tag
-        ? (last.atMs - this.startMs) / (last.tag - first.tag)
-        : 1;
+      last.tag > first.tag ? (last.atMs - first.atMs) / (last.tag - first.tag) : 1;
     return last.atMs + (tag - last.tag) * pace;
   }
 
   get #last(): Progress {
-    return this.#points.at(-1) ?? { atMs: this.startMs, tag: 0 };
+    return this.#points.at(-1)!;
   }
 
   /** Index of the first point for which it holds, and for all after it. */
@@ -93,8 +91,7 @@ export class StartCurve {
     let [low, high] = [0, this.#points.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      const point = this.#points[middle];
-      if (point !== undefined && holds(point)) high = middle;
+      if (holds(this.#points[middle]!)) high = middle;
       else low = middle + 1;
     }
     return low;
