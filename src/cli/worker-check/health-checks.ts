@@ -43,8 +43,11 @@ export const HEALTH_CHECKS: readonly Check[] = [
       const maxMessageBytes = context.kind === 'tts' ? 1_048_576 : NEEDED_MESSAGE_BYTES;
       // Compared with itself: model and kind are another check.
       const own = report as WorkerHealthReport & { kind: CheckContext['kind'] };
-      const identity = { id: own.model, kind: own.kind };
-      const problem = reportProblem(report, identity, maxMessageBytes);
+      const problem = reportProblem(
+        report,
+        { id: own.model, kind: own.kind },
+        maxMessageBytes,
+      );
       demand(problem === undefined, `${problem}`);
       return `max_batch ${report.maxBatch}, max_concurrent ${report.maxConcurrent}, streams ${report.streams}`;
     },

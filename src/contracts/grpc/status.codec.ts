@@ -165,10 +165,8 @@ function decoded(param: string): string {
   }
 }
 
-function trailer(ended: StatusObject, key: string): string | undefined {
-  const value = ended.metadata.get(key)[0];
-  return value === undefined ? undefined : value.toString();
-}
+const trailer = (ended: StatusObject, key: string): string | undefined =>
+  ended.metadata.get(key)[0]?.toString();
 
 const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error &&

@@ -34,7 +34,8 @@ export class Dispatcher {
     private readonly deps: {
       readonly queue: PriorityQueue;
       readonly window: BatchWindow;
-      readonly admission: Admission;
+      /** Absent: every request is accepted. */
+      readonly admission?: Admission;
       readonly workers: WorkerPort;
       readonly newGroupId: () => string;
       /**
@@ -56,8 +57,8 @@ export class Dispatcher {
    */
   submit(request: ScheduledRequest, nowMs: number): DomainError | undefined {
     const { queue, admission } = this.deps;
-    const refusal = admission.check(queue, request);
-    if (refusal === undefined) return void queue.enqueue(request);
+    const refusal = admission?.check(queue, request);
+    if (!admission || !refusal) return void queue.enqueue(request);
     const startInMs = this.startInMs(request, nowMs);
     return admission.queueFull(refusal, request.model, nowMs, startInMs);
   }
@@ -136,7 +137,7 @@ export class Dispatcher {
     // Lease first: if that throws, nothing has left the queue.
     const leases = workers.lease(workerId, group.count, credit, next?.mostTogether);
     const members = this.#take(lane, leases, nowMs);
-    admission.drained(model, nowMs, members.length);
+    admission?.drained(model, nowMs, members.length);
     return {
       groupId: newGroupId(),
       model,
@@ -180,11 +181,7 @@ export class Dispatcher {
    * has been counted already.
    */
   #wakeMs(lane: ModelLane, nowMs: number): number {
-    const { agingMs } = this.deps.queue.options;
-    const promotedAtMs = agesAtMs(
-      lane.oldestYoung?.item.enqueuedAtMs ?? Infinity,
-      agingMs,
-    );
+    const promotedAtMs = lane.oldestYoung?.place.agesAtMs ?? Infinity;
     const isPromotion = lane.priority === RequestPriority.BATCH && promotedAtMs > nowMs;
     return Math.min(this.#sendsAtMs(lane, nowMs), isPromotion ? promotedAtMs : Infinity);
   }

@@ -2,7 +2,6 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import { slotCredit } from '../dispatch/slot-credit.js';
-import { Admission } from '../queue/admission.js';
 import { PriorityQueue } from '../queue/priority-queue.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
 import {
@@ -77,16 +76,14 @@ export class StartCurve {
 
   /** Past the end of the run, at its mean pace. */
   #beyond(tag: number): number {
-    const [first, last] = [this.#points[0], this.#last];
+    const [first, last] = [this.#points[0]!, this.#last];
     const pace =
-      first && last.tag > first.tag
-        ? (last.atMs - this.startMs) / (last.tag - first.tag)
-        : 1;
+      last.tag > first.tag ? (last.atMs - first.atMs) / (last.tag - first.tag) : 1;
     return last.atMs + (tag - last.tag) * pace;
   }
 
   get #last(): Progress {
-    return this.#points.at(-1) ?? { atMs: this.startMs, tag: 0 };
+    return this.#points.at(-1)!;
   }
 
   /** Index of the first point for which it holds, and for all after it. */
@@ -94,8 +91,7 @@ export class StartCurve {
     let [low, high] = [0, this.#points.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      const point = this.#points[middle];
-      if (point !== undefined && holds(point)) high = middle;
+      if (holds(this.#points[middle]!)) high = middle;
       else low = middle + 1;
     }
     return low;
@@ -120,14 +116,6 @@ const MORE_SHARE = 0.25;
 
 /** A wake that is due now comes this much later, so that a run always moves. */
 const TICK_MS = 1;
-
-const UNBOUNDED = {
-  maxRequests: 1,
-  maxRequestsPerModel: 1,
-  maxBytes: 1,
-  maxBytesPerModel: 1,
-  realtimeReserve: 0,
-};
 
 /**
  * The queue of one model run forward in virtual time by the real dispatcher: over its
@@ -176,11 +164,9 @@ export class ForecastRun {
     this.curves = perPriority(
       priority => new StartCurve(nowMs, lanes.of(priority).virtualTime),
     );
-    const admission = new Admission(UNBOUNDED, () => 0);
     this.#dispatcher = new Dispatcher({
       queue: this.#queue,
       window,
-      admission,
       workers,
       newGroupId: () => '',
     });

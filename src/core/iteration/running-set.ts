@@ -225,11 +225,9 @@ export class RunningSet<T extends GenerationRequest> {
    */
   #withoutRoom(nowMs: number): GenerationSequence<T>[] {
     const { queue } = this;
-    const isCandidate = (waiting: GenerationSequence<T>): boolean =>
-      this.#isCandidate(waiting);
-    const next = queue.first(nowMs, isCandidate)?.item;
+    const next = queue.first(nowMs, this.#isCandidate)?.item;
     if (next === undefined || this.#surelyFits(next)) return [];
-    const urgent = queue.realtime.next(false, isCandidate)?.item;
+    const urgent = queue.realtime.next(false, this.#isCandidate)?.item;
     const both = urgent === undefined || urgent === next ? [next] : [next, urgent];
     return both.filter(one => !this.#surelyFits(one) && !this.#isBackingOff(one, nowMs));
   }
@@ -239,9 +237,8 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   /** A sequence preempted for this step does not return in it. */
-  #isCandidate(waiting: GenerationSequence<T>): boolean {
-    return !waiting.paused && !this.#preempted.includes(waiting);
-  }
+  readonly #isCandidate = (waiting: GenerationSequence<T>): boolean =>
+    !waiting.paused && !this.#preempted.includes(waiting);
 
   #isBackingOff({ blocked }: GenerationSequence<T>, nowMs: number): boolean {
     return (
@@ -256,9 +253,7 @@ export class RunningSet<T extends GenerationRequest> {
 
   #admit(next: GenerationSequence<T>, computed: number, nowMs: number): void {
     const { queue } = this;
-    const contested = queue.take(next.entry, nowMs, waiting =>
-      this.#isCandidate(waiting),
-    );
+    const contested = queue.take(next.entry, nowMs, this.#isCandidate);
     next.hadTurn = contested && next.priorityClass > 0;
     this.#rows.add(next);
     next.begin(computed);

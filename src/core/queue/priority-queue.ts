@@ -248,18 +248,14 @@ export class PriorityQueue {
         const { order } = best;
         const contested = order.isContested(nowMs);
         const lane = contested ? order.inTurn : best;
-        const chosen = choose(
-          lane,
-          lane !== order.realtime && lane.hasAged(nowMs),
-          nowMs,
-        );
+        const isBatch = lane !== order.realtime;
+        const chosen = choose(lane, isBatch && lane.hasAged(nowMs), nowMs);
         if (chosen !== undefined) {
-          order.turns.taken(lane !== order.realtime, contested);
+          order.turns.taken(isBatch, contested);
           return chosen;
         }
         this.#pass(lane, passed);
-        if (contested)
-          this.#pass(lane === order.realtime ? order.batch : order.realtime, passed);
+        if (contested) this.#pass(isBatch ? order.realtime : order.batch, passed);
       }
       return undefined;
     } finally {

@@ -1,29 +1,17 @@
 import { type WantedDeadline } from '../../core/queue/latest-start.js';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
-import { type RequestPriority } from '../../core/request/request-priority.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 
-/** What a caller submits. */
-export interface RequestSpec {
-  /**
-   * Unique among running requests of its tenant; from `X-Request-Id` or made
-   * by the gateway.
-   */
-  readonly id: string;
-  /** Canonical model id, never an alias. */
-  readonly model: string;
-  readonly priority: RequestPriority;
-  /** Whose it is; absent: there is one tenant only. */
-  readonly tenant?: string;
-  /** Id of the key that its usage is counted for; absent: none. */
-  readonly keyId?: string;
-  /** Of the HTTP exchange it came with; absent: none. */
-  readonly traceparent?: string;
-  /** Requests with the same one are best sent to the same worker; absent: any will do. */
-  readonly affinity?: string;
-  /** Bytes held while it waits, for the queue's byte bounds. */
-  readonly bytes: number;
+/**
+ * What a caller submits. Its id is from `X-Request-Id` or made by the gateway, and unique
+ * among running requests of its tenant.
+ */
+export interface RequestSpec extends Pick<
+  ScheduledRequest,
+  'id' | 'model' | 'priority' | 'tenant' | 'keyId' | 'traceparent' | 'affinity' | 'bytes'
+> {
   /** Seconds; 0 when unknown. Decides the inference deadline (D-07). */
   readonly audioDurationS: number;
   /**

@@ -40,11 +40,10 @@ export function withoutAvoided(
   if (others.some(({ free }) => free > 0)) return others;
   const isServed = workers.some(worker => !avoid.includes(worker.id) && isReady(worker));
   if (!isServed) return offers;
-  const trusted = new Set(
-    workers.filter(({ isTrusted }) => isTrusted).map(({ id }) => id),
-  );
   return offers.filter(
-    ({ workerId }) => !avoid.includes(workerId) || trusted.has(workerId),
+    ({ workerId }) =>
+      !avoid.includes(workerId) ||
+      workers.some(({ id, isTrusted }) => id === workerId && isTrusted),
   );
 }
 

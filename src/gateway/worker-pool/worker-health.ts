@@ -134,15 +134,13 @@ export class WorkerHealth {
 
   async #probe(): Promise<void> {
     this.#running = true;
-    const outcome = await this.options.probe().then(
-      report => ({ report }),
-      (error: unknown) => ({ error }),
-    );
+    const outcome = await this.options.probe().catch((error: unknown) => ({ error }));
     this.#running = false;
     if (this.#stopped) return;
-    if (this.#again) return this.#next();
-    if ('report' in outcome) this.#succeeded(outcome.report);
-    else this.#failedWith(outcome.error);
+    if (!this.#again) {
+      if ('error' in outcome) this.#failedWith(outcome.error);
+      else this.#succeeded(outcome);
+    }
     this.#next();
   }
 

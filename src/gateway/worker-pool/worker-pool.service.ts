@@ -45,12 +45,8 @@ const TRY_AGAIN_MS = 1000;
  * `WorkerPoolService.openStream`.
  */
 function streamHost(model: string, workers: readonly PooledWorker[]): PooledWorker {
-  const best = workers.reduce<PooledWorker | undefined>(
-    (roomiest, worker) =>
-      worker.freeStreams > (roomiest?.freeStreams ?? 0) ? worker : roomiest,
-    undefined,
-  );
-  if (best) return best;
+  const [best] = workers.toSorted((a, b) => b.freeStreams - a.freeStreams);
+  if (best?.freeStreams) return best;
   const hosts = workers
     .filter(({ options }) => options.replica.role !== 'file')
     .map(worker => worker.view());
