@@ -17,12 +17,16 @@ import {
 import { type RequestRef } from '../../core/request/request-key.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
+const BLOB_SWEEP_MS = 60_000;
+
 /**
- * The BullMQ jobs of requests: found, queued, stopped, and removed once answered. A stop
+ * The BullMQ jobs of requests: found, queued, stopped, and removed once answered; what
+ * jobs and gateways that died have left is swept up. A stop
  * is a note: published, so that gateways and workers receive it within milliseconds, and
  * kept for those that were not connected.
  */
@@ -30,6 +34,7 @@ import { SharedQueueLink } from './shared-queue-link.js';
 export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(RequestJobs.name);
   readonly #stops = new Subject<StopNote>();
+  #upkeep: readonly NodeJS.Timeout[] = [];
 
   /** Stops by any gateway, this one included. */
   readonly stops$: Observable<StopNote> = this.#stops.asObservable();
@@ -50,9 +55,14 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     });
     // The client sends it once Redis answers, and again after each break.
     listener.subscribe(stops).catch(() => undefined);
+    this.#upkeep = [
+      this.#every(sweepEveryMs(this.link.access.resultTtlMs), () => this.queues.sweep()),
+      this.#every(BLOB_SWEEP_MS, () => this.blobs.sweep()),
+    ];
   }
 
   onApplicationShutdown(): void {
+    for (const timer of this.#upkeep) clearInterval(timer);
     this.#stops.complete();
   }
 
@@ -150,6 +160,14 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const live = refs.filter((_, at) => facts[at] !== undefined && !facts[at].finished);
     for (const job of live) await this.stop(job, reason);
     return live.length > 0;
+  }
+
+  #every(ms: number, work: () => Promise<void>): NodeJS.Timeout {
+    const careful = (): void =>
+      void work().catch((error: unknown) =>
+        this.#logger.debug({ err: error }, 'upkeep failed; done again'),
+      );
+    return setInterval(careful, ms).unref();
   }
 }
 
