@@ -36,7 +36,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   readonly #stops = new Subject<StopNote>();
   #upkeep: readonly NodeJS.Timeout[] = [];
 
-  /** Stops by any gateway, this one included. */
+  /** Stops by any gateway, this one included, that are meant for all. */
   readonly stops$: Observable<StopNote> = this.#stops.asObservable();
 
   constructor(
@@ -50,7 +50,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const { stops } = this.link.keys;
     const listener = this.link.listener();
     listener.on('message', (channel: string, json: string) => {
-      const note = channel === stops ? readStopNote(json) : undefined;
+      const note = channel === stops ? stopForAll(json) : undefined;
       if (note) this.#stops.next(note);
     });
     // The client sends it once Redis answers, and again after each break.
@@ -141,13 +141,13 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * Why a job that is gone was stopped; undefined: it was not. @throws when Redis
-   * does not answer
+   * Why a job that is gone was stopped for all; undefined: it was not. @throws when
+   * Redis does not answer
    */
   async stopReason({ model, jobId }: JobRef): Promise<StopReason | undefined> {
     const { redis, keys } = this.link;
     const json = await redis.get(keys.stop(keys.queue(model), jobId));
-    return json === null ? undefined : readStopNote(json)?.reason;
+    return json === null ? undefined : stopForAll(json)?.reason;
   }
 
   /**
@@ -169,6 +169,15 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
       );
     return setInterval(careful, ms).unref();
   }
+}
+
+/**
+ * Undefined for a caller that left and a gateway that shuts down: another gateway may wait
+ * for the same id.
+ */
+function stopForAll(json: string): StopNote | undefined {
+  const note = readStopNote(json);
+  return note?.reason === 'disconnect' || note?.reason === 'shutdown' ? undefined : note;
 }
 
 const succeeded = ({ returnValue }: JobFacts): boolean =>

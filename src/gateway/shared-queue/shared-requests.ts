@@ -175,8 +175,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   #stopNoted({ jobId, queue, reason }: StopNote): void {
     const shared = this.#requests.get(jobId);
     const { keys } = this.jobs.link;
-    if (!shared?.watched || keys.queue(shared.ref.model) !== queue) return;
-    if (isMeantForAll(reason)) this.#stoppedForAll(shared, reason);
+    if (shared?.watched && keys.queue(shared.ref.model) === queue)
+      this.#stoppedForAll(shared, reason);
   }
 
   #received(received: QueueEvent): void {
@@ -326,8 +326,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { ref, placed } = shared;
     const reason = await this.jobs.stopReason(ref);
     if (!shared.watched || !placed) return;
-    if (reason !== undefined && isMeantForAll(reason))
-      return this.#stoppedForAll(shared, reason);
+    if (reason !== undefined) return this.#stoppedForAll(shared, reason);
     shared.requeues += 1;
     if (shared.requeues > MAX_REQUEUES) return this.#end(shared, { type: 'lost' });
     await this.jobs.again(ref, placed);
@@ -373,13 +372,6 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     if (result) void this.jobs.answered(ref, result.blob);
   }
 }
-
-/**
- * False for a caller that left and a gateway that shuts down: another gateway may wait
- * for the same id.
- */
-const isMeantForAll = (reason: StopReason): boolean =>
-  reason !== 'disconnect' && reason !== 'shutdown';
 
 /** The audio of speech is not part of it: it is read from the blob store before. */
 function toWorkerReply({ value, execution }: JobCompleted<JobValue>): WorkerReply {
