@@ -2,7 +2,6 @@ import {
   Inject,
   Injectable,
   Logger,
-  type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleInit,
   Optional,
@@ -17,7 +16,7 @@ import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RedisOrder, type QueueAccounts } from '../../platform/redis/redis-order.js';
-import { ResultExpiry, sweepEveryMs } from '../../platform/redis/result-expiry.js';
+import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { type ChainableCommander } from 'ioredis';
@@ -92,14 +91,11 @@ const FACTS = [
  * The BullMQ queues, one per model: adding, removing, and what they say about one job.
  */
 @Injectable()
-export class ModelQueues
-  implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown
-{
+export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(ModelQueues.name);
   readonly #queues = new Map<string, Queue>();
   /** An embedded queue does without BullMQ. */
   #bullmq: { readonly Queue: typeof Queue } | undefined;
-  #sweeps: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly link: SharedQueueLink,
@@ -111,20 +107,7 @@ export class ModelQueues
     if (this.link.enabled) this.#bullmq = await import('bullmq');
   }
 
-  onApplicationBootstrap(): void {
-    if (!this.link.enabled) return;
-    const sweep = (): void =>
-      void this.#sweep().catch((error: unknown) =>
-        this.#logger.debug({ err: error }, 'upkeep failed; done again'),
-      );
-    this.#sweeps = setInterval(
-      sweep,
-      sweepEveryMs(this.link.access.resultTtlMs),
-    ).unref();
-  }
-
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.#sweeps);
     await Promise.all(
       [...this.#queues.values()].map(queue => queue.close().catch(() => undefined)),
     );
@@ -223,12 +206,12 @@ export class ModelQueues
    */
   async answered({ model, jobId }: JobRef): Promise<number> {
     const expiry = this.#expiry();
-    await expiry.answered(this.link.keys.base(model), jobId);
+    await expiry.expire(this.link.keys.base(model), jobId, expiry.answeredMs, true);
     return expiry.answeredMs;
   }
 
   /** Removes finished jobs and events that have outlived their time, for all gateways. */
-  async #sweep(): Promise<void> {
+  async sweep(): Promise<void> {
     if (!this.link.usable) return;
     for (const { id } of this.models)
       await this.#expiry().sweep(this.link.keys.base(id));

@@ -1,11 +1,6 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import {
   type JobCompleted,
   type JobValue,
@@ -29,7 +24,6 @@ export interface PlacedJob {
 
 /** Results: synthesised speech, and values too large for Redis. */
 const RESULT_BLOBS = [`${QUEUE_BLOBS}speech/`, `${QUEUE_BLOBS}results/`] as const;
-const SWEEP_MS = 60_000;
 /** A result that its worker could not deliver at once is as much older than its job. */
 const LATE_DELIVERY_MS = 600_000;
 /** A worker that is legally busy with an upload has no longer than this to read it. */
@@ -41,27 +35,13 @@ const LONGEST_WORK_MS = 3_600_000;
  * it twice is harmless.
  */
 @Injectable()
-export class PayloadBlobs implements OnApplicationBootstrap, OnApplicationShutdown {
+export class PayloadBlobs {
   readonly #logger = new Logger(PayloadBlobs.name);
-  #sweeps: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly store: BlobStore,
     private readonly settings: Settings,
   ) {}
-
-  onApplicationBootstrap(): void {
-    if (this.settings.queue.driver === 'embedded') return;
-    const sweep = (): void =>
-      void this.#sweep().catch((error: unknown) =>
-        this.#logger.debug({ err: error }, 'upkeep failed; done again'),
-      );
-    this.#sweeps = setInterval(sweep, SWEEP_MS).unref();
-  }
-
-  onApplicationShutdown(): void {
-    clearInterval(this.#sweeps);
-  }
 
   /**
    * Writes the audio and says what is to be queued. The fingerprint covers all that was
@@ -143,7 +123,7 @@ export class PayloadBlobs implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   /** Removes what is no longer needed: unread results, and inputs of gateways that died. */
-  async #sweep(): Promise<void> {
+  async sweep(): Promise<void> {
     const { queue, redis } = this.settings;
     const expiredMs = Date.now() - redis.resultTtlMs;
     const resultsMs = expiredMs - LATE_DELIVERY_MS;

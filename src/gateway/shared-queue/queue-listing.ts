@@ -32,11 +32,8 @@ function dispatchOrder(
   { agingMs, agingShare }: PriorityQueue['options'],
   nowMs = Date.now(),
 ): string[] {
-  const weights = new Map(tenants.map(({ owner, weight }) => [owner, weight]));
-  const weightOf = (owner: string): number => weights.get(owner) ?? 1;
   const lane = (isRealtime: boolean): FairLane<string> =>
-    filled(
-      new FairLane<string>(weightOf),
+    laneOf(
       tenants.filter(tenant => tenant.isRealtime === isRealtime),
       agingMs,
     );
@@ -45,31 +42,19 @@ function dispatchOrder(
   return [...others, ...Array.from(order.inOrder(nowMs), ({ item }) => item)];
 }
 
-function filled(
-  lane: FairLane<string>,
-  tenants: QueueAccounts['tenants'],
-  agingMs: number,
-): FairLane<string> {
+function laneOf(tenants: QueueAccounts['tenants'], agingMs: number): FairLane<string> {
+  const weights = new Map(tenants.map(({ owner, weight }) => [owner, weight]));
+  const lane = new FairLane<string>(owner => weights.get(owner) ?? 1);
   const from = Math.min(...tenants.map(({ startTag }) => startTag));
-  const entries: Entry<string>[] = [];
-  for (const { owner, startTag, weight, isRealtime, jobs } of tenants) {
+  const entries = tenants.flatMap(({ owner, startTag, weight, isRealtime, jobs }) => {
     lane.correct(owner, (startTag - from) * weight);
-    for (const { id, sinceMs, costMs } of jobs) {
-      const agesAtMs = sinceMs + agingMs;
-      const place = {
-        isRealtime,
-        tenant: owner,
-        sinceMs,
-        orderMs: sinceMs,
-        agesAtMs,
-        costMs,
-        bytes: 0,
-      };
-      entries.push(new Entry(id, place));
-    }
-  }
-  entries.sort((a, b) => a.place.sinceMs - b.place.sinceMs);
-  for (const entry of entries) lane.append(entry);
+    return jobs.map(({ id, sinceMs, costMs }) => {
+      const times = { sinceMs, orderMs: sinceMs, agesAtMs: sinceMs + agingMs };
+      return new Entry(id, { isRealtime, tenant: owner, ...times, costMs, bytes: 0 });
+    });
+  });
+  for (const entry of entries.toSorted((a, b) => a.place.sinceMs - b.place.sinceMs))
+    lane.append(entry);
   return lane;
 }
 

@@ -17,12 +17,16 @@ import {
 import { type RequestRef } from '../../core/request/request-key.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
+const BLOB_SWEEP_MS = 60_000;
+
 /**
- * The BullMQ jobs of requests: found, queued, stopped, and removed once answered. A stop
+ * The BullMQ jobs of requests: found, queued, stopped, and removed once answered; what
+ * jobs and gateways that died have left is swept up. A stop
  * is a note: published, so that gateways and workers receive it within milliseconds, and
  * kept for those that were not connected.
  */
@@ -30,8 +34,9 @@ import { SharedQueueLink } from './shared-queue-link.js';
 export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(RequestJobs.name);
   readonly #stops = new Subject<StopNote>();
+  #upkeep: readonly NodeJS.Timeout[] = [];
 
-  /** Stops by any gateway, this one included. */
+  /** Stops by any gateway, this one included, that are meant for all. */
   readonly stops$: Observable<StopNote> = this.#stops.asObservable();
 
   constructor(
@@ -45,14 +50,19 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const { stops } = this.link.keys;
     const listener = this.link.listener();
     listener.on('message', (channel: string, json: string) => {
-      const note = channel === stops ? readStopNote(json) : undefined;
+      const note = channel === stops ? stopForAll(json) : undefined;
       if (note) this.#stops.next(note);
     });
     // The client sends it once Redis answers, and again after each break.
     listener.subscribe(stops).catch(() => undefined);
+    this.#upkeep = [
+      this.#every(sweepEveryMs(this.link.access.resultTtlMs), () => this.queues.sweep()),
+      this.#every(BLOB_SWEEP_MS, () => this.blobs.sweep()),
+    ];
   }
 
   onApplicationShutdown(): void {
+    for (const timer of this.#upkeep) clearInterval(timer);
     this.#stops.complete();
   }
 
@@ -131,13 +141,13 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * Why a job that is gone was stopped; undefined: it was not. @throws when Redis
-   * does not answer
+   * Why a job that is gone was stopped for all; undefined: it was not. @throws when
+   * Redis does not answer
    */
   async stopReason({ model, jobId }: JobRef): Promise<StopReason | undefined> {
     const { redis, keys } = this.link;
     const json = await redis.get(keys.stop(keys.queue(model), jobId));
-    return json === null ? undefined : readStopNote(json)?.reason;
+    return json === null ? undefined : stopForAll(json)?.reason;
   }
 
   /**
@@ -151,6 +161,23 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     for (const job of live) await this.stop(job, reason);
     return live.length > 0;
   }
+
+  #every(ms: number, work: () => Promise<void>): NodeJS.Timeout {
+    const careful = (): void =>
+      void work().catch((error: unknown) =>
+        this.#logger.debug({ err: error }, 'upkeep failed; done again'),
+      );
+    return setInterval(careful, ms).unref();
+  }
+}
+
+/**
+ * Undefined for a caller that left and a gateway that shuts down: another gateway may wait
+ * for the same id.
+ */
+function stopForAll(json: string): StopNote | undefined {
+  const note = readStopNote(json);
+  return note?.reason === 'disconnect' || note?.reason === 'shutdown' ? undefined : note;
 }
 
 const succeeded = ({ returnValue }: JobFacts): boolean =>

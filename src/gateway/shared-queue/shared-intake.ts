@@ -100,18 +100,18 @@ export class SharedIntake implements OnModuleDestroy {
     const { request } = shared;
     const all = this.requests.all();
     const place = all.indexOf(shared);
-    const entering = all.filter(({ placed }, at) => !placed && at < place);
-    const own = [...all.filter(({ isWaiting }) => isWaiting), ...entering];
+    const entering = requestsOf(all.filter(({ placed }, at) => !placed && at < place));
+    const own = [...requestsOf(all.filter(({ isWaiting }) => isWaiting)), ...entering];
     this.lastWaiting = await this.jobs.queues.waiting();
-    const load = loadOf(this.lastWaiting, requestsOf(own), requestsOf(entering));
+    const load = loadOf(this.lastWaiting, own, entering);
     if (!this.admission.check(load, request)) return;
     // Only at a bound it matters how much of the queue its tenant holds.
     const { tenant } = request;
     const isIts = (one: ScheduledRequest): boolean => one.tenant === tenant;
     const tenantLoad = tenantLoadOf(
       await this.jobs.queues.loadOf(tenant),
-      requestsOf(own).filter(isIts),
-      requestsOf(entering).filter(isIts),
+      own.filter(isIts),
+      entering.filter(isIts),
     );
     const refusal = this.admission.check({ ...load, loadOf: tenantLoad }, request);
     if (refusal)

@@ -4,7 +4,6 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { merge } from 'rxjs';
 import {
   decodeJobError,
   decodeJobTranscript,
@@ -62,9 +61,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   onModuleInit(): void {
     const { link } = this.jobs;
     if (!link.enabled) return;
-    merge(this.events.events$, this.jobs.stops$).subscribe(received =>
-      this.#receive(received),
-    );
+    this.events.events$.subscribe(event => this.#received(event));
+    this.jobs.stops$.subscribe(note => this.#stopNoted(note));
     link.back$.subscribe(() => void this.#reconcile());
     this.jobs.queues.keyRing?.changed$.subscribe(() => void this.#weigh());
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref();
@@ -174,17 +172,17 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  #receive(received: QueueEvent | StopNote): void {
+  #stopNoted({ jobId, queue, reason }: StopNote): void {
+    const shared = this.#requests.get(jobId);
+    const { keys } = this.jobs.link;
+    if (shared?.watched && keys.queue(shared.ref.model) === queue)
+      this.#stoppedForAll(shared, reason);
+  }
+
+  #received(received: QueueEvent): void {
     const shared = this.#requests.get(received.jobId);
-    if (!shared?.watched) return;
-    const { model } = shared.ref;
-    if ('event' in received) {
-      if (received.model === model) this.#happened(shared, received);
-    } else if (
-      received.queue === this.jobs.link.keys.queue(model) &&
-      isMeantForAll(received.reason)
-    )
-      this.#stoppedForAll(shared, received.reason);
+    if (shared?.watched && shared.ref.model === received.model)
+      this.#happened(shared, received);
   }
 
   #happened(
@@ -328,8 +326,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { ref, placed } = shared;
     const reason = await this.jobs.stopReason(ref);
     if (!shared.watched || !placed) return;
-    if (reason !== undefined && isMeantForAll(reason))
-      return this.#stoppedForAll(shared, reason);
+    if (reason !== undefined) return this.#stoppedForAll(shared, reason);
     shared.requeues += 1;
     if (shared.requeues > MAX_REQUEUES) return this.#end(shared, { type: 'lost' });
     await this.jobs.again(ref, placed);
@@ -375,13 +372,6 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     if (result) void this.jobs.answered(ref, result.blob);
   }
 }
-
-/**
- * False for a caller that left and a gateway that shuts down: another gateway may wait
- * for the same id.
- */
-const isMeantForAll = (reason: StopReason): boolean =>
-  reason !== 'disconnect' && reason !== 'shutdown';
 
 /** The audio of speech is not part of it: it is read from the blob store before. */
 function toWorkerReply({ value, execution }: JobCompleted<JobValue>): WorkerReply {

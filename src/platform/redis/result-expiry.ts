@@ -28,10 +28,10 @@ return 1`;
 /**
  * KEYS: a set of finished jobs. ARGV: before every job key, now in epoch milliseconds,
  * milliseconds that results live, jobs to look at, the option by which a job's writer
- * chooses how long it stays: that choice is kept. Returns the number of jobs removed.
+ * chooses how long it stays: that choice is kept.
  */
 const SWEEP = `
-local removed, gone = 0, {}
+local gone = {}
 local function chosen(key)
   local read, opts = pcall(cjson.decode, redis.call('HGET', key, 'opts') or '{}')
   local rule = nil
@@ -46,13 +46,11 @@ for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[4]) - 1)) do
   elseif finished + tonumber(ARGV[3]) <= tonumber(ARGV[2]) and not chosen(key) then
     redis.call('UNLINK', key, key .. ':logs')
     gone[#gone + 1] = id
-    removed = removed + 1
   end
 end
 for from = 1, #gone, 1000 do
   redis.call('ZREM', KEYS[1], unpack(gone, from, math.min(from + 999, #gone)))
-end
-return removed`;
+end`;
 
 /**
  * KEYS: an event stream, `meta` of its queue. ARGV: id of the first entry that stays,
@@ -89,16 +87,9 @@ export class ResultExpiry {
   }
 
   /**
-   * Its result was read: it expires soon, and is no longer listed as finished. @param
-   * base before every key of the queue
-   */
-  async answered(base: string, jobId: string): Promise<void> {
-    await this.expire(base, jobId, this.answeredMs, true);
-  }
-
-  /**
    * A finished job expires after that long at the latest. One that waits or runs
-   * is left alone. @param isUnlisted it is no longer listed as finished
+   * is left alone. @param base before every key of the queue. @param isUnlisted its result
+   * was read: it is no longer listed as finished
    */
   async expire(
     base: string,
@@ -113,13 +104,13 @@ export class ResultExpiry {
 
   /**
    * Removes finished jobs that were not expired, names of those that were, and old
-   * events. @param nowMs epoch milliseconds
+   * events.
    */
-  async sweep(base: string, nowMs = Date.now()): Promise<number> {
-    let removed = 0;
+  async sweep(base: string): Promise<void> {
+    const nowMs = Date.now();
     for (const [set, option] of Object.entries(SETS)) {
       const args = [base, nowMs, this.resultTtlMs, MOST, option];
-      removed += (await this.redis.eval(SWEEP, 1, `${base}${set}`, ...args)) as number;
+      await this.redis.eval(SWEEP, 1, `${base}${set}`, ...args);
     }
     await this.redis.eval(
       TRIM,
@@ -129,6 +120,5 @@ export class ResultExpiry {
       nowMs - EVENTS_TTL_MS,
       MAX_EVENTS,
     );
-    return removed;
   }
 }
