@@ -41,25 +41,21 @@ type Read<Flags, R> = R extends (text: string, before: never) => infer T
   : ListOr<Flags, R extends readonly (infer T)[] ? T : string>;
 type ValueOf<Flags, Spec> = Spec extends Option
   ? string
-  : Spec extends readonly [string, infer R, unknown, ...unknown[]]
-    ? Read<Flags, R>
-    : Spec extends readonly [string, infer R]
-      ? Read<Flags, R> | undefined
-      : Flags extends `${string}<${string}`
-        ? ListOr<Flags, string> | undefined
-        : Flags extends `${string}[${string}`
-          ? string | true | undefined
-          : boolean | undefined;
+  : Spec extends readonly [string, infer R, ...infer Default]
+    ? Read<Flags, R> | (Default extends readonly [] ? undefined : never)
+    : Flags extends `${string}<${string}`
+      ? ListOr<Flags, string> | undefined
+      : Flags extends `${string}[${string}`
+        ? string | true | undefined
+        : boolean | undefined;
 type Camel<Name> = Name extends `${infer Word}-${infer Rest}`
   ? `${Word}${Capitalize<Camel<Rest>>}`
   : Name;
 type NameOf<Flags> = Flags extends `${string}--no-${infer Name}`
   ? Camel<Name>
-  : Flags extends `${string}--${infer Name} ${string}`
-    ? Camel<Name>
-    : Flags extends `${string}--${infer Name}`
-      ? Camel<Name>
-      : never;
+  : Flags extends `${string}--${infer Name}`
+    ? Camel<Name extends `${infer Word} ${string}` ? Word : Name>
+    : never;
 
 /** The values of options by their names, as commander gives them: `--no-load` is `load`. */
 export type OptionValues<Options> = {
