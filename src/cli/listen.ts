@@ -121,7 +121,8 @@ class LiveTranscription {
 
   /** Whether anything is received within that time. */
   #movesWithin(ms: number) {
-    return Promise.race([this.#received().then(() => true), pause(ms, false)]);
+    const moves = () => true;
+    return Promise.race([this.#received().then(moves, moves), pause(ms, false)]);
   }
 
   #received() {
