@@ -19,7 +19,7 @@ import {
   writablePath,
 } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
-import { gatewayCommand, commandGroup } from './shared/command.js';
+import { gatewayCommand, commandGroup, oneRequest } from './shared/command.js';
 import {
   table,
   print,
@@ -243,7 +243,7 @@ function urlOf(line: string) {
 const get = gatewayCommand('get <id>', {
   about: 'the batch as JSON',
   examples: ['batch get batch_1', 'batch get batch_1 | jq .request_counts'],
-  run: ({ client, arg: id }) => client.call('get', '/v1/batches/{id}', { id }),
+  ...oneRequest('get', '/v1/batches/{id}'),
   text: batch => JSON.stringify(batch, null, 2),
 });
 
@@ -251,8 +251,7 @@ const act = (name: 'cancel' | 'retry-failed', about: string) =>
   gatewayCommand(`${name} <id>`, {
     about,
     examples: [`batch ${name} batch_1`],
-    run: ({ client, arg: id }) =>
-      client.call('post', `/v1/batches/{id}/${name}`, { id }),
+    ...oneRequest('post', `/v1/batches/{id}/${name}`),
     text: ({ id, status }) => `${id} ${status}`,
   });
 
@@ -283,8 +282,7 @@ const list = gatewayCommand('list', {
   options: {
     '-n, --limit <count>': ['how many, 1 to 100', parseWholeNumber(1, 100), 20],
   },
-  run: ({ client, options: { limit } }) =>
-    client.call('get', '/v1/batches', { query: { limit } }),
+  ...oneRequest('get', '/v1/batches', 'limit'),
   text: ({ data }) =>
     table(
       ['id', 'status', 'endpoint', 'lines', 'failures', 'rate', 'ETA'],

@@ -104,9 +104,8 @@ class LiveTranscription {
     const isCommit = type === 'input_audio_buffer.committed';
     if (isCommit || type === 'input_audio_buffer.speech_started') this.#open.add(item);
     if ([`${TEXT}completed`, `${TEXT}failed`].includes(type)) this.#open.delete(item);
-    const isPending = type === 'error' && error?.code === PENDING_CODE;
-    this.#committed ||= isCommit || isPending;
-    if (error && !isPending)
+    if (isCommit || error?.code === PENDING_CODE) this.#committed = true;
+    else if (error)
       this.#fail(`${error.message}${error.code ? ` [${error.code}]` : ''}`);
     if (type.startsWith(TEXT)) this.onEvent(event);
   }
@@ -121,7 +120,8 @@ class LiveTranscription {
 
   /** Whether anything is received within that time. */
   #movesWithin(ms: number) {
-    return Promise.race([this.#received().then(() => true), pause(ms, false)]);
+    const moves = () => true;
+    return Promise.race([this.#received().then(moves, moves), pause(ms, false)]);
   }
 
   #received() {

@@ -111,19 +111,27 @@ export const modelsVerifyCommand = gatewayCommand('verify <name>', {
   },
 });
 
-interface Row extends Omit<Verdict, 'said'>, Record<keyof typeof NO_FACTS, string> {
-  readonly model: string;
-  readonly date: string;
-}
+const COLUMNS = [
+  'model',
+  'engine',
+  'device',
+  'accuracy',
+  'speed',
+  'memory',
+  'revision',
+  'date',
+] as const;
+
+type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
 const NO_FACTS = { engine: '-', device: '-', memory: '-', revision: '-' };
 
 function show(rows: readonly Row[]): undefined {
-  say('| model | engine | device | accuracy | speed | memory | revision | date |');
-  for (const { model, engine, device, accuracy, speed, memory, revision, date } of rows)
-    print(
-      `| ${[`\`${model}\``, engine, device, accuracy, speed, memory, revision, date].join(' | ')} |`,
-    );
+  say(`| ${COLUMNS.join(' | ')} |`);
+  for (const row of rows) {
+    const cells = { ...row, model: `\`${row.model}\`` };
+    print(`| ${COLUMNS.map(name => cells[name]).join(' | ')} |`);
+  }
 }
 
 function agreementOf(ours: Verdict['said'], theirs: Verdict['said']) {

@@ -106,23 +106,22 @@ async function contents(client: GatewayClient, doctor: () => Promise<unknown>) {
   );
   const { version: node, platform, arch } = process;
   const created = new Date().toISOString();
-  const parts: Record<string, unknown> = {
+  const own = {
     version: { version: productVersion(), node, platform, arch, created },
     settings: await settled(localSettings),
     doctor: await settled(doctor),
   };
   const limited = () => ({ signal: AbortSignal.timeout(LIMIT_MS) });
-  await Promise.all(
-    Object.entries(ROUTES).map(async ([name, path]) => {
-      // In this order, whichever answers first.
-      parts[name] = undefined;
-      parts[name] = await settled(() => client.json('get', path, limited()));
-    }),
+  const answers = await Promise.all(
+    Object.entries(ROUTES).map(async ([name, path]): Promise<[string, unknown]> => [
+      name,
+      await settled(() => client.json('get', path, limited())),
+    ]),
   );
   const metrics = await settled(async () =>
     (await client.request('get', '/metrics', limited())).text(),
   );
-  const files = Object.entries(parts).map(([name, value]) => [
+  const files = [...Object.entries(own), ...answers].map(([name, value]) => [
     `${name}.json`,
     redacted(JSON.stringify(value, null, 2)),
   ]);

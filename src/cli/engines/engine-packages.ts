@@ -13,8 +13,9 @@ import {
   runCommand,
 } from '../shared/run-command.js';
 
-const manifestOf = (product: string) =>
-  JSON.parse(readFileSync(join(product, 'package.json'), 'utf8')) as {
+const manifestOf = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly version: string;
     readonly dependencies: Readonly<Record<string, string>>;
     /**
      * Of the npm package `switchyard-gateway` only, which leaves the packages of engines
@@ -73,11 +74,7 @@ export function engineVersion(
 
 export function installedVersion(name: string, modules: string): string | undefined {
   try {
-    return (
-      JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as {
-        version: string;
-      }
-    ).version;
+    return manifestOf(join(modules, name)).version;
   } catch {
     return undefined;
   }

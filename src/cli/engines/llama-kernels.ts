@@ -5,7 +5,6 @@ import {
   askNode,
   type Installing,
   runCommand,
-  type RunCommand,
   demandSuccess,
 } from '../shared/run-command.js';
 import { engineModules } from './engine-packages.js';
@@ -39,10 +38,9 @@ const TOOLS = [
 ];
 
 /** @returns what is missing and how to install it; undefined if llama.cpp can be built */
-export async function lackingBuildTools(
-  run: RunCommand = runCommand,
-): Promise<string | undefined> {
-  const isThere = async (name: string) => (await run(name, ['--version'])).code === 0;
+export async function lackingBuildTools(): Promise<string | undefined> {
+  const isThere = async (name: string) =>
+    (await runCommand(name, ['--version'])).code === 0;
   const found = await Promise.all(
     TOOLS.map(({ commands }) => Promise.all(commands.map(isThere))),
   );
@@ -65,8 +63,12 @@ const KERNELS = `
 `;
 
 /** False, too, where llama.cpp does not load. */
-export async function isCompiledHere(run: RunCommand = runCommand): Promise<boolean> {
-  const found = await askNode<{ buildType: string }>(run, KERNELS, dirname(MODULES));
+export async function isCompiledHere(): Promise<boolean> {
+  const found = await askNode<{ buildType: string }>(
+    runCommand,
+    KERNELS,
+    dirname(MODULES),
+  );
   return found?.buildType === 'localBuild';
 }
 
@@ -75,24 +77,20 @@ export async function isCompiledHere(run: RunCommand = runCommand): Promise<bool
  * its folder. Workers load it at their next start. `npm ci` removes it, and it must not
  * be copied to another kind of CPU.
  */
-export async function buildLlamaKernels({
-  run = runCommand,
-  report,
-  signal,
-}: Installing): Promise<void> {
-  if (await isCompiledHere(run))
+export async function buildLlamaKernels({ report, signal }: Installing): Promise<void> {
+  if (await isCompiledHere())
     return report('llama.cpp was compiled for this CPU before');
-  const lacking = await lackingBuildTools(run);
+  const lacking = await lackingBuildTools();
   if (lacking !== undefined) throw new CliError(lacking);
   const { release } = LLAMA_SOURCE;
   report(`compiling llama.cpp ${release} for this CPU: a few minutes`);
-  const source = packageCommand(run, signal);
+  const source = packageCommand(signal);
   const quiet = '--noUsageExample';
   await source('download', '--release', release, '--skipBuild', quiet);
   await source('build', '--gpu', 'false', quiet);
   // 200 MB that nothing needs any more.
   await source('clear', 'source');
-  if (!(await isCompiledHere(run)))
+  if (!(await isCompiledHere()))
     throw new CliError(
       'node-llama-cpp does not load what it has built; run again with --prebuilt, then with --native',
     );
@@ -100,20 +98,16 @@ export async function buildLlamaKernels({
 }
 
 /** Restores the binaries of the package. */
-export async function removeLlamaKernels({
-  run = runCommand,
-  report,
-  signal,
-}: Installing): Promise<void> {
-  await packageCommand(run, signal)('clear', 'builds');
+export async function removeLlamaKernels({ report, signal }: Installing): Promise<void> {
+  await packageCommand(signal)('clear', 'builds');
   report('llama.cpp is as it came with the package');
 }
 
 const packageCommand =
-  (run: RunCommand, signal: AbortSignal | undefined) =>
+  (signal: AbortSignal | undefined) =>
   (...args: readonly string[]) => {
     const command = [join(PACKAGE, 'dist', 'cli', 'cli.js'), 'source', ...args];
     const options = { env: LLAMA_SOURCE.env, signal };
-    const running = run(process.execPath, command, options);
+    const running = runCommand(process.execPath, command, options);
     return demandSuccess(`node-llama-cpp source ${args[0]}`, running);
   };

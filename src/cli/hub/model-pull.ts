@@ -231,12 +231,10 @@ async function bringAll(
   const failed = new AbortController();
   const signal = AbortSignal.any([context.signal, failed.signal]);
   const packages = mirror && new PackageMirror(mirror, folder, { ...context, signal });
-  const waiting = [...surveyed.entries()];
+  const waiting = surveyed.entries();
   const lane = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const [index, file] = next;
+    for (const [index, file] of waiting)
       brought[index] = await bring(file, { ...context, signal }, packages);
-    }
   };
   const lanes = Array.from({ length: PARALLEL_FILES }, () =>
     lane().catch((error: unknown) => failed.abort(error)),

@@ -10,7 +10,12 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { launchDirectory } from '../../platform/config/process-environment.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { usageError } from '../shared/cli-error.js';
-import { gatewayCommand, commandGroup, type OptionValues } from '../shared/command.js';
+import {
+  gatewayCommand,
+  commandGroup,
+  type OptionValues,
+  oneRequest,
+} from '../shared/command.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 import { table, print, printJson, say } from '../shared/terminal.js';
 
@@ -131,7 +136,7 @@ const list = gatewayCommand('list', {
     'keys list',
     "keys list --json | jq -r '.data[] | select(.last_used_at == null) | .id'",
   ],
-  run: ({ client }) => client.call('get', '/admin/v1/keys'),
+  ...oneRequest('get', '/admin/v1/keys'),
   text: ({ data }) =>
     table(
       ['id', 'name', 'tenant', 'scopes', 'models', 'source', 'state', 'last used'],
@@ -154,7 +159,7 @@ const revoke = gatewayCommand('revoke <id>', {
   about:
     'revoke a key; requests with it are denied at once, on other gateways within 5 s',
   examples: ['keys revoke key_0198a1b2c3d4'],
-  run: ({ client, arg: id }) => client.call('delete', '/admin/v1/keys/{id}', { id }),
+  ...oneRequest('delete', '/admin/v1/keys/{id}'),
   text: ({ id, tenant }) => `${id} of ${tenant} revoked`,
 });
 

@@ -1,4 +1,4 @@
-import { gatewayCommand, commandGroup } from '../shared/command.js';
+import { gatewayCommand, commandGroup, oneRequest } from '../shared/command.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { CliError, EXIT, usageError } from '../shared/cli-error.js';
 import { table, msText } from '../shared/terminal.js';
@@ -31,10 +31,15 @@ const list = gatewayCommand('list', {
     ...choice(['queued', 'running', 'completed', 'failed', 'cancelled']),
     '-n, --limit <count>': ['how many, 1 to 1000', parseWholeNumber(1, 1000), 100],
   },
-  run: ({ client, options: { model, tenant, state, priority, limit } }) =>
-    client.call('get', '/admin/v1/requests', {
-      query: { model, tenant, state, priority, limit },
-    }),
+  ...oneRequest(
+    'get',
+    '/admin/v1/requests',
+    'model',
+    'tenant',
+    'state',
+    'priority',
+    'limit',
+  ),
   text: requestTable,
 });
 
@@ -63,8 +68,7 @@ const show = gatewayCommand('show <id>', {
   about: 'one request: state, place, worker, time per phase',
   examples: ['requests show req_0198a1b2c3d4', 'requests show req_0198a1b2c3d4 --json'],
   options: WHOSE,
-  run: ({ client, arg: id, options: { tenant } }) =>
-    client.call('get', '/admin/v1/requests/{id}', { id, query: { tenant } }),
+  ...oneRequest('get', '/admin/v1/requests/{id}', 'tenant'),
   text: request => {
     const ahead = request.ahead?.map(({ tenant, requests }) => `${tenant} ${requests}`);
     const row = requestTable({ total: 1, data: [request] });
@@ -197,7 +201,7 @@ export const requestsCommand = commandGroup(
 export const queueCommand = gatewayCommand('queue', {
   about: 'depth of the queue by model and priority, its bounds and the longest wait',
   examples: ['queue', "queue --json | jq '.models[] | {model, oldest_wait_ms}'"],
-  run: ({ client }) => client.call('get', '/admin/v1/queue'),
+  ...oneRequest('get', '/admin/v1/queue'),
   text({ models, total, bounds, accepting }) {
     const rows = table(
       ['model', 'realtime', 'batch', 'running', 'oldest wait'],

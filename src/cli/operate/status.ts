@@ -2,7 +2,7 @@ import { stdin, stdout } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseNumber, parseWholeNumber } from '../shared/arguments.js';
 import { CliError } from '../shared/cli-error.js';
-import { gatewayCommand } from '../shared/command.js';
+import { gatewayCommand, oneRequest } from '../shared/command.js';
 import { table, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 
@@ -16,7 +16,7 @@ export const statusCommand = gatewayCommand('status', {
     'status --url http://gpu-1:8000',
     'status --json | jq -r \'.bottleneck.text // "none"\'',
   ],
-  run: ({ client }) => client.call('get', '/admin/v1/status'),
+  ...oneRequest('get', '/admin/v1/status'),
   text: statusText,
 });
 

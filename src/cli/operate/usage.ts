@@ -1,4 +1,4 @@
-import { gatewayCommand } from '../shared/command.js';
+import { gatewayCommand, oneRequest } from '../shared/command.js';
 import { table } from '../shared/terminal.js';
 
 const GROUPS = ['day', 'tenant', 'key', 'model'] as const;
@@ -30,10 +30,7 @@ export const usageCommand = gatewayCommand('usage', {
     ],
     '--tenant <name>': 'of this tenant only',
   },
-  run: ({ client, options: { from, to, tenant, groupBy } }) =>
-    client.call('get', '/admin/v1/usage', {
-      query: { from, to, group_by: groupBy, tenant },
-    }),
+  ...oneRequest('get', '/admin/v1/usage', 'from', 'to', 'groupBy', 'tenant'),
   text({ data, has_more: isCut }) {
     const groups = GROUPS.filter(name => data[0]?.[name] !== undefined);
     const rows = table(
@@ -53,7 +50,7 @@ export const usageCommand = gatewayCommand('usage', {
 export const tenantsCommand = gatewayCommand('tenants', {
   about: 'tenants: their keys and what they used today',
   examples: ['tenants', 'tenants --json'],
-  run: ({ client }) => client.call('get', '/admin/v1/tenants'),
+  ...oneRequest('get', '/admin/v1/tenants'),
   text: ({ data }) =>
     table(
       ['tenant', 'keys', 'requests', 'audio s', 'input tokens', 'output tokens'],

@@ -1,5 +1,5 @@
 import { parseWholeNumber } from '../shared/arguments.js';
-import { gatewayCommand, commandGroup } from '../shared/command.js';
+import { gatewayCommand, commandGroup, oneRequest } from '../shared/command.js';
 import { type GatewayAnswer, serverEvents } from '../shared/gateway-client.js';
 import { table, print } from '../shared/terminal.js';
 
@@ -35,8 +35,7 @@ const workerLogsCommand = gatewayCommand('logs <id>', {
   about: 'the last lines that a worker of this gateway wrote',
   examples: ['workers logs whisper-0', 'workers logs whisper-0 --lines 20'],
   options: LINES,
-  run: ({ client, arg: id, options: { lines } }) =>
-    client.call('get', '/admin/v1/workers/{id}/log', { id, query: { lines } }),
+  ...oneRequest('get', '/admin/v1/workers/{id}/log', 'lines'),
   text: textOf,
 });
 
@@ -54,7 +53,7 @@ const list = gatewayCommand('list', {
     'workers list',
     'workers list --json | jq -r \'.data[] | select(.state != "ready") | .id\'',
   ],
-  run: ({ client }) => client.call('get', '/admin/v1/workers'),
+  ...oneRequest('get', '/admin/v1/workers'),
   text: ({ data }) => workerTable(data),
 });
 
@@ -63,8 +62,7 @@ const act = (name: 'drain' | 'resume' | 'restart', about: string, notes = '') =>
     about,
     notes,
     examples: [`workers ${name} whisper-0`],
-    run: ({ client, arg: id }) =>
-      client.call('post', `/admin/v1/workers/{id}/${name}`, { id }),
+    ...oneRequest('post', `/admin/v1/workers/{id}/${name}`),
     text: worker => workerTable([worker]),
   });
 

@@ -43,24 +43,25 @@ export function namedValue(option: string, text: string): [name: string, value: 
  * Where a file that the user named is. @throws CliError exit code 2 when it
  * cannot be read
  */
-export function readablePath(file: string): Promise<string> {
-  const path = resolve(launchDirectory(), file);
-  return accessible(path, path, {
-    mode: constants.R_OK,
-    problem: `${file} cannot be read`,
-  });
-}
+export const readablePath = (file: string): Promise<string> =>
+  accessible(file, constants.R_OK, 'read');
 
 /**
  * Where a file will be written. Checked before the work is done. @throws CliError exit
  * code 2 when its folder is not writable
  */
-export function writablePath(file: string): Promise<string> {
+export const writablePath = (file: string): Promise<string> =>
+  accessible(file, constants.W_OK, 'written');
+
+async function accessible(file: string, mode: number, action: string) {
   const path = resolve(launchDirectory(), file);
-  return accessible(path, dirname(path), {
-    mode: constants.W_OK,
-    problem: `${file} cannot be written`,
-  });
+  try {
+    await access(mode === constants.W_OK ? dirname(path) : path, mode);
+    return path;
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw usageError(`${file} cannot be ${action}: ${message}`, cause);
+  }
 }
 
 /** What a file holds, such as a key. @throws CliError exit code 2 with `problem` */
@@ -75,16 +76,3 @@ export function secretIn(file: string, problem: string): string {
 /** `openAsBlob` does not say what is wrong, so the path is checked first. */
 export const fileBlob = async (file: string): Promise<Blob> =>
   openAsBlob(await readablePath(file));
-
-async function accessible(
-  path: string,
-  checked: string,
-  { mode, problem }: { readonly mode: number; readonly problem: string },
-) {
-  try {
-    await access(checked, mode);
-    return path;
-  } catch (cause) {
-    throw usageError(`${problem}: ${(cause as Error).message}`, cause);
-  }
-}

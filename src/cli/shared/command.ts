@@ -1,8 +1,12 @@
 import { Argument, Command, Option } from 'commander';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type ModelSpec, snakeCase } from '../../platform/config/model-spec.js';
 import { type EngineCheck } from '../../platform/config/models-file.js';
 import { EXIT, InterruptedError } from './cli-error.js';
-import { GatewayClient } from './gateway-client.js';
+import {
+  GatewayClient,
+  type GatewayMethod,
+  type GatewayPath,
+} from './gateway-client.js';
 import { print, printJson } from './terminal.js';
 
 /** What the engines say about models; passed in by the program, which has them. */
@@ -41,25 +45,21 @@ type Read<Flags, R> = R extends (text: string, before: never) => infer T
   : ListOr<Flags, R extends readonly (infer T)[] ? T : string>;
 type ValueOf<Flags, Spec> = Spec extends Option
   ? string
-  : Spec extends readonly [string, infer R, unknown, ...unknown[]]
-    ? Read<Flags, R>
-    : Spec extends readonly [string, infer R]
-      ? Read<Flags, R> | undefined
-      : Flags extends `${string}<${string}`
-        ? ListOr<Flags, string> | undefined
-        : Flags extends `${string}[${string}`
-          ? string | true | undefined
-          : boolean | undefined;
+  : Spec extends readonly [string, infer R, ...infer Default]
+    ? Read<Flags, R> | (Default extends readonly [] ? undefined : never)
+    : Flags extends `${string}<${string}`
+      ? ListOr<Flags, string> | undefined
+      : Flags extends `${string}[${string}`
+        ? string | true | undefined
+        : boolean | undefined;
 type Camel<Name> = Name extends `${infer Word}-${infer Rest}`
   ? `${Word}${Capitalize<Camel<Rest>>}`
   : Name;
 type NameOf<Flags> = Flags extends `${string}--no-${infer Name}`
   ? Camel<Name>
-  : Flags extends `${string}--${infer Name} ${string}`
-    ? Camel<Name>
-    : Flags extends `${string}--${infer Name}`
-      ? Camel<Name>
-      : never;
+  : Flags extends `${string}--${infer Name}`
+    ? Camel<Name extends `${infer Word} ${string}` ? Word : Name>
+    : never;
 
 /** The values of options by their names, as commander gives them: `--no-load` is `load`. */
 export type OptionValues<Options> = {
@@ -181,6 +181,31 @@ const declaring =
 export const command = declaring(false);
 /** `--url` and the key are its first options. */
 export const gatewayCommand = declaring(true);
+
+/**
+ * The `run` of a command that is one request: its argument is the id in the path, and the
+ * options that are named are the query.
+ */
+export const oneRequest = <
+  M extends GatewayMethod,
+  P extends GatewayPath,
+  Name extends string = never,
+>(
+  method: M,
+  path: P,
+  ...names: readonly Name[]
+) => ({
+  run({ client, arg, options }: Asked<Name>) {
+    const query = names.map(name => [snakeCase(name), options[name]] as const);
+    return client.call(method, path, { id: arg, query: Object.fromEntries(query) });
+  },
+});
+
+interface Asked<Name extends string> {
+  readonly client: GatewayClient;
+  readonly arg: string | undefined;
+  readonly options: Readonly<Record<Name, string | number | undefined>>;
+}
 
 export const commandGroup =
   (name: string, about: string, commands: readonly CommandFactory[]): CommandFactory =>

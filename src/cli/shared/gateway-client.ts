@@ -11,19 +11,19 @@ import {
 import { secretIn } from './arguments.js';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.js';
 
-type Path = keyof paths;
-type Method = 'get' | 'post' | 'delete';
-type Responses<P extends Path, M extends Method> =
+export type GatewayPath = keyof paths;
+export type GatewayMethod = 'get' | 'post' | 'delete';
+type Responses<P extends GatewayPath, M extends GatewayMethod> =
   paths[P] extends Record<M, { responses: infer R }>
     ? R[Extract<keyof R, 200 | 201>]
     : never;
 /** What a route answers with, as the OpenAPI document says. */
-export type GatewayAnswer<P extends Path, M extends Method = 'get'> =
+export type GatewayAnswer<P extends GatewayPath, M extends GatewayMethod = 'get'> =
   Responses<P, M> extends { content: { 'application/json': infer T } } ? T : never;
 
 interface GatewayRequest {
   /** In place of the braces of the path. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Without what is undefined. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** A form, or what is sent as JSON. */
@@ -51,7 +51,7 @@ export class GatewayClient {
   }
 
   /** @returns the answer of a route that the OpenAPI document describes */
-  call<P extends Path, M extends Method>(
+  call<P extends GatewayPath, M extends GatewayMethod>(
     method: M,
     path: P,
     request?: GatewayRequest,
@@ -59,7 +59,11 @@ export class GatewayClient {
     return this.json(method, path, request);
   }
 
-  async json<T>(method: Method, path: string, request?: GatewayRequest): Promise<T> {
+  async json<T>(
+    method: GatewayMethod,
+    path: string,
+    request?: GatewayRequest,
+  ): Promise<T> {
     const response = await this.request(method, path, request);
     const text = await response.text();
     try {
@@ -75,7 +79,7 @@ export class GatewayClient {
    *   when it cannot be reached
    */
   async request(
-    method: Method,
+    method: GatewayMethod,
     path: string,
     { id = '', query = {}, body, headers = {}, signal }: GatewayRequest = {},
   ): Promise<Response> {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
@@ -68,11 +67,16 @@ export function demand(condition: boolean, sentence: string): asserts condition 
 }
 
 /** Undefined: not within the limit. */
-export const within = <T>(
+export async function within<T>(
   limitMs: number,
   promise: Promise<T>,
-): Promise<T | undefined> =>
-  Promise.race([promise, pause(limitMs, undefined, { ref: false })]);
+): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeIsUp = new Promise<undefined>(
+    resolve => (timer = setTimeout(() => resolve(undefined), limitMs)),
+  );
+  return Promise.race([promise, timeIsUp]).finally(() => clearTimeout(timer));
+}
 
 /**
  * How the call ended. A late one is reset, and counts as `late`: some engines are
