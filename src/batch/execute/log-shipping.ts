@@ -122,16 +122,16 @@ function shipmentOf(
 ): () => Promise<boolean> {
   const { folder, current } = log.segments;
   const seal = current.replace(/log$/, 'seal');
-  let shipped = 0;
-  let isSealed = false;
+  /** Undefined: its seal is not copied yet. */
+  let shipped: number | undefined;
   let running: Promise<boolean> | undefined;
   const ship = async (): Promise<boolean> => {
-    if (!isSealed)
+    if (shipped === undefined)
       await blobs.write(
         `${jobLogFolder(jobId)}${seal}`,
         createReadStream(join(folder, seal)),
       );
-    isSealed = true;
+    shipped ??= 0;
     const upTo = log.writtenBytes;
     if (upTo === shipped) return false;
     const range = { start: shipped, end: upTo - 1 };

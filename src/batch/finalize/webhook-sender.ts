@@ -73,25 +73,15 @@ export class WebhookSender {
     if (this.#stop.signal.aborted && problem !== undefined)
       return this.outbox.retry(entry.id, Date.now());
     const { id, jobId: batch, type, attempts } = entry;
-    if (problem === undefined) {
-      this.metrics.webhook('sent');
-      this.#logger.log({ batch, type, attempts }, 'webhook sent');
-      return this.outbox.remove(id);
-    }
-    if (problem.final || attempts >= this.settings.batch.webhookAttempts) {
-      this.metrics.webhook('given_up');
-      this.#logger.error(
-        { batch, type, attempts, reason: problem.reason },
-        'webhook given up',
-      );
-      return this.outbox.remove(id);
-    }
-    this.metrics.webhook('retry');
-    this.#logger.warn(
-      { batch, type, attempts, reason: problem.reason },
-      'webhook failed; will retry',
-    );
-    return this.outbox.retry(id, Date.now() + pauseMs(attempts));
+    const isLast =
+      problem?.final === true || attempts >= this.settings.batch.webhookAttempts;
+    const outcome = !problem ? 'sent' : isLast ? 'given_up' : 'retry';
+    const [level, text] = LOG_LINES[outcome];
+    this.metrics.webhook(outcome);
+    this.#logger[level]({ batch, type, attempts, reason: problem?.reason }, text);
+    return outcome === 'retry'
+      ? this.outbox.retry(id, Date.now() + pauseMs(attempts))
+      : this.outbox.remove(id);
   }
 
   /** @returns undefined on success. `final`: a retry would fail as well */
@@ -123,6 +113,12 @@ export class WebhookSender {
     }
   }
 }
+
+const LOG_LINES = {
+  sent: ['log', 'webhook sent'],
+  given_up: ['error', 'webhook given up'],
+  retry: ['warn', 'webhook failed; will retry'],
+} as const;
 
 /** The format of OpenAI's webhook events. */
 const bodyOf = ({ id, type, jobId, createdAtMs }: OutboxEntry): string =>

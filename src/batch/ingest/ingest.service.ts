@@ -160,19 +160,18 @@ export class IngestService {
   ) {}
 
   /** Reuses a finished ingestion. @throws when the disk or a store fails: retry later */
-  async prepare(work: ClaimedJob) {
+  async prepare(
+    work: ClaimedJob,
+  ): Promise<{ plan: JobPlan } | { problems: readonly JobProblem[] }> {
+    const startedMs = performance.now();
     const known = await readModelMap(work.folder);
     const problems = known ? undefined : await this.#ingest(work);
-    if (problems) return { ok: false as const, problems };
+    if (problems) return { problems };
     const map = known ?? (await readModelMap(work.folder))!;
     const plan = await loadPlan(work.folder, map);
-    return {
-      ok: true as const,
-      plan,
-      isNew: !known,
-      /** When all lines name the same. */
-      model: map.models.length === 1 ? map.models[0] : undefined,
-    };
+    if (!known)
+      this.metrics.planBuilt(plan.total, (performance.now() - startedMs) / 1000);
+    return { plan };
   }
 
   async #ingest(work: ClaimedJob): Promise<readonly JobProblem[] | undefined> {

@@ -63,7 +63,10 @@ export class InputCheck {
   add(line: FileLine): InvalidLine[] {
     this.#line += 1;
     if (this.#line > this.rules.maxLines)
-      return this.rejectFile('too_many_lines', this.#tooMany());
+      return this.rejectFile(
+        'too_many_lines',
+        `The input file has more than ${this.rules.maxLines} lines.`,
+      );
     if (isBlank(line)) {
       // Trailing blank lines are valid: only a later line makes this one an error.
       this.#blanks.push(this.#line);
@@ -136,10 +139,6 @@ export class InputCheck {
       ...this.problems.slice(0, MOST_PROBLEMS - 1),
     );
     return [];
-  }
-
-  #tooMany(): string {
-    return `The input file has more than ${this.rules.maxLines} lines.`;
   }
 }
 

@@ -56,25 +56,19 @@ export class ResultFiles {
       const open = (): AsyncIterable<Uint8Array> => chunked(log.lines(kind));
       return (await this.save(lease, filename, open, ids[name])).id;
     };
-    const published = {
-      ...(completed > 0 && { outputFileId: await save('output', 'O') }),
-      ...(failed > 0 && { errorFileId: await save('error', 'E') }),
-    };
+    const outputFileId = completed > 0 ? await save('output', 'O') : undefined;
+    const errorFileId = failed > 0 ? await save('error', 'E') : undefined;
     const audio = await audioFilesOf(lease.job, log);
-    await this.#removeAllBut(new Set([...Object.values(published), ...audio]), lease);
-    return published;
+    await this.#removeAllBut(new Set([outputFileId, errorFileId, ...audio]), lease);
+    return { outputFileId, errorFileId };
   }
 
   /** The result files of this claim that are durable. */
   async published({ lease: { job }, resultIds }: ClaimedJob) {
     if (!resultIds) return {};
     const { output, error } = resultIds;
-    const isStored = async (id: string): Promise<boolean> =>
-      (await this.files.find(job.tenant, id)) !== undefined;
-    return {
-      ...((await isStored(output)) && { outputFileId: output }),
-      ...((await isStored(error)) && { errorFileId: error }),
-    };
+    const stored = async (id: string) => (await this.files.find(job.tenant, id))?.id;
+    return { outputFileId: await stored(output), errorFileId: await stored(error) };
   }
 
   #idsOf(work: ClaimedJob) {
@@ -88,7 +82,7 @@ export class ResultFiles {
    * line whose result was lost. Garbage collection removes their bytes.
    */
   async #removeAllBut(
-    named: ReadonlySet<string>,
+    named: ReadonlySet<string | undefined>,
     { job, epoch }: JobClaim,
   ): Promise<void> {
     for (let after: string | undefined; ;) {

@@ -150,21 +150,8 @@ async function* recordsIn(
     highWaterMark: 262_144,
     end: bytes === undefined ? undefined : bytes - 1,
   });
-  const ended = { size: 0 };
-  for await (const line of linesOf(counted(stream, ended))) {
-    const end = line.offset + line.length + 1;
-    // A last line without a line break ends one byte after the file.
-    if (!line.bytes || !decodeHead(line.bytes) || end > ended.size) return;
-    yield { bytes: line.bytes, end };
-  }
-}
-
-async function* counted(
-  source: AsyncIterable<Buffer>,
-  total: { size: number },
-): AsyncGenerator<Buffer> {
-  for await (const chunk of source) {
-    total.size += chunk.length;
-    yield chunk;
+  for await (const { offset, length, bytes: record, hasBreak } of linesOf(stream)) {
+    if (!record || !decodeHead(record) || !hasBreak) return;
+    yield { bytes: record, end: offset + length + 1 };
   }
 }

@@ -112,14 +112,10 @@ export class JobMetrics {
 }
 
 /** Separates small and large batches with a bounded number of labels. */
-const sizeBucket = (lines: number): string =>
-  lines <= 100
-    ? 'up to 100'
-    : lines <= 1000
-      ? 'up to 1000'
-      : lines <= 10_000
-        ? 'up to 10000'
-        : 'above 10000';
+function sizeBucket(lines: number): string {
+  const limit = [100, 1000, 10_000].find(most => lines <= most);
+  return limit === undefined ? 'above 10000' : `up to ${limit}`;
+}
 
 function reasonOf({ reachedAtMs, problems }: BatchJob, ending: string): string {
   if (ending === 'expired')

@@ -11,7 +11,6 @@ import { IngestService } from '../ingest/ingest.service.js';
 import { ResultFiles } from '../job/result-files.js';
 import { type JobFolder } from '../job/job-folder.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
-import { JobMetrics } from '../observe/job.metrics.js';
 import { createReadStream } from 'node:fs';
 import { linesOf } from '../../platform/storage/line-splitter.js';
 
@@ -86,31 +85,25 @@ export class BatchRunner {
     private readonly ingest: IngestService,
     private readonly execute: ExecuteService,
     private readonly files: ResultFiles,
-    private readonly metrics: JobMetrics,
   ) {}
 
   /** @throws LeaseLost, or the error of a disk or store: the job can be run again */
   async run(work: ClaimedJob): Promise<Ending> {
     const { lease } = work;
-    const startedMs = performance.now();
     const ingested = await this.ingest.prepare(work);
-    if (ingested.ok && ingested.isNew)
-      this.metrics.planBuilt(
-        ingested.plan.total,
-        (performance.now() - startedMs) / 1000,
-      );
     if (work.stop.handsOver) return 'handed_over';
-    if (!ingested.ok) return this.#endWithoutPlan(work, ingested.problems);
+    if ('problems' in ingested) return this.#endWithoutPlan(work, ingested.problems);
+    const { plan } = ingested;
     if (lease.job.status === 'validating' && Date.now() < lease.job.expiresAtMs) {
-      const counts = { total: ingested.plan.total, completed: 0, failed: 0 };
+      const [one, ...others] = plan.models;
       const outcome = await lease.update({
         status: 'in_progress',
-        counts,
-        model: ingested.model,
+        counts: { total: plan.total, completed: 0, failed: 0 },
+        model: others.length === 0 ? one?.model : undefined,
       });
       if (outcome === 'cancelling') work.stop.request('cancelled');
     }
-    return this.#withLog(work, ingested.plan);
+    return this.#withLog(work, plan);
   }
 
   async #withLog(work: ClaimedJob, plan: JobPlan): Promise<Ending> {

@@ -1,4 +1,5 @@
 import {
+  type Expression,
   type ExpressionBuilder,
   type ExpressionWrapper,
   type RawBuilder,
@@ -170,19 +171,12 @@ export class StoredRequestStore extends DatabaseStore {
           .else(eb('losses', '+', 1))
           .end(),
       }))
-      .where(row =>
-        row(
-          row.refTuple('tenant', 'name'),
-          'in',
-          row
-            .selectFrom('kept_requests')
-            .select(['tenant', 'name'])
-            .where(equals({ mode: 'async', status: 'running' }))
-            .where('leaseUntilMs', '<=', this.#now)
-            .orderBy('createdAtMs')
-            .limit(1)
-            .$if(this.locksRows, query => query.forUpdate().skipLocked())
-            .$asTuple('tenant', 'name'),
+      .where(
+        this.#oldest(1, row =>
+          row.and([
+            equals<'kept_requests'>({ mode: 'async', status: 'running' })(row),
+            row('leaseUntilMs', '<=', this.#now),
+          ]),
         ),
       )
       .returning(REQUEST)
@@ -213,24 +207,31 @@ export class StoredRequestStore extends DatabaseStore {
   }
 
   /** Removes what has expired and what was never accepted. */
-  async expire(limit: number): Promise<readonly StoredRequest[]> {
-    const rows = await this.db
-      .selectFrom('kept_requests')
-      .select(['tenant', 'name', 'createdAtMs'])
-      .where(row => isOver(row, this.#now))
-      .limit(limit)
+  expire(limit: number): Promise<readonly StoredRequest[]> {
+    const isOverNow = (row: RequestBuilder) => isOver(row, this.#now);
+    return this.db
+      .deleteFrom('kept_requests')
+      .where(this.#oldest(limit, isOverNow))
+      .where(isOverNow)
+      .returning(REQUEST)
       .execute();
-    const removed: StoredRequest[] = [];
-    for (const { tenant, name, createdAtMs } of rows) {
-      const gone = await this.db
-        .deleteFrom('kept_requests')
-        .where(equals({ tenant, name, createdAtMs }))
-        .where(row => isOver(row, this.#now))
-        .returning(REQUEST)
-        .executeTakeFirst();
-      if (gone) removed.push(gone);
-    }
-    return removed;
+  }
+
+  /** The oldest rows that meet a condition, and that no other gateway changes now. */
+  #oldest(limit: number, meets: (row: RequestBuilder) => Expression<SqlBool>) {
+    return (row: RequestBuilder) =>
+      row(
+        row.refTuple('tenant', 'name'),
+        'in',
+        row
+          .selectFrom('kept_requests')
+          .select(['tenant', 'name'])
+          .where(meets)
+          .orderBy('createdAtMs')
+          .limit(limit)
+          .$if(this.locksRows, query => query.forUpdate().skipLocked())
+          .$asTuple('tenant', 'name'),
+      );
   }
 
   #makeRoom(
@@ -280,9 +281,11 @@ export class StoredRequestStore extends DatabaseStore {
 
 const REQUEST = columnsOf('kept_requests', 'owner', 'leaseUntilMs');
 
+type RequestBuilder = ExpressionBuilder<Database, 'kept_requests'>;
+
 /** Expired; or without a holder, and only its caller could run it again. */
 function isOver(
-  row: ExpressionBuilder<Database, 'kept_requests'>,
+  row: RequestBuilder,
   nowMs: RawBuilder<number>,
   lapsedMs = nowMs,
 ): ExpressionWrapper<Database, 'kept_requests', SqlBool> {

@@ -9,6 +9,8 @@ export interface FileLine {
   readonly length: number;
   /** Undefined: longer than the limit, and not kept. */
   readonly bytes: Buffer | undefined;
+  /** A line break ends it; only the last line may have none. */
+  readonly hasBreak: boolean;
 }
 
 /**
@@ -33,14 +35,14 @@ export class LineSplitter {
     let from = 0;
     for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
       this.#hold(bytes.subarray(from, at));
-      yield this.#line(1);
+      yield this.#line(true);
       from = at + 1;
     }
     this.#hold(bytes.subarray(from));
   }
 
   *end(): Generator<FileLine> {
-    if (this.#held > 0) yield this.#line(0);
+    if (this.#held > 0) yield this.#line(false);
   }
 
   #hold(part: Buffer) {
@@ -51,19 +53,19 @@ export class LineSplitter {
     else this.#parts.push(part);
   }
 
-  #line(breakBytes: number): FileLine {
+  #line(hasBreak: boolean): FileLine {
     const [held, offset] = [this.#held, this.#offset];
     const kept = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
     this.#parts = [];
     this.#held = 0;
-    this.#offset += held + breakBytes;
-    if (kept.length < held) return { offset, length: held, bytes: undefined };
+    this.#offset += held + Number(hasBreak);
+    if (kept.length < held) return { offset, length: held, bytes: undefined, hasBreak };
     const start = offset === 0 && kept.subarray(0, 3).equals(BOM) ? BOM.length : 0;
     const end = kept.at(-1) === RETURN ? kept.length - 1 : kept.length;
     const length = Math.max(0, end - start);
     const bytes =
       length > this.maxBytes ? undefined : kept.subarray(start, start + length);
-    return { offset: offset + start, length, bytes };
+    return { offset: offset + start, length, bytes, hasBreak };
   }
 }
 

@@ -1,4 +1,5 @@
 import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { type BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
@@ -55,17 +56,16 @@ export const newJob = (tenant: string, order: BatchParams, nowMs: number): Batch
 
 /** Do both ask for the same? What the server decided by itself does not count. */
 export const isSameBatch = (a: BatchParams, b: BatchParams): boolean =>
-  fingerprint(a) === fingerprint(b);
+  isDeepStrictEqual(askedIn(a), askedIn(b));
 
-const fingerprint = (order: BatchParams) =>
-  JSON.stringify([
-    order.endpoint,
-    order.inputFileId,
-    order.completionWindow,
-    Object.entries(order.metadata).sort(([a], [b]) => (a < b ? -1 : 1)),
-    order.outputExpiresAfterS,
-    order.webhook?.url,
-  ]);
+const askedIn = (order: BatchParams) => [
+  order.endpoint,
+  order.inputFileId,
+  order.completionWindow,
+  { ...order.metadata },
+  order.outputExpiresAfterS,
+  order.webhook?.url,
+];
 
 /** What a request to create a batch says besides its body. */
 interface CreateContext {

@@ -1,5 +1,6 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type MultipartFile } from '@fastify/multipart';
+import { type FileWriter, type WrittenBytes } from './file-writer.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { missingField } from '../../../contracts/schema/field-problems.js';
 import {
@@ -16,8 +17,9 @@ import {
  * Reads a form with one file; fields may precede or follow it.
  * @throws DomainError; then the file is discarded
  */
-export async function readFileForm<T, R>(
+export async function readFileForm<T extends WrittenBytes, R>(
   source: FormSource,
+  writer: FileWriter,
   rules: {
     /** Name of the one file part. */
     readonly part: string;
@@ -27,14 +29,12 @@ export async function readFileForm<T, R>(
      * when the bytes are durable.
      */
     take(bytes: AsyncIterable<Buffer>, before: Fields, part: MultipartFile): Promise<T>;
-    /** Discards the result of `take`. */
-    forget(taken: T): Promise<void>;
   },
   finish: (taken: T, fields: Fields) => Promise<R>,
 ): Promise<R> {
   demandForm(source, rules.maxBytes, LONGEST_TEXT, `the bytes as \`${rules.part}\``);
   const form = new FormFields();
-  let taken: { readonly value: T } | undefined;
+  let taken: T | undefined;
   try {
     for await (const part of formParts(source, LONGEST_TEXT)) {
       if (part.type === 'field') form.add(part);
@@ -44,14 +44,14 @@ export async function readFileForm<T, R>(
         });
       else {
         demandPart(part.fieldname, rules.part, 'file');
-        taken = { value: await rules.take(fileBytes(part), form.values, part) };
+        taken = await rules.take(fileBytes(part), form.values, part);
       }
     }
     if (!taken) throw missingField(rules.part, ': it must be a part with a filename');
-    return await finish(taken.value, form.values);
+    return await finish(taken, form.values);
   } catch (error) {
     // After an outage a row may reference the bytes: garbage collection decides.
-    if (taken && error instanceof DomainError) await rules.forget(taken.value);
+    if (taken && error instanceof DomainError) await writer.forget(taken);
     throw error;
   }
 }

@@ -188,13 +188,8 @@ export class FilesService {
       const filename = (part.filename ?? part.fieldname).slice(0, MAX_NAME_CHARS);
       return { ...written, filename };
     };
-    const rules = {
-      part: 'file',
-      maxBytes,
-      take,
-      forget: (uploaded: Uploaded) => this.writer.forget(uploaded),
-    };
-    return readFileForm(form, rules, (uploaded, fields) =>
+    const rules = { part: 'file', maxBytes, take };
+    return readFileForm(form, this.writer, rules, (uploaded, fields) =>
       this.#publish(tenant, uploaded, fields),
     );
   }

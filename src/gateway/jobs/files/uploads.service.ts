@@ -66,15 +66,11 @@ export class UploadsService {
   async addPart(tenant: string, id: string, form: FormSource): Promise<UploadPart> {
     const upload = await this.#pending(tenant, id);
     const limits = { maxBytes: PART_BYTES, maxLines: Infinity };
-    return readFileForm(
-      form,
-      {
-        part: 'data',
-        maxBytes: PART_BYTES,
-        take: bytes => this.writer.write(tenant, bytes, limits),
-        forget: written => this.writer.forget(written),
-      },
-      written => this.#partOf(upload, written),
+    const take = (bytes: AsyncIterable<Buffer>) =>
+      this.writer.write(tenant, bytes, limits);
+    const rules = { part: 'data', maxBytes: PART_BYTES, take };
+    return readFileForm(form, this.writer, rules, written =>
+      this.#partOf(upload, written),
     );
   }
 
