@@ -130,7 +130,10 @@ export class LiveFeedGateway
           if (allowed && verb === 'join' && name)
             await this.batches.expect(name, socket.data.principal.tenant);
           if (socket.disconnected) return;
-          const reply = allowed ? this.#act(verb, room, listener) : slowDown();
+          const reply = this.#reply(() => {
+            if (!allowed) throw slowDown();
+            return this.#answer(verb, name, listener);
+          });
           if (typeof answer === 'function')
             (answer as (reply: LiveAnswer) => void)(reply);
         });
@@ -165,21 +168,24 @@ export class LiveFeedGateway
     );
   }
 
-  #act(verb: Verb, value: unknown, listener: LiveListener): LiveAnswer {
+  #reply(answer: () => LiveAnswer): LiveAnswer {
     try {
-      const room = liveRoomName(value);
-      if (!room)
-        throw new DomainError(
-          'invalid_value',
-          'A room is queue, workers, request:<id> or batch:<id>.',
-        );
-      return this.#answer(verb, room, listener);
+      return answer();
     } catch (error) {
       return { ok: false, error: errorEnvelope(this.#known(error)).error };
     }
   }
 
-  #answer(verb: Verb, room: LiveRoomName, listener: LiveListener): LiveAnswer {
+  #answer(
+    verb: Verb,
+    room: LiveRoomName | undefined,
+    listener: LiveListener,
+  ): LiveAnswer {
+    if (!room)
+      throw new DomainError(
+        'invalid_value',
+        'A room is queue, workers, request:<id> or batch:<id>.',
+      );
     if (verb === 'leave') {
       this.feed.leave(listener, room);
       return { ok: true, room, found: false, snapshots: [] };
@@ -235,13 +241,11 @@ function outletTo(socket: LiveSocket): ConstructorParameters<typeof LiveListener
   };
 }
 
-const slowDown = (): LiveAnswer => {
-  const message = `At most ${PER_SECOND} messages per second; slow down.`;
-  return {
-    ok: false,
-    error: errorEnvelope(new DomainError('live_feed_limit', message)).error,
-  };
-};
+const slowDown = (): DomainError =>
+  new DomainError(
+    'live_feed_limit',
+    `At most ${PER_SECOND} messages per second; slow down.`,
+  );
 
 /** For the client's `connect_error`: the message, and the envelope as `data`. */
 function connectError(error: unknown): Error {

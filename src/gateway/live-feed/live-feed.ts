@@ -11,7 +11,7 @@ import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type LiveListener } from './live-listener.js';
 import { Subject } from 'rxjs';
-import { LiveSource, tenantOf } from './live-source.js';
+import { LiveSource, partTenant } from './live-source.js';
 
 /** One room while it has listeners, here or at another gateway. */
 class LiveRoom {
@@ -59,7 +59,7 @@ class LiveRoom {
 
   /** What that listener may see of the room. */
   snapshotsFor(listener: LiveListener): LiveSnapshot[] {
-    return this.#view.snapshots().filter(part => listener.sees(tenantOf(part)));
+    return this.#view.snapshots().filter(part => listener.sees(partTenant(part)));
   }
 
   adopt(snapshot: LiveSnapshot): void {
@@ -87,7 +87,7 @@ class LiveRoom {
 
   /** Listeners that may see that part. */
   #readersOf(part: LiveGone): LiveListener[] {
-    const tenant = tenantOf(part);
+    const tenant = partTenant(part);
     return [...this.listeners].filter(listener => listener.sees(tenant));
   }
 }

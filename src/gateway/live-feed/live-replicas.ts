@@ -12,7 +12,7 @@ import { type Principal } from '../../platform/auth/principal.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { LiveFeed } from './live-feed.js';
-import { isBatchRoom, LiveSource, tenantOf } from './live-source.js';
+import { isBatchRoom, LiveSource, partTenant } from './live-source.js';
 
 /** Messages between gateways. `from` names the sender. */
 type ReplicaMessage =
@@ -83,7 +83,7 @@ export class LiveReplicas implements OnApplicationShutdown {
     this.#send = message => void namespace.serverSideEmit('replica', message);
     const from = this.source.id;
     this.feed.outgoing$.subscribe(message =>
-      this.#send?.({ type: 'delta', from, message, tenant: tenantOf(message) }),
+      this.#send?.({ type: 'delta', from, message, tenant: partTenant(message) }),
     );
     this.#heartbeat = setInterval(() => this.#onHeartbeat(), HEARTBEAT_MS).unref();
   }
@@ -125,7 +125,7 @@ export class LiveReplicas implements OnApplicationShutdown {
       const isNew = room.watch(from, this.clock.nowMs() + LEASE_MS);
       if (!fresh && !isNew) continue;
       for (const message of room.partsOf(this.source.id)) {
-        const tenant = tenantOf(message);
+        const tenant = partTenant(message);
         this.#send?.({
           type: 'snapshot',
           from: this.source.id,

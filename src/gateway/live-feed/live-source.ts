@@ -23,7 +23,7 @@ import { type BatchJob } from '../../core/jobs/batch-job.js';
 export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
 
 /** Whose part that is, as `partId` names it; undefined: visible to all. */
-export function tenantOf({ room, source }: LiveGone): string | undefined {
+export function partTenant({ room, source }: LiveGone): string | undefined {
   if (room === 'queue' || room === 'workers') return undefined;
   const at = source.indexOf('~');
   return at < 0 ? DEFAULT_TENANT : source.slice(at + 1);

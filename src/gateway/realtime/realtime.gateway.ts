@@ -21,21 +21,25 @@ import {
   bearerToken,
   subprotocolToken,
 } from '../../platform/auth/authenticator.js';
-import {
-  demandModel,
-  demandScope,
-  type Principal,
-} from '../../platform/auth/principal.js';
+import { demandModel, demandScope } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { RateLimiter, type Ticket } from '../limits/rate-limiter.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { ClientSocket } from '../websockets/client-socket.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
-import { type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
+import {
+  type AdmittedCaller,
+  type WebSocketEndpoint,
+} from '../websockets/websocket-endpoint.js';
 import { ClientSecrets } from './client-secrets.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { resolveSession } from './session/session-core.js';
+
+interface SessionCaller extends AdmittedCaller {
+  /** Its place in `limits.concurrent_requests`; released by the session. */
+  readonly ticket: Ticket | undefined;
+}
 
 /** Live sessions: `GET /v1/realtime` as a WebSocket. */
 @WebSocketGateway<WebSocketGatewayOptions>({
@@ -48,15 +52,6 @@ import { resolveSession } from './session/session-core.js';
 export class RealtimeGateway
   implements OnGatewayInit<WebSocketEndpoint>, OnGatewayConnection<WebSocket>
 {
-  readonly #admitted = new WeakMap<
-    IncomingMessage,
-    {
-      readonly principal: Principal;
-      /** Its place in `limits.concurrent_requests`; released by the session. */
-      readonly ticket?: Ticket;
-    }
-  >();
-
   constructor(
     private readonly authenticator: Authenticator,
     private readonly sessions: RealtimeSessions,
@@ -71,13 +66,17 @@ export class RealtimeGateway
     endpoint.admit = request => this.#admit(request);
   }
 
-  async handleConnection(webSocket: WebSocket, request: IncomingMessage): Promise<void> {
+  async handleConnection(
+    webSocket: WebSocket,
+    request: IncomingMessage,
+    caller: SessionCaller,
+  ): Promise<void> {
     const { pingIntervalMs, maxBufferedBytes } = this.settings.realtime;
     const socket = new ClientSocket(webSocket, { pingIntervalMs, maxBufferedBytes });
     try {
-      await this.#open(socket, request);
+      await this.#open(socket, request, caller);
     } catch (error) {
-      this.#admitted.get(request)?.ticket?.leave();
+      caller.ticket?.leave();
       const known =
         error instanceof DomainError
           ? error
@@ -91,7 +90,7 @@ export class RealtimeGateway
   }
 
   /** What can be refused without a session is refused in HTTP. @throws DomainError */
-  async #admit(request: IncomingMessage): Promise<() => void> {
+  async #admit(request: IncomingMessage): Promise<SessionCaller> {
     const principal = await this.authenticator.authenticateUpgrade(request);
     demandScope(principal, 'realtime');
     this.sessions.demandRoom();
@@ -99,16 +98,18 @@ export class RealtimeGateway
     const ticket = queryOf(request).has('session_id')
       ? undefined
       : await this.limits.enter(principal, `realtime-${randomUUID()}`);
-    this.#admitted.set(request, { principal, ticket });
-    return () => ticket?.leave();
+    return { principal, ticket, release: () => ticket?.leave() };
   }
 
   /**
    * Starts or resumes the session. @throws DomainError about the query; the socket has
    * no session then.
    */
-  async #open(socket: ClientSocket, request: IncomingMessage): Promise<void> {
-    const { principal, ticket } = this.#admitted.get(request)!;
+  async #open(
+    socket: ClientSocket,
+    request: IncomingMessage,
+    { principal, ticket }: SessionCaller,
+  ): Promise<void> {
     const query = queryOf(request);
     const id = query.get('session_id');
     if (id !== null) {

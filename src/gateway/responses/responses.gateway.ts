@@ -22,7 +22,10 @@ import {
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { ClientSocket } from '../websockets/client-socket.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
-import { type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
+import {
+  type AdmittedCaller,
+  type WebSocketEndpoint,
+} from '../websockets/websocket-endpoint.js';
 import { ResponseFeed } from './response-feed.js';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
@@ -248,7 +251,6 @@ export class ResponsesGateway
     OnGatewayConnection<WebSocket>,
     OnModuleDestroy
 {
-  readonly #callers = new WeakMap<IncomingMessage, Principal>();
   readonly #connections = new Set<ResponseConnection>();
   #closing = false;
 
@@ -267,15 +269,18 @@ export class ResponsesGateway
       const principal = await this.authenticator.authenticateUpgrade(request);
       demandScope(principal, 'inference');
       this.#demandRoom();
-      this.#callers.set(request, principal);
-      return () => undefined;
+      return { principal };
     };
   }
 
-  handleConnection(webSocket: WebSocket, request: IncomingMessage): void {
+  handleConnection(
+    webSocket: WebSocket,
+    request: IncomingMessage,
+    { principal }: AdmittedCaller,
+  ): void {
     const { idleTimeoutMs, ...limits } = this.settings.realtime;
     const socket = new ClientSocket(webSocket, limits);
-    const host = this.#hostOf(this.#callers.get(request)!, request);
+    const host = this.#hostOf(principal, request);
     const connection = new ResponseConnection(socket, host, idleTimeoutMs);
     this.#connections.add(connection);
     connection.left.addEventListener('abort', () =>

@@ -73,10 +73,16 @@ const OUTCOMES: Readonly<Record<number, 'written' | 'taken' | 'gone'>> = {
 export class JournalStore {
   readonly #redis: Redis & JournalCommands;
 
-  /** @param prefix setting `redis.prefix` */
   constructor(
     redis: Redis,
-    private readonly prefix: string,
+    private readonly options: {
+      /** Setting `redis.prefix`. */
+      readonly prefix: string;
+      /** Names this gateway. */
+      readonly owner: string;
+      /** How long Redis stores a session after its last write. */
+      readonly ttlMs: number;
+    },
   ) {
     for (const [name, lua] of Object.entries({
       journalWrite: WRITE,
@@ -90,9 +96,7 @@ export class JournalStore {
   async write(
     id: string,
     write: {
-      readonly owner: string;
       readonly first: boolean;
-      readonly ttlMs: number;
       readonly state: SessionState;
       readonly events: readonly SentEvent[];
       /** Oldest events and pieces of audio to drop, counted after this write. */
@@ -101,7 +105,8 @@ export class JournalStore {
       readonly audio: JournalAudio | undefined;
     },
   ) {
-    const { owner, first, ttlMs, state, events, dropEvents, dropAudio, audio } = write;
+    const { owner, ttlMs } = this.options;
+    const { first, state, events, dropEvents, dropAudio, audio } = write;
     const code = await this.#redis.journalWrite(
       ...this.#keys(id),
       ...[owner, first ? 1 : 0, ttlMs, JSON.stringify(state), dropEvents, events.length],
@@ -115,15 +120,12 @@ export class JournalStore {
   /** Undefined: no such session, another tenant's, or another secret. */
   async adopt(
     id: string,
-    {
-      owner,
-      tenant,
-      secretSha256,
-    }: { owner: string; tenant: string; secretSha256: string },
+    tenant: string,
+    secretSha256: string,
   ): Promise<AdoptedSession | undefined> {
     const found = await this.#redis.journalAdoptBuffer(
       ...this.#keys(id),
-      owner,
+      this.options.owner,
       tenant,
       secretSha256,
     );
@@ -141,13 +143,13 @@ export class JournalStore {
     await this.#redis.ping();
   }
 
-  async forget(id: string, owner: string): Promise<void> {
-    await this.#redis.journalForget(...this.#keys(id), owner);
+  async forget(id: string): Promise<void> {
+    await this.#redis.journalForget(...this.#keys(id), this.options.owner);
   }
 
   /** In braces, so that a cluster stores all of a session on one node. */
   #keys(id: string): [session: string, events: string, audio: string] {
-    const key = `${this.prefix}:realtime:{${id}}`;
+    const key = `${this.options.prefix}:realtime:{${id}}`;
     return [key, `${key}:events`, `${key}:audio`];
   }
 }

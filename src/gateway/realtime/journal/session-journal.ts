@@ -49,11 +49,7 @@ export class SessionJournal {
   constructor(
     private readonly options: {
       readonly session: JournaledSession;
-      /** Names this gateway. */
-      readonly owner: string;
       readonly store: JournalStore;
-      /** How long Redis stores a session after its last write. */
-      readonly ttlMs: number;
       /** Redis failed: the session continues without a journal until `restart()`. */
       onLost(reason: string): void;
       /** @param stale Redis may still hold a state that must not be resumed */
@@ -126,11 +122,11 @@ export class SessionJournal {
 
   /** The state is read in the same turn as the events and the audio it belongs to. */
   async #write(): Promise<void> {
-    const { session, owner, store, ttlMs } = this.options;
+    const { session, store } = this.options;
     const { id, state } = session;
     const first = this.#state === 'new';
     try {
-      const write = { owner, first, ttlMs, state, ...this.#next(first, state) };
+      const write = { first, state, ...this.#next(first, state) };
       const outcome = await store.write(id, write);
       if (this.#state === 'off') return;
       if (outcome === 'taken') return this.#taken();

@@ -24,7 +24,10 @@ const LONGEST_PROBE_MS = 60_000;
 @Injectable()
 export class SessionJournals implements OnApplicationShutdown {
   readonly #logger = new Logger(SessionJournals.name);
-  readonly #owner = randomUUID();
+  /**
+   * A silent client causes no writes: its session stays for as long as silence is allowed.
+   */
+  readonly #ttlMs: number;
   readonly #store: JournalStore | undefined;
   /** Journals of sessions that continue without. */
   readonly #suspended = new Set<SessionJournal>();
@@ -39,8 +42,12 @@ export class SessionJournals implements OnApplicationShutdown {
     link: RedisLink,
     private readonly settings: Settings,
   ) {
-    const redis = settings.realtime.sharedResume ? link.commands(WRITE_MS) : undefined;
-    this.#store = redis && new JournalStore(redis, settings.redis.prefix);
+    const { sharedResume, idleTimeoutMs, resumeWindowMs } = settings.realtime;
+    const { prefix } = settings.redis;
+    this.#ttlMs = idleTimeoutMs + resumeWindowMs;
+    const redis = sharedResume ? link.commands(WRITE_MS) : undefined;
+    const options = { prefix, owner: randomUUID(), ttlMs: this.#ttlMs };
+    this.#store = redis && new JournalStore(redis, options);
   }
 
   /** Undefined: sessions are resumed on their own gateway only. */
@@ -48,20 +55,14 @@ export class SessionJournals implements OnApplicationShutdown {
     session: JournaledSession,
     adopted: AdoptedSession | undefined,
   ): SessionJournal | undefined {
-    const { idleTimeoutMs, resumeWindowMs } = this.settings.realtime;
-    if (!this.#store || resumeWindowMs === 0) return undefined;
-    // A silent client causes no writes: its session stays for as long as
-    // silence is allowed.
-    const ttlMs = idleTimeoutMs + resumeWindowMs;
+    if (!this.#store || this.settings.realtime.resumeWindowMs === 0) return undefined;
     const journal: SessionJournal = new SessionJournal({
       session,
-      owner: this.#owner,
       store: this.#store,
-      ttlMs,
       onLost: reason => this.#lost(journal, reason),
       onEnd: stale => {
         this.#suspended.delete(journal);
-        if (stale) void this.#forget(session.id, Date.now() + ttlMs);
+        if (stale) void this.#forget(session.id, Date.now() + this.#ttlMs);
       },
     });
     if (this.#away) {
@@ -82,11 +83,7 @@ export class SessionJournals implements OnApplicationShutdown {
   ): Promise<AdoptedSession | undefined> {
     if (!/^sess_[0-9a-f]{24}$/.test(id)) return undefined;
     try {
-      const found = await this.#store?.adopt(id, {
-        owner: this.#owner,
-        tenant,
-        secretSha256: secretDigest(secret),
-      });
+      const found = await this.#store?.adopt(id, tenant, secretDigest(secret));
       return found?.state.v === 1 && found.state.expiresAtMs > Date.now()
         ? found
         : undefined;
@@ -151,7 +148,7 @@ export class SessionJournals implements OnApplicationShutdown {
 
   async #forget(id: string, untilMs: number): Promise<void> {
     try {
-      await this.#store?.forget(id, this.#owner);
+      await this.#store?.forget(id);
     } catch (error) {
       this.#stale.set(id, untilMs);
       this.#isAway((error as Error).message);
