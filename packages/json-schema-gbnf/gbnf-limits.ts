@@ -165,13 +165,6 @@ interface GbnfRule {
 export const MOST_REPETITIONS = 2000;
 const DEEPEST_GROUP = 100;
 
-/** A sequence while it is read. */
-interface OpenSequence {
-  readonly items: GbnfItem[];
-  /** Rules that come with one more repetition of the last item, as llama.cpp counts. */
-  weight: number;
-}
-
 /**
  * GBNF as llama.cpp reads it. Its own parser tells no caller what is wrong, and some
  * texts it never comes to an end with: what it is given has been read here.
@@ -229,29 +222,22 @@ class GbnfReader {
   }
 
   #sequence(name: string, isNested: boolean): readonly GbnfItem[] {
-    const sequence: OpenSequence = { items: [], weight: 1 };
-    while (this.#step(sequence, name, isNested)) this.#skip(isNested);
-    return sequence.items;
-  }
-
-  /** One item, or the repetition of the last one. @returns false: the sequence is over */
-  #step(sequence: OpenSequence, name: string, isNested: boolean): boolean {
-    const start = this.#at;
-    const item = this.#terminal() ?? this.#reference();
-    if (item) {
-      sequence.items.push(item);
-      sequence.weight = 1;
-      return true;
+    const items: GbnfItem[] = [];
+    // Rules that come with one more repetition of the last item, as llama.cpp counts.
+    let weight = 1;
+    for (;;) {
+      const [start, before] = [this.#at, this.symbols];
+      const item = this.#terminal() ?? this.#reference() ?? this.#group(name);
+      const times = item ? undefined : this.#times(isNested);
+      if (times) {
+        weight *= Math.max(1, times.most === Infinity ? times.least : times.most);
+        items.push(this.#repeated(items.pop(), times, weight, start));
+      } else if (item) {
+        weight = Math.max(1, this.symbols - before);
+        items.push(item);
+      } else return items;
+      this.#skip(isNested);
     }
-    if (this.#take('(')) {
-      const before = this.symbols;
-      sequence.items.push(this.#group(name, start));
-      sequence.weight = this.symbols - before;
-      return true;
-    }
-    const times = this.#times(isNested);
-    if (times) this.#repeat(sequence, times, start);
-    return times !== undefined;
   }
 
   #terminal(): GbnfItem | undefined {
@@ -286,9 +272,10 @@ class GbnfReader {
     return name === undefined ? undefined : { ...once(1), rule: this.#numberOf(name) };
   }
 
-  #group(name: string, start: number): GbnfItem {
+  #group(name: string): GbnfItem | undefined {
+    if (!this.#take('(')) return undefined;
     if (++this.#depth > DEEPEST_GROUP)
-      throw this.#wrong(`groups are at most ${DEEPEST_GROUP} deep`, start);
+      throw this.#wrong(`groups are at most ${DEEPEST_GROUP} deep`, this.#at - 1);
     this.#skip(true);
     const rule: GbnfRule = { name, alternates: [] };
     const number = this.rules.push(rule) - 1;
@@ -324,22 +311,25 @@ class GbnfReader {
     return digits === undefined ? undefined : Number(digits);
   }
 
-  #repeat(sequence: OpenSequence, { least, most }: Bounds, start: number): void {
-    const last = sequence.items.pop();
+  #repeated(
+    last: GbnfItem | undefined,
+    { least, most }: Bounds,
+    weight: number,
+    start: number,
+  ): GbnfItem {
     if (last === undefined || last.elements === 0)
       throw this.#wrong('nothing stands before this that it repeats', start);
     if (most < least)
       throw this.#wrong(`at least ${least} and at most ${most} cannot be`, start);
-    sequence.weight *= Math.max(1, most === Infinity ? least : most);
-    if (sequence.weight > MOST_REPETITIONS)
+    if (weight > MOST_REPETITIONS)
       throw this.#wrong(
-        `with what it repeats this comes to ${sequence.weight} rules; at most ${MOST_REPETITIONS}`,
+        `with what it repeats this comes to ${weight} rules; at most ${MOST_REPETITIONS}`,
         start,
       );
     const made = most === Infinity ? 1 : most - least;
     this.#made += made;
     const elements = least * last.elements + made * (last.elements + 3) + 1;
-    sequence.items.push({ ...this.#single(last), elements, least, most });
+    return { ...this.#single(last), elements, least, most };
   }
 
   /** What is repeated already becomes a rule of its own. */

@@ -286,15 +286,11 @@ function typesOf(schema: Schema, path: string): readonly JsonType[] {
   });
 }
 
+/** Of a value that was JSON. */
 function typeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  return typeof value === 'string'
-    ? 'string'
-    : typeof value === 'boolean'
-      ? 'boolean'
-      : 'object';
+  return Number.isInteger(value) ? 'integer' : (typeof value as JsonType);
 }
 
 const DESCRIBING_NUMBERS: ReadonlySet<unknown> = new Set([

@@ -54,9 +54,9 @@ export function numberExpression(
   const scale = type === 'integer' ? 0 : (step?.scale ?? fractionDigits(limits));
   const range = rangeOf(limits, { scale, furthest: furthestOf(step, scale) }, path);
   const units = step === undefined ? 1n : wholeStep(step, scale);
-  const written = (ends = ''): string =>
-    rules.matching(`^${ends}${signed(range, scale)}$`, path);
-  if (units === 1n) return written();
+  const within = (part: Range): string =>
+    rules.matching(withinPattern(part, scale), path);
+  if (units === 1n) return signed(range, within);
   const values = fewMultiples(range, units);
   if (values?.length === 0)
     throw refused(
@@ -70,7 +70,7 @@ export function numberExpression(
       `${path}.multipleOf`,
       `${shown(schema.multipleOf)} cannot be held in this range`,
     );
-  return written(multiplesAhead(units, digits));
+  return signed(range, part => multiples(part, units, digits, within));
 }
 
 /** Of a side without a bound. */
@@ -182,20 +182,20 @@ function firstUnits({ value, isExcluded }: Limit, scale: number): bigint {
   return isExact && !isExcluded ? floor : floor + 1n;
 }
 
-/** As a pattern: numbers below 0 and others apart; there is no -0. */
-function signed({ least, most }: Range, scale: number): string {
+/** Numbers below 0 and others apart; there is no -0. */
+function signed({ least, most }: Range, of: (range: Range) => string): string {
   const options: string[] = [];
-  if (least < 0n)
-    options.push(`-${within({ least: larger(1n, -most), most: -least }, scale)}`);
-  if (most >= 0n) options.push(within({ least: larger(0n, least), most }, scale));
-  return `(${options.join('|')})`;
+  const below = least < 0n ? of({ least: larger(1n, -most), most: -least }) : '';
+  if (below !== '') options.push(`"-" ${below}`);
+  if (most >= 0n) options.push(of({ least: larger(0n, least), most }));
+  return either(options.filter(option => option !== ''));
 }
 
 /** Of numbers that are not negative. */
-function within({ least, most }: Range, scale: number): string {
+function withinPattern({ least, most }: Range, scale: number): string {
   const fraction = scale === 0 ? '' : `([.]\\d{1,${scale}})?`;
   const isLess = `(?!${atLeast(shortText(most + 1n, scale))}$)`;
-  return `(?=${atLeast(shortText(least, scale))}$)${isLess}(0|[1-9]\\d*)${fraction}`;
+  return `^(?=${atLeast(shortText(least, scale))}$)${isLess}(0|[1-9]\\d*)${fraction}$`;
 }
 
 /** The first digit that differs decides, where there are equally many before the point. */
@@ -244,14 +244,32 @@ function residueDigits(step: bigint): number {
     : 0;
 }
 
-/** A look-ahead: any leading digits, then last ones that make it a multiple. */
-function multiplesAhead(step: bigint, digits: number): string {
-  const count = Number(10n ** BigInt(digits) / step);
-  const lasts = Array.from({ length: count }, (_, at) => String(BigInt(at) * step));
-  const padded = lasts.map(last => last.padStart(digits, '0'));
-  return `(?=-?(${lasts.join('|')}|\\d+(${padded.join('|')}))$)`;
+/** Any leading digits, then last ones that make it a multiple; empty: there is none. */
+function multiples(
+  { least, most }: Range,
+  step: bigint,
+  digits: number,
+  within: (range: Range) => string,
+): string {
+  const base = 10n ** BigInt(digits);
+  const byLeading = new Map<string, string[]>();
+  const options: string[] = [];
+  for (let last = 0n; last < base; last += step) {
+    if (last >= least && last <= most) options.push(`"${last}"`);
+    const [low, high] = [larger(1n, ceiled(least - last, base)), (most - last) / base];
+    if (most < last || low > high) continue;
+    const leading = within({ least: low, most: high });
+    byLeading.set(leading, [
+      ...(byLeading.get(leading) ?? []),
+      `"${String(last).padStart(digits, '0')}"`,
+    ]);
+  }
+  for (const [leading, lasts] of byLeading) options.push(`${leading} ${either(lasts)}`);
+  return options.length === 0 ? '' : either(options);
 }
 
+const ceiled = (value: bigint, base: bigint): bigint =>
+  value <= 0n ? 0n : (value + base - 1n) / base;
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** A finite decimal: `units / 10^scale`. */

@@ -23,41 +23,26 @@ const MOST_CHARACTERS = 2000;
 const MOST_TIMES = 1000;
 const DEEPEST_GROUP = 50;
 
-const code = (character: string): number => character.codePointAt(0)!;
-const range = (first: string, last = first): CodeRange => [code(first), code(last)];
+function rangeOf(character: string): CodeRange {
+  const code = character.codePointAt(0)!;
+  return [code, code];
+}
 
-const DIGIT: readonly CodeRange[] = [range('0', '9')];
-const WORD: readonly CodeRange[] = [
-  range('0', '9'),
-  range('A', 'Z'),
-  range('_'),
-  range('a', 'z'),
-];
-const BREAKS: readonly CodeRange[] = [
-  range('\n'),
-  range('\r'),
-  range('\u2028', '\u2029'),
-];
-const SPACE: readonly CodeRange[] = [
-  ...BREAKS,
-  range('\t', '\r'),
-  range(' '),
-  range('\u00a0'),
-  range('\u1680'),
-  range('\u2000', '\u200a'),
-  range('\u202f'),
-  range('\u205f'),
-  range('\u3000'),
-  range('\ufeff'),
-];
-const CLASSES: Readonly<Record<string, readonly CodeRange[]>> = {
-  d: DIGIT,
-  D: complementOf(DIGIT),
-  w: WORD,
-  W: complementOf(WORD),
-  s: SPACE,
-  S: complementOf(SPACE),
-};
+const EVERY_UNIT = Array.from({ length: 0x1_0000 }, (_, unit) =>
+  String.fromCharCode(unit),
+).join('');
+
+/** Code units that JavaScript's own `one` stands for. */
+const rangesOf = (one: string): readonly CodeRange[] =>
+  Array.from(
+    EVERY_UNIT.matchAll(new RegExp(`${one}+`, 'g')),
+    ({ 0: run, index }): CodeRange => [index, index + run.length - 1],
+  );
+
+const ANY = rangesOf('.');
+const CLASSES: Readonly<Record<string, readonly CodeRange[]>> = Object.fromEntries(
+  [...'dDwWsS'].map(name => [name, rangesOf(`\\${name}`)]),
+);
 const CONTROLS: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',
@@ -125,14 +110,14 @@ class PatternReader {
   #part(): Part {
     if (this.#take('^')) return this.#start();
     if (this.#take('$')) return this.#end();
-    if (this.#take('.')) return this.#one(complementOf(BREAKS));
+    if (this.#take('.')) return this.#one(ANY);
     if (this.#take('[')) return this.#one(this.#class());
     if (this.#take('(')) return this.#group();
     const character = this.#next();
     if (character === '\\') return this.#one(this.#escape());
     if ('*+?{'.includes(character))
       throw this.#wrong(`nothing stands before \`${character}\``);
-    return this.#one([range(character)]);
+    return this.#one([rangeOf(character)]);
   }
 
   #start(): Part {
@@ -276,7 +261,7 @@ class PatternReader {
 
   #member(): readonly CodeRange[] {
     const character = this.#next();
-    return character === '\\' ? this.#escape() : [range(character)];
+    return character === '\\' ? this.#escape() : [rangeOf(character)];
   }
 
   #escape(): readonly CodeRange[] {
@@ -290,9 +275,9 @@ class PatternReader {
     const known = CLASSES[character];
     if (known) return known;
     const control = CONTROLS[character];
-    if (control !== undefined) return [range(control)];
+    if (control !== undefined) return [rangeOf(control)];
     if (/[\w]/.test(character)) throw this.#wrong(`\`\\${character}\` is not known`);
-    return [range(character)];
+    return [rangeOf(character)];
   }
 
   #next(): string {

@@ -117,9 +117,7 @@ export class Languages {
     const { form } = language;
     switch (form.type) {
       case 'set':
-        return form.set.some(([first, last]) => code >= first && code <= last)
-          ? this.empty
-          : this.none;
+        return isIn(form.set, code) ? this.empty : this.none;
       case 'sequence': {
         const inFirst = this.sequence(this.after(form.first, code), form.rest);
         return form.first.nullable
@@ -211,6 +209,9 @@ function flatten(
 const distinct = (parts: readonly Language[]): Language[] =>
   [...new Set(parts)].sort((a, b) => a.id - b.id);
 
+export const isIn = (set: readonly CodeRange[], code: number): boolean =>
+  set.some(([first, last]) => code >= first && code <= last);
+
 /** Ascending, not touching. */
 function unionOf(ranges: readonly CodeRange[]): readonly CodeRange[] {
   const joined: [number, number][] = [];
@@ -222,7 +223,7 @@ function unionOf(ranges: readonly CodeRange[]): readonly CodeRange[] {
   return joined;
 }
 
-function intersectionOf(
+export function intersectionOf(
   one: readonly CodeRange[],
   other: readonly CodeRange[],
 ): readonly CodeRange[] {

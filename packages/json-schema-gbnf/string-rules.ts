@@ -1,6 +1,13 @@
 import { type GrammarRules } from './grammar-rules.js';
 import { patternLanguage } from './pattern-reader.js';
-import { type CodeRange, type Language, Languages } from './regular-language.js';
+import {
+  type CodeRange,
+  complementOf,
+  intersectionOf,
+  isIn,
+  type Language,
+  Languages,
+} from './regular-language.js';
 import { type Bounds, boundsOf, type Schema, shown } from './schema-fields.js';
 import { refused } from './grammar-error.js';
 import { patternsOf } from './schema-merge.js';
@@ -282,35 +289,28 @@ export class StringRules {
   }
 }
 
-const ESCAPED: Readonly<Record<number, string>> = {
-  0x08: '\\\\b',
-  0x09: '\\\\t',
-  0x0a: '\\\\n',
-  0x0c: '\\\\f',
-  0x0d: '\\\\r',
-  0x22: '\\\\\\"',
-  0x5c: '\\\\\\\\',
-};
+/** Characters that JSON escapes, as its escapes in a literal. */
+const ESCAPED: readonly (readonly [code: number, text: string])[] = [
+  [0x08, '\\\\b'],
+  [0x09, '\\\\t'],
+  [0x0a, '\\\\n'],
+  [0x0c, '\\\\f'],
+  [0x0d, '\\\\r'],
+  [0x22, '\\\\\\"'],
+  [0x5c, '\\\\\\\\'],
+];
+const UNESCAPED = complementOf(ESCAPED.map(([code]) => [code, code]));
 
 /**
  * As GBNF: a class of those that stand for themselves, a literal for each
  * that JSON escapes.
  */
 function characters(set: readonly CodeRange[], isJson: boolean): readonly string[] {
-  if (!isJson) return [`[${set.map(shownRange).join('')}]`];
-  const isIn = (code: number): boolean =>
-    set.some(([first, last]) => code >= first && code <= last);
-  const escaped = Object.keys(ESCAPED).map(Number).filter(isIn);
-  const plain = set.flatMap(([first, last]) => {
-    const cuts = [0x22, 0x5c].filter(cut => cut >= first && cut <= last);
-    const starts = [Math.max(first, 0x20), ...cuts.map(cut => cut + 1)];
-    return starts
-      .map((start, at) => [start, (cuts[at] ?? last + 1) - 1] as const)
-      .filter(([from, to]) => from <= to);
-  });
+  const plain = isJson ? intersectionOf(set, UNESCAPED) : set;
+  const escaped = isJson ? ESCAPED.filter(([code]) => isIn(set, code)) : [];
   return [
     ...(plain.length > 0 ? [`[${plain.map(shownRange).join('')}]`] : []),
-    ...escaped.map(code => `"${ESCAPED[code]!}"`),
+    ...escaped.map(([, text]) => `"${text}"`),
   ];
 }
 

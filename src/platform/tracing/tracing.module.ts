@@ -72,9 +72,7 @@ export function traceparentOf(span: SpanContext): string | undefined {
  * nonsense, the root.
  */
 export function contextAfter(traceparent: string | undefined): Context {
-  const [, traceId, spanId, flags] = FORM.exec(traceparent ?? '') ?? [];
-  if (traceId === undefined || spanId === undefined || flags === undefined)
-    return ROOT_CONTEXT;
+  const [, traceId = '', spanId = '', flags = ''] = FORM.exec(traceparent ?? '') ?? [];
   const span = {
     traceId,
     spanId,
