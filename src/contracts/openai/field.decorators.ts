@@ -1,4 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { type ValidationArguments } from 'class-validator';
+import { ValidateBy } from 'class-validator/cjs/decorator/common/ValidateBy.js';
+import { ValidateNested } from 'class-validator/cjs/decorator/common/ValidateNested.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   choiceOf,
   type FieldType,
@@ -25,15 +29,12 @@ interface FieldOptions {
   readonly [word: string]: unknown;
 }
 
-/** A field whose values are checked. */
-interface CheckedField {
-  readonly type: FieldType;
-  readonly required: boolean;
-}
+type Shape = NonNullable<FieldType['shape']>;
 
-/** Of one class, without those that it extends. */
 interface DeclaredFields {
-  readonly checked: Map<string, CheckedField>;
+  /** Of one class; it inherits those of the class that it extends. */
+  readonly shapes: Record<string, Shape | undefined>;
+  /** Of one class, without those that it extends. */
   readonly rules: Map<string, FieldRule>;
 }
 
@@ -41,21 +42,16 @@ interface DeclaredFields {
 const DECLARED = new WeakMap<object, DeclaredFields>();
 
 function declaredOn(prototype: object): DeclaredFields {
-  const declared = DECLARED.get(prototype) ?? { checked: new Map(), rules: new Map() };
+  const known = DECLARED.get(prototype);
+  if (known) return known;
+  const extended = Object.getPrototypeOf(prototype) as object | null;
+  const inherited = extended && declaredOn(extended).shapes;
+  const declared: DeclaredFields = {
+    shapes: Object.create(inherited) as DeclaredFields['shapes'],
+    rules: new Map(),
+  };
   DECLARED.set(prototype, declared);
   return declared;
-}
-
-/** What is declared of a class and of those that it extends, from the first of these on. */
-function declaredOf({ prototype }: NewableFunction): DeclaredFields[] {
-  const all: DeclaredFields[] = [];
-  for (
-    let one = prototype as object | null;
-    one;
-    one = Object.getPrototypeOf(one) as object | null
-  )
-    all.unshift(declaredOn(one));
-  return all;
 }
 
 /**
@@ -81,8 +77,10 @@ function described(
   return (target, key) => {
     ApiProperty({ ...type.schema, required, ...words })(target, key);
     Unlisted(rule)(target, key);
-    if (type.checks.length > 0)
-      declaredOn(target).checked.set(String(key), { type, required });
+    if (type.checks.length > 0) checked(type, required)(target, key);
+    if (type.nested) ValidateNested({ message: type.checks[0]![1] })(target, key);
+    const shape = type.nested ? shapeOfNested(type.nested) : type.shape;
+    if (shape) declaredOn(target).shapes[String(key)] = shape;
   };
 }
 
@@ -100,16 +98,54 @@ export const PassesOn =
       declaredOn(type.prototype as object).rules.set(name, rule);
   };
 
-/** What happens to each field of a class, those of the class that it extends first. */
-export const rulesOf = (...types: readonly NewableFunction[]): FieldRules =>
-  Object.fromEntries(types.flatMap(declaredOf).flatMap(({ rules }) => [...rules]));
+/** One constraint of class-validator, which says what the first broken check says. */
+function checked({ checks }: FieldType, required: boolean): PropertyDecorator {
+  return ValidateBy({
+    name: 'field',
+    validator: {
+      validate(value: unknown) {
+        if (!required && (value === undefined || value === null)) return true;
+        for (const [accepts] of checks) if (!accepts(value)) return false;
+        return true;
+      },
+      defaultMessage: ({ value }: ValidationArguments) =>
+        checks.find(([accepts]) => !accepts(value))![1],
+    },
+  });
+}
 
-/** Its own, in the order in which they are checked, then those of the classes that it extends. */
-export function checkedFields(type: NewableFunction): ReadonlyMap<string, CheckedField> {
-  const extended = declaredOf(type);
-  const own = extended.pop()!.checked;
-  const inherited = extended.flatMap(({ checked }) => [...checked]);
-  return new Map([...own, ...inherited, ...own]);
+const shapeOfNested =
+  (type: new () => object): Shape =>
+  value =>
+    isObject(value) ? shaped(type, value) : value;
+
+/** What happens to each field of a class, those of the class that it extends first. */
+export function rulesOf(...types: readonly NewableFunction[]): FieldRules {
+  return Object.fromEntries(
+    types.flatMap(type => rulesOn(type.prototype as object | null)),
+  );
+}
+
+function rulesOn(prototype: object | null): readonly (readonly [string, FieldRule])[] {
+  if (prototype === null) return [];
+  const inherited = rulesOn(Object.getPrototypeOf(prototype) as object | null);
+  return [...inherited, ...(DECLARED.get(prototype)?.rules ?? [])];
+}
+
+/**
+ * An instance with these fields; absent ones have its defaults. Values are not copied,
+ * except for shaped fields: a copy at any depth and width would be useless work that a
+ * caller could make arbitrarily large.
+ */
+export function shaped<T extends object>(type: new () => T, fields: Fields): T {
+  const instance = new type();
+  const { shapes } = declaredOn(type.prototype as object);
+  for (const [name, value] of Object.entries(fields)) {
+    if (name === '__proto__' || name === 'constructor') continue;
+    const shape = shapes[name];
+    (instance as Record<string, unknown>)[name] = shape ? shape(value) : value;
+  }
+  return instance;
 }
 
 /** `model` of every request. */

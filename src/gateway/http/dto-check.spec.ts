@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { ValidateBy, ValidateNested, validateSync } from 'class-validator';
+import { getMetadataStorage, validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { BatchCreateDto } from '../../contracts/openai/batch.dto.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
-import { checkedFields } from '../../contracts/openai/field.decorators.js';
+import { shaped } from '../../contracts/openai/field.decorators.js';
 import { FileCreateDto } from '../../contracts/openai/file.dto.js';
 import {
   ChatCompletionDto,
@@ -11,9 +11,7 @@ import {
 } from '../../contracts/openai/generation.dto.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
-import { dtoProblem, shaped } from './dto-validation.js';
-
-const isAccepted = (dto: object): boolean => dtoProblem(dto) === undefined;
+import { isAccepted } from './dto-validation.js';
 
 const TYPES: readonly (new () => object)[] = [
   ...[BatchCreateDto, ChatCompletionDto, CompletionDto],
@@ -83,20 +81,12 @@ describe('isAccepted', () => {
   );
 });
 
-/** Tells class-validator what is declared. */
 function namesOf(type: new () => object): string[] {
-  const fields = checkedFields(type);
-  for (const [name, { type: field, required }] of fields) {
-    const validate = (value: unknown): boolean =>
-      (!required && (value === undefined || value === null)) ||
-      field.checks.every(([accepts]) => accepts(value));
-    ValidateBy({ name: 'field', validator: { validate } })(
-      type.prototype as object,
-      name,
-    );
-    if (!field.nested) continue;
-    ValidateNested()(type.prototype as object, name);
-    namesOf(field.nested);
-  }
-  return [...fields.keys()];
+  const rules = getMetadataStorage().getTargetValidationMetadatas(
+    type,
+    '',
+    false,
+    false,
+  );
+  return [...new Set(rules.map(({ propertyName }) => propertyName))];
 }

@@ -1,83 +1,103 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import { checkedFields } from '../../contracts/openai/field.decorators.js';
-import { type FieldType } from '../../contracts/openai/field-types.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { type ClassConstructor } from 'class-transformer';
+import { type ValidationError } from 'class-validator';
+import { getMetadataStorage } from 'class-validator/cjs/metadata/MetadataStorage.js';
+import { ValidationTypes } from 'class-validator/cjs/validation/ValidationTypes.js';
+import { Validator } from 'class-validator/cjs/validation/Validator.js';
+import { shaped } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { bodyFields } from './json-body.js';
 
-type DtoClass<T extends object = object> = new () => T;
+type Metadata = ReturnType<
+  ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
+>[number];
+/** Whether one rule accepts the value of its property. */
+type Rule = (dto: object, value: unknown) => boolean;
+
+interface Property {
+  readonly name: string;
+  /** It is not checked unless all of these hold. */
+  readonly conditions: readonly Rule[];
+  readonly rules: readonly Rule[];
+}
 
 /** What is declared of a class. */
 interface DtoForm {
-  /** Of its fields, checked or not. */
+  /** Of its fields, with rules or without. */
   readonly names: readonly string[];
-  readonly checked: ReturnType<typeof checkedFields>;
+  readonly properties: readonly Property[];
 }
 
 /** By class. */
 const FORMS = new WeakMap<object, DtoForm>();
 
-function formOf(type: DtoClass): DtoForm {
+/** class-validator looks rules up and groups them anew for each object. */
+function formOf(type: NewableFunction): DtoForm {
   const known = FORMS.get(type);
   if (known) return known;
-  const checked = checkedFields(type);
-  const names = [...new Set([...checked.keys(), ...Object.keys(new type())])];
-  const form = { names, checked };
+  const storage = getMetadataStorage();
+  const rules = storage.getTargetValidationMetadatas(type, '', false, false);
+  const properties = Object.entries(storage.groupByPropertyName(rules)).map(
+    ([name, metadata]): Property => {
+      const conditions = metadata
+        .filter(isCondition)
+        .map(({ constraints }) => constraints[0] as Rule);
+      const others = metadata.filter(one => !isCondition(one));
+      return { name, conditions, rules: others.map(ruleOf) };
+    },
+  );
+  const named = properties.map(({ name }) => name);
+  const defaults = Object.keys(new (type as unknown as new () => object)());
+  const form = { names: [...new Set([...named, ...defaults])], properties };
   FORMS.set(type, form);
   return form;
 }
 
 /**
- * An instance with these fields; absent ones have its defaults. Values are not copied,
- * except for shaped fields: a copy at any depth and width would be useless work that a
- * caller could make arbitrarily large.
+ * Whether class-validator accepts the DTO. `Validator` costs more than the rules
+ * themselves; it is needed only to name what is wrong.
+ * @returns false also for what only `Validator` can judge: lists of nested DTOs and
+ *   rules that answer later
  */
-export function shaped<T extends object>(type: DtoClass<T>, fields: Fields): T {
-  const instance = new type();
-  const { checked } = formOf(type);
-  for (const [name, value] of Object.entries(fields)) {
-    if (name === '__proto__' || name === 'constructor') continue;
-    const field = checked.get(name);
-    (instance as Record<string, unknown>)[name] = field
-      ? shapedValue(field.type, value)
-      : value;
+export function isAccepted(dto: object): boolean {
+  for (const { name, conditions, rules } of formOf(dto.constructor).properties) {
+    const value = (dto as Record<string, unknown>)[name];
+    if (allHold(conditions, dto, value) && !allHold(rules, dto, value)) return false;
   }
-  return instance;
+  return true;
 }
 
-function shapedValue({ nested, shape }: FieldType, value: unknown): unknown {
-  if (nested) return isObject(value) ? shaped(nested, value) : value;
-  return shape ? shape(value) : value;
+function allHold(rules: readonly Rule[], dto: object, value: unknown): boolean {
+  for (const rule of rules) if (!rule(dto, value)) return false;
+  return true;
 }
 
-/**
- * The first field that is not valid.
- * @param isStrict unknown fields, also of nested DTOs, are none
- * @param path of the DTO
- */
-export function dtoProblem(
-  dto: object,
-  isStrict = false,
-  path = '',
-): DomainError | undefined {
-  const { checked } = formOf(dto.constructor as DtoClass);
-  const names = isStrict ? Object.keys(dto) : [];
-  const unknown = names.find(name => !checked.has(name));
-  if (unknown !== undefined) return unknownField(path + unknown);
-  for (const [name, { type, required }] of checked) {
-    const value = (dto as Fields)[name];
-    if (!required && isAbsent(type, value)) continue;
-    const broken = type.checks.find(([accepts]) => !accepts(value));
-    if (broken) return invalidField(path + name, value, broken[1]);
-    const inner =
-      type.nested && dtoProblem(value as object, isStrict, `${path}${name}.`);
-    if (inner) return inner;
-  }
-  return undefined;
+const isCondition = ({ type }: Metadata): boolean =>
+  type === ValidationTypes.CONDITIONAL_VALIDATION;
+
+function ruleOf(metadata: Metadata): Rule {
+  if (metadata.type === ValidationTypes.WHITELIST) return () => true;
+  if (metadata.type === ValidationTypes.NESTED_VALIDATION) return isAcceptedInside;
+  const { constraintCls, constraints, propertyName: property } = metadata;
+  const { each, validateIf } = metadata;
+  const own = getMetadataStorage().getTargetValidatorConstraints(constraintCls);
+  if (own.length === 0 || own.some(rule => rule.async)) return () => false;
+  const base = { property, constraints };
+  return (object, value) => {
+    if (validateIf && !validateIf(object, value)) return true;
+    const details = { ...base, targetName: object.constructor.name, object, value };
+    const items: readonly unknown[] = each && Array.isArray(value) ? value : [value];
+    for (const item of items)
+      for (const { instance } of own)
+        if (instance.validate(item, details) !== true) return false;
+    return true;
+  };
 }
 
-const isAbsent = ({ nested }: FieldType, value: unknown): boolean =>
-  value === undefined || (value === null && !nested);
+const isAcceptedInside: Rule = (_dto, value) =>
+  value === undefined ||
+  (value instanceof Object && !Array.isArray(value) && isAccepted(value));
 
 /** Most requests come from few programs, each with one set of fields. */
 const MOST_FORMS = 64;
@@ -90,7 +110,7 @@ const LONGEST_FORM = 512;
  * @returns the parser; equal forms share the DTO that it returns
  */
 export function repeatedForms<T extends object>(
-  type: DtoClass<T>,
+  type: ClassConstructor<T>,
 ): (fields: Fields) => Readonly<T> {
   const forms = new Map<string, Readonly<T>>();
   return fields => {
@@ -124,6 +144,9 @@ export const Strict = (): ClassDecorator => type => void STRICT_TYPES.add(type);
 
 const SHOWN_CHARACTERS = 80;
 
+/** Makes an unknown field an error, where ignoring it could harm the caller. */
+const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
+
 /**
  * Fields → DTO. Absent (`undefined`, `null`) fields take the DTO's defaults; unknown
  * ones are ignored.
@@ -131,18 +154,26 @@ const SHOWN_CHARACTERS = 80;
  *   invalid field, with its name, the
  *   given value and the allowed ones
  */
-export function parseDto<T extends object>(type: DtoClass<T>, fields: Fields): T {
-  return sound(dtoOf(type, fields), false);
+export function parseDto<T extends object>(
+  type: ClassConstructor<T>,
+  fields: Fields,
+): T {
+  const dto = dtoOf(type, fields);
+  return isAccepted(dto) ? dto : validated(dto, {});
 }
 
 /** The same, and unknown fields are `invalid_value`. */
-export function parseStrictDto<T extends object>(type: DtoClass<T>, fields: Fields): T {
+export function parseStrictDto<T extends object>(
+  type: ClassConstructor<T>,
+  fields: Fields,
+): T {
   refuseUnknown(fields, formOf(type).names);
-  return sound(dtoOf(type, fields), true);
+  // Unknown fields of nested DTOs are found by `Validator` only.
+  return validated(dtoOf(type, fields), STRICT);
 }
 
 /** A body may have any number of unknown fields, which are not even looked at. */
-function dtoOf<T extends object>(type: DtoClass<T>, fields: Fields): T {
+function dtoOf<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
   const given: Record<string, unknown> = {};
   for (const name of formOf(type).names) {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -152,9 +183,13 @@ function dtoOf<T extends object>(type: DtoClass<T>, fields: Fields): T {
 }
 
 /** @throws DomainError for the first invalid field */
-function sound<T extends object>(dto: T, isStrict: boolean): T {
-  const problem = dtoProblem(dto, isStrict);
-  if (problem) throw problem;
+function validated<T extends object>(dto: T, strictness: Partial<typeof STRICT>): T {
+  const [first] = new Validator().validateSync(dto, {
+    stopAtFirstError: true,
+    forbidUnknownValues: false,
+    ...strictness,
+  });
+  if (first) throw invalidField(first);
   return dto;
 }
 
@@ -171,13 +206,21 @@ const unknownField = (name: string): DomainError =>
     },
   );
 
-function invalidField(name: string, value: unknown, rule: string): DomainError {
-  const isMissing = value === undefined || value === '';
-  const message = isMissing
+function invalidField(
+  { property, value, constraints, children = [] }: ValidationError,
+  path = '',
+): DomainError {
+  const name = path + property;
+  const [inner] = children;
+  if (inner) return invalidField(inner, `${name}.`);
+  if (constraints?.whitelistValidation !== undefined) return unknownField(name);
+  const rule = Object.values(constraints ?? {})[0] ?? 'is not valid';
+  const missing = value === undefined || value === '';
+  const message = missing
     ? `\`${name}\` is required: it ${rule}.`
     : `\`${name}\` ${rule}; got ${shown(value)}.`;
   return new DomainError(
-    isMissing ? 'missing_required_parameter' : 'invalid_value',
+    missing ? 'missing_required_parameter' : 'invalid_value',
     message,
     { param: name },
   );
