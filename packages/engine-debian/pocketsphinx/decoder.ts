@@ -58,76 +58,85 @@ function copyCepstra(rows: Pointer, frames: number, size: number): Float32Array 
 const native = <R>(library: LibraryHandle, prototype: string) =>
   library.func(prototype) as (...args: unknown[]) => R;
 
-/**
- * The part of libpocketsphinx.so.3 and libsphinxbase.so.3 (0.8+5prealpha)
- * that decoding needs.
- */
-function loadPocketSphinx() {
-  const base = openNativeLibrary('libsphinxbase.so.3', DEBIAN_PACKAGES);
-  const decoder = openNativeLibrary('libpocketsphinx.so.3', DEBIAN_PACKAGES);
+/** What decoding needs of libsphinxbase.so.3 (0.8+5prealpha). */
+function loadBase() {
+  const library = openNativeLibrary('libsphinxbase.so.3', DEBIAN_PACKAGES);
   return {
-    silenceLog: native<void>(base, 'void err_set_logfp(void*)'),
-    argumentTable: native<Pointer>(decoder, 'void* ps_args()'),
+    silenceLog: native<void>(library, 'void err_set_logfp(void*)'),
     parseArguments: native<Pointer>(
-      base,
+      library,
       'void* cmd_ln_parse_r(void*, void*, int, const char**, int)',
     ),
-    freeArguments: native<number>(base, 'int cmd_ln_free_r(void*)'),
-    /** Keeps its own reference to the arguments; null when a model file cannot be read. */
-    initDecoder: native<Pointer>(decoder, 'void* ps_init(void*)'),
-    freeDecoder: native<number>(decoder, 'int ps_free(void*)'),
-    /**
-     * Resets noise tracking and the frame counter; without it word times keep growing from
-     * one utterance to the next.
-     */
-    startStream: native<number>(decoder, 'int ps_start_stream(void*)'),
-    startUtterance: native<number>(decoder, 'int ps_start_utt(void*)'),
-    endUtterance: native<number>(decoder, 'int ps_end_utt(void*)'),
-    /** Decoder, samples, their number, 1: no search, 1: it is the full utterance. */
-    processRaw: native<number>(
-      decoder,
-      'int ps_process_raw(void*, const int16_t*, size_t, int, int)',
-    ),
-    /** Decoder, score; null: nothing was said. */
-    hypothesis: native<string | null>(
-      decoder,
-      'const char* ps_get_hyp(void*, _Out_ int32_t*)',
-    ),
-    /**
-     * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
-     */
-    firstSegment: native<Pointer>(decoder, 'void* ps_seg_iter(void*)'),
-    nextSegment: native<Pointer>(decoder, 'void* ps_seg_next(void*)'),
-    segmentWord: native<string>(decoder, 'const char* ps_seg_word(void*)'),
-    /** Segment, its first and last frame. */
-    segmentFrames: native<void>(
-      decoder,
-      'void ps_seg_frames(void*, _Out_ int*, _Out_ int*)',
-    ),
-    /** Segment, its acoustic, language and back-off score. */
-    segmentLogPosterior: native<number>(
-      decoder,
-      'int32_t ps_seg_prob(void*, _Out_ int32_t*, _Out_ int32_t*, _Out_ int32_t*)',
-    ),
-    logMath: native<Pointer>(decoder, 'void* ps_get_logmath(void*)'),
-    exp: native<number>(base, 'double logmath_exp(void*, int)'),
-    /** Borrowed from the decoder. */
-    frontEnd: native<Pointer>(decoder, 'void* ps_get_fe(void*)'),
-    startFrontEnd: native<number>(base, 'int fe_start_utt(void*)'),
+    freeArguments: native<number>(library, 'int cmd_ln_free_r(void*)'),
+    exp: native<number>(library, 'double logmath_exp(void*, int)'),
+    startFrontEnd: native<number>(library, 'int fe_start_utt(void*)'),
     /**
      * Front end, samples, their number; answers cepstra as an array of row pointers with
      * contiguous rows, and its length. Free with `freeCepstra`.
      */
     cepstra: native<number>(
-      base,
+      library,
       'int fe_process_utt(void*, const int16_t*, size_t, _Out_ void**, _Out_ int32_t*)',
     ),
-    freeCepstra: native<void>(base, 'void fe_free_2d(void*)'),
-    features: native<Pointer>(decoder, 'void* ps_get_feat(void*)'),
-    setCepstralMean: native<void>(base, 'void cmn_live_set(void*, const float*)'),
-    getCepstralMean: native<void>(base, 'void cmn_live_get(void*, _Out_ float*)'),
+    freeCepstra: native<void>(library, 'void fe_free_2d(void*)'),
+    setCepstralMean: native<void>(library, 'void cmn_live_set(void*, const float*)'),
+    getCepstralMean: native<void>(library, 'void cmn_live_get(void*, _Out_ float*)'),
   };
 }
+
+/** Of libpocketsphinx.so.3, which needs the other one. */
+function loadDecoder() {
+  const library = openNativeLibrary('libpocketsphinx.so.3', DEBIAN_PACKAGES);
+  return {
+    ...segmentFunctions(library),
+    argumentTable: native<Pointer>(library, 'void* ps_args()'),
+    /** Keeps its own reference to the arguments; null when a model file cannot be read. */
+    initDecoder: native<Pointer>(library, 'void* ps_init(void*)'),
+    freeDecoder: native<number>(library, 'int ps_free(void*)'),
+    /**
+     * Resets noise tracking and the frame counter; without it word times keep growing from
+     * one utterance to the next.
+     */
+    startStream: native<number>(library, 'int ps_start_stream(void*)'),
+    startUtterance: native<number>(library, 'int ps_start_utt(void*)'),
+    endUtterance: native<number>(library, 'int ps_end_utt(void*)'),
+    /** Decoder, samples, their number, 1: no search, 1: it is the full utterance. */
+    processRaw: native<number>(
+      library,
+      'int ps_process_raw(void*, const int16_t*, size_t, int, int)',
+    ),
+    /** Decoder, score; null: nothing was said. */
+    hypothesis: native<string | null>(
+      library,
+      'const char* ps_get_hyp(void*, _Out_ int32_t*)',
+    ),
+    logMath: native<Pointer>(library, 'void* ps_get_logmath(void*)'),
+    /** Borrowed from the decoder. */
+    frontEnd: native<Pointer>(library, 'void* ps_get_fe(void*)'),
+    features: native<Pointer>(library, 'void* ps_get_feat(void*)'),
+  };
+}
+
+const segmentFunctions = (library: LibraryHandle) => ({
+  /**
+   * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
+   */
+  firstSegment: native<Pointer>(library, 'void* ps_seg_iter(void*)'),
+  nextSegment: native<Pointer>(library, 'void* ps_seg_next(void*)'),
+  segmentWord: native<string>(library, 'const char* ps_seg_word(void*)'),
+  /** Segment, its first and last frame. */
+  segmentFrames: native<void>(
+    library,
+    'void ps_seg_frames(void*, _Out_ int*, _Out_ int*)',
+  ),
+  /** Segment, its acoustic, language and back-off score. */
+  segmentLogPosterior: native<number>(
+    library,
+    'int32_t ps_seg_prob(void*, _Out_ int32_t*, _Out_ int32_t*, _Out_ int32_t*)',
+  ),
+});
+
+type PocketSphinx = ReturnType<typeof loadBase> & ReturnType<typeof loadDecoder>;
 
 /**
  * One native PocketSphinx decoder: a first pass while it is fed, a second one and a
@@ -135,7 +144,7 @@ function loadPocketSphinx() {
  * thread and is used by that thread only.
  */
 export class Decoder {
-  readonly #library: ReturnType<typeof loadPocketSphinx>;
+  readonly #library: PocketSphinx;
   readonly #pointer: Pointer;
   readonly #normaliser: ReturnType<typeof readNormaliser>;
   readonly #modelMean: Float32Array;
@@ -145,7 +154,7 @@ export class Decoder {
 
   /** @throws Error that says what to install */
   constructor(modelDir: string) {
-    const library = loadPocketSphinx();
+    const library = { ...loadBase(), ...loadDecoder() };
     library.silenceLog(null);
     this.#library = library;
     this.#pointer = createDecoder(library, modelDir);
@@ -292,10 +301,7 @@ function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
   return frames;
 }
 
-function createDecoder(
-  library: ReturnType<typeof loadPocketSphinx>,
-  modelDir: string,
-): Pointer {
+function createDecoder(library: PocketSphinx, modelDir: string): Pointer {
   const model = findModelFiles(modelDir);
   const argv = [
     'switchyard',

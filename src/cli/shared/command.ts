@@ -226,10 +226,13 @@ function declared<Options, Arg>(
   if (argument) made.addArgument(described(new Argument(argument), spec.arg ?? ''));
   if (gateway) addOptions(made, GATEWAY_OPTIONS);
   addOptions(made, options ?? {});
-  const ofGateway = gateway ? 'the answer of the gateway as one JSON document' : true;
-  const { json = spec.text && ofGateway } = spec;
-  if (json) made.option('--json', json === true ? 'one JSON document' : json);
+  if (spec.json ?? spec.text) made.option('--json', aboutJson(spec.json ?? !gateway));
   return made.addHelpText('after', spec.help ?? examples(spec));
+}
+
+function aboutJson(json: string | boolean): string {
+  if (json === false) return 'the answer of the gateway as one JSON document';
+  return json === true ? 'one JSON document' : json;
 }
 
 function addOptions(made: Command, options: Readonly<Record<string, WordSpec>>) {

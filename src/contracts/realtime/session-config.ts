@@ -171,10 +171,15 @@ function turnsOf(
     throw unsupportedField(responds, NO_CHAT);
   if (fields.create_response) ignored.ignore(responds, NO_CHAT);
   ignored.settle(OLDER_SESSION_FIELDS['session.turn_detection'], fields, path);
-  return {
-    threshold: fields.threshold ?? current.threshold,
-    prefixPaddingMs: fields.prefix_padding_ms ?? current.prefixPaddingMs,
-    silenceDurationMs: fields.silence_duration_ms ?? current.silenceDurationMs,
-    interruptResponse: fields.interrupt_response ?? current.interruptResponse,
-  };
+  return changedTurns(current, fields);
 }
+
+const changedTurns = (
+  current: TurnDetection,
+  fields: NonNullable<OlderSession['turn_detection']>,
+): TurnDetection => ({
+  threshold: fields.threshold ?? current.threshold,
+  prefixPaddingMs: fields.prefix_padding_ms ?? current.prefixPaddingMs,
+  silenceDurationMs: fields.silence_duration_ms ?? current.silenceDurationMs,
+  interruptResponse: fields.interrupt_response ?? current.interruptResponse,
+});

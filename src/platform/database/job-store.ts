@@ -37,14 +37,12 @@ async function writeJobChange(
   change: JobChange,
   nowMs: number,
 ): Promise<UpdateOutcome> {
-  const status = change.status ?? job.status;
-  if (status !== job.status && !mayBecome(job.status, status)) {
+  const { counts, status = job.status, ...fields } = change;
+  const isNew = status !== job.status;
+  if (isNew && !mayBecome(job.status, status)) {
     if (job.status === 'cancelling') return 'cancelling';
     throw new RangeError(`A batch that is ${job.status} cannot become ${status}.`);
   }
-  const reachedAtMs =
-    status === job.status ? job.reachedAtMs : { ...job.reachedAtMs, [status]: nowMs };
-  const { counts, ...fields } = change;
   const ended = isTerminal(status);
   await transaction
     .updateTable('batches')
@@ -54,7 +52,7 @@ async function writeJobChange(
       // Counts and usage are of the same results.
       ...(counts && { usage: change.usage ?? null }),
       status,
-      reachedAtMs,
+      ...(isNew && { reachedAtMs: { ...job.reachedAtMs, [status]: nowMs } }),
       ...(ended && { leaseOwner: null, leaseUntilMs: 0 }),
     })
     .where('id', '=', job.id)

@@ -118,15 +118,14 @@ class ToolCallReader {
     for (;;) {
       const isText = this.#opened === undefined;
       const found = this.#held.upTo([isText ? open : close]);
-      if (found === undefined) {
-        if (isText) content += this.#held.showable([open]);
-        return { content, calls };
-      }
+      if (found === undefined) break;
       content += isText
         ? found.before
-        : this.#read(found.before, calls, this.#marks.close ?? '');
+        : this.#read(found.before, calls, this.#marks.close);
       this.#opened = isText || found.mark === open ? open : undefined;
     }
+    if (this.#opened === undefined) content += this.#held.showable([open]);
+    return { content, calls };
   }
 
   /**
@@ -136,13 +135,13 @@ class ToolCallReader {
     const rest = this.#held.rest();
     const calls: ToolCall[] = [];
     return {
-      content: this.#opened === undefined ? rest : this.#read(rest, calls, ''),
+      content: this.#opened === undefined ? rest : this.#read(rest, calls),
       calls,
     };
   }
 
   /** @returns the text that it is, if it is no call */
-  #read(text: string, calls: ToolCall[], close: string): string {
+  #read(text: string, calls: ToolCall[], close = ''): string {
     const found = callsIn(text, this.texts);
     calls.push(...found);
     return found.length > 0 ? '' : `${this.#opened}${text}${close}`;
