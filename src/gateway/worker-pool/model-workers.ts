@@ -170,20 +170,16 @@ export class ModelWorkers {
    * up. They are tried on and on, so this ends when what it names is repaired.
    */
   get loadFailure(): DomainError | undefined {
-    const reason = this.#life === 'loaded' ? this.#startFailure : this.#problem;
+    let reason = this.#problem;
+    if (this.#life === 'loaded')
+      for (const { options } of this.workers.values()) {
+        const { startFailure } = options.location.status;
+        if (startFailure === undefined) return undefined;
+        reason ??= startFailure;
+      }
     if (reason === undefined) return undefined;
     const message = `The model ${this.id} cannot be loaded: ${reason}`;
     return new DomainError('model_load_failed', message);
-  }
-
-  get #startFailure(): string | undefined {
-    let first: string | undefined;
-    for (const { options } of this.workers.values()) {
-      const { startFailure } = options.location.status;
-      if (startFailure === undefined) return undefined;
-      first ??= startFailure;
-    }
-    return first;
   }
 
   /** One takes requests now that are no live streams. */

@@ -106,10 +106,15 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
   });
 
   it('knows which models are served at all, and by a ready worker', () => {
-    expect([pool.of('m')?.view() !== undefined, pool.of('m')?.hasReady ?? false]).toEqual([true, true]);
-    expect([pool.of('x')?.view() !== undefined, pool.of('x')?.hasReady ?? false, pool.offer('x')]).toEqual(
-      [false, false, undefined],
-    );
+    expect([
+      pool.of('m')?.view() !== undefined,
+      pool.of('m')?.hasReady ?? false,
+    ]).toEqual([true, true]);
+    expect([
+      pool.of('x')?.view() !== undefined,
+      pool.of('x')?.hasReady ?? false,
+      pool.offer('x'),
+    ]).toEqual([false, false, undefined]);
   });
 
   it.each(['starting', 'draining'] as const)(

@@ -55,7 +55,11 @@ describe('the workers of a model', () => {
     const call = pool.execute({ workerId: id, request, group: alone });
     const unloaded = pool.of('m')?.unload(false);
     expect(pool.offer('m')).toBeUndefined();
-    expect(pool.of('m')?.view()).toMatchObject({ state: 'unloading', running: 1, idleMs: 0 });
+    expect(pool.of('m')?.view()).toMatchObject({
+      state: 'unloading',
+      running: 1,
+      idleMs: 0,
+    });
     expect(isAlive(pid!)).toBe(true);
     call.reply.catch(() => undefined);
     // The worker may not have the call yet, so the cancel is repeated until it does.

@@ -139,7 +139,11 @@ describe('a live stream', () => {
     const handle = open();
     const heard = heardBy(handle);
     idle.check();
-    expect(pool.of('m')?.view()).toMatchObject({ state: 'loaded', running: 1, idleMs: 0 });
+    expect(pool.of('m')?.view()).toMatchObject({
+      state: 'loaded',
+      running: 1,
+      idleMs: 0,
+    });
     await handle.sendFrame(Buffer.alloc(3200), true);
     await handle.close();
     expect((await heard).at(-1)?.type).toBe('final');
