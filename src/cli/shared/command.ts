@@ -218,21 +218,25 @@ export const commandGroup =
 function declared<Options, Arg>(
   words: string,
   gateway: boolean,
-  { about, options, ...spec }: CommandSpec<Options, Arg, PlainSpec, unknown>,
+  { about, arg = '', options, ...spec }: CommandSpec<Options, Arg, PlainSpec, unknown>,
 ) {
   const [name, argument] = words.split(' ');
   const made = new Command(name).description(about);
   if (spec.usage !== undefined) made.usage(spec.usage);
-  if (argument) made.addArgument(described(new Argument(argument), spec.arg ?? ''));
-  const own = { ...(gateway && GATEWAY_OPTIONS), ...options };
-  for (const [flags, option] of Object.entries<WordSpec>(own))
-    made.addOption(
-      option instanceof Option ? option : described(new Option(flags), option),
-    );
+  if (argument) made.addArgument(described(new Argument(argument), arg));
+  if (gateway) addOptions(made, GATEWAY_OPTIONS);
+  addOptions(made, options ?? {});
   const ofGateway = gateway ? 'the answer of the gateway as one JSON document' : true;
   const { json = spec.text && ofGateway } = spec;
   if (json) made.option('--json', json === true ? 'one JSON document' : json);
   return made.addHelpText('after', spec.help ?? examples(spec));
+}
+
+function addOptions(made: Command, options: Readonly<Record<string, WordSpec>>) {
+  for (const [flags, option] of Object.entries(options))
+    made.addOption(
+      option instanceof Option ? option : described(new Option(flags), option),
+    );
 }
 
 /** Describes an option or argument as it was declared. */
