@@ -58,6 +58,62 @@ function copyCepstra(rows: Pointer, frames: number, size: number): Float32Array 
 const native = <R>(library: LibraryHandle, prototype: string) =>
   library.func(prototype) as (...args: unknown[]) => R;
 
+/** What decodes one utterance after another. */
+const utterances = (decoder: LibraryHandle) => ({
+  /**
+   * Resets noise tracking and the frame counter; without it word times keep growing from
+   * one utterance to the next.
+   */
+  startStream: native<number>(decoder, 'int ps_start_stream(void*)'),
+  startUtterance: native<number>(decoder, 'int ps_start_utt(void*)'),
+  endUtterance: native<number>(decoder, 'int ps_end_utt(void*)'),
+  /** Decoder, samples, their number, 1: no search, 1: it is the full utterance. */
+  processRaw: native<number>(
+    decoder,
+    'int ps_process_raw(void*, const int16_t*, size_t, int, int)',
+  ),
+  /** Decoder, score; null: nothing was said. */
+  hypothesis: native<string | null>(
+    decoder,
+    'const char* ps_get_hyp(void*, _Out_ int32_t*)',
+  ),
+  /**
+   * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
+   */
+  firstSegment: native<Pointer>(decoder, 'void* ps_seg_iter(void*)'),
+  nextSegment: native<Pointer>(decoder, 'void* ps_seg_next(void*)'),
+  segmentWord: native<string>(decoder, 'const char* ps_seg_word(void*)'),
+  /** Segment, its first and last frame. */
+  segmentFrames: native<void>(
+    decoder,
+    'void ps_seg_frames(void*, _Out_ int*, _Out_ int*)',
+  ),
+  /** Segment, its acoustic, language and back-off score. */
+  segmentLogPosterior: native<number>(
+    decoder,
+    'int32_t ps_seg_prob(void*, _Out_ int32_t*, _Out_ int32_t*, _Out_ int32_t*)',
+  ),
+});
+
+/** What normalises the channel and the voice out of the audio. */
+const cepstralMeans = (base: LibraryHandle, decoder: LibraryHandle) => ({
+  /** Borrowed from the decoder. */
+  frontEnd: native<Pointer>(decoder, 'void* ps_get_fe(void*)'),
+  startFrontEnd: native<number>(base, 'int fe_start_utt(void*)'),
+  /**
+   * Front end, samples, their number; answers cepstra as an array of row pointers with
+   * contiguous rows, and its length. Free with `freeCepstra`.
+   */
+  cepstra: native<number>(
+    base,
+    'int fe_process_utt(void*, const int16_t*, size_t, _Out_ void**, _Out_ int32_t*)',
+  ),
+  freeCepstra: native<void>(base, 'void fe_free_2d(void*)'),
+  features: native<Pointer>(decoder, 'void* ps_get_feat(void*)'),
+  setCepstralMean: native<void>(base, 'void cmn_live_set(void*, const float*)'),
+  getCepstralMean: native<void>(base, 'void cmn_live_get(void*, _Out_ float*)'),
+});
+
 /**
  * The part of libpocketsphinx.so.3 and libsphinxbase.so.3 (0.8+5prealpha)
  * that decoding needs.
@@ -76,56 +132,10 @@ function loadPocketSphinx() {
     /** Keeps its own reference to the arguments; null when a model file cannot be read. */
     initDecoder: native<Pointer>(decoder, 'void* ps_init(void*)'),
     freeDecoder: native<number>(decoder, 'int ps_free(void*)'),
-    /**
-     * Resets noise tracking and the frame counter; without it word times keep growing from
-     * one utterance to the next.
-     */
-    startStream: native<number>(decoder, 'int ps_start_stream(void*)'),
-    startUtterance: native<number>(decoder, 'int ps_start_utt(void*)'),
-    endUtterance: native<number>(decoder, 'int ps_end_utt(void*)'),
-    /** Decoder, samples, their number, 1: no search, 1: it is the full utterance. */
-    processRaw: native<number>(
-      decoder,
-      'int ps_process_raw(void*, const int16_t*, size_t, int, int)',
-    ),
-    /** Decoder, score; null: nothing was said. */
-    hypothesis: native<string | null>(
-      decoder,
-      'const char* ps_get_hyp(void*, _Out_ int32_t*)',
-    ),
-    /**
-     * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
-     */
-    firstSegment: native<Pointer>(decoder, 'void* ps_seg_iter(void*)'),
-    nextSegment: native<Pointer>(decoder, 'void* ps_seg_next(void*)'),
-    segmentWord: native<string>(decoder, 'const char* ps_seg_word(void*)'),
-    /** Segment, its first and last frame. */
-    segmentFrames: native<void>(
-      decoder,
-      'void ps_seg_frames(void*, _Out_ int*, _Out_ int*)',
-    ),
-    /** Segment, its acoustic, language and back-off score. */
-    segmentLogPosterior: native<number>(
-      decoder,
-      'int32_t ps_seg_prob(void*, _Out_ int32_t*, _Out_ int32_t*, _Out_ int32_t*)',
-    ),
+    ...utterances(decoder),
     logMath: native<Pointer>(decoder, 'void* ps_get_logmath(void*)'),
     exp: native<number>(base, 'double logmath_exp(void*, int)'),
-    /** Borrowed from the decoder. */
-    frontEnd: native<Pointer>(decoder, 'void* ps_get_fe(void*)'),
-    startFrontEnd: native<number>(base, 'int fe_start_utt(void*)'),
-    /**
-     * Front end, samples, their number; answers cepstra as an array of row pointers with
-     * contiguous rows, and its length. Free with `freeCepstra`.
-     */
-    cepstra: native<number>(
-      base,
-      'int fe_process_utt(void*, const int16_t*, size_t, _Out_ void**, _Out_ int32_t*)',
-    ),
-    freeCepstra: native<void>(base, 'void fe_free_2d(void*)'),
-    features: native<Pointer>(decoder, 'void* ps_get_feat(void*)'),
-    setCepstralMean: native<void>(base, 'void cmn_live_set(void*, const float*)'),
-    getCepstralMean: native<void>(base, 'void cmn_live_get(void*, _Out_ float*)'),
+    ...cepstralMeans(base, decoder),
   };
 }
 

@@ -153,15 +153,33 @@ function transcriptionOf(
   };
 }
 
+type Turns = OlderSession['turn_detection'];
+
 /** @param fields null: off */
 function turnsOf(
-  fields: OlderSession['turn_detection'],
+  fields: Turns,
   { type, turnDetection }: SessionConfig,
   ignored: IgnoredFields,
   path: string,
 ): TurnDetection | null {
   if (!fields) return fields === null ? null : turnDetection;
+  settleTurns(fields, type, ignored, path);
   const current = turnDetection ?? TURN_DETECTION;
+  return {
+    threshold: fields.threshold ?? current.threshold,
+    prefixPaddingMs: fields.prefix_padding_ms ?? current.prefixPaddingMs,
+    silenceDurationMs: fields.silence_duration_ms ?? current.silenceDurationMs,
+    interruptResponse: fields.interrupt_response ?? current.interruptResponse,
+  };
+}
+
+/** What cannot act is ignored or refused. */
+function settleTurns(
+  fields: NonNullable<Turns>,
+  type: SessionConfig['type'],
+  ignored: IgnoredFields,
+  path: string,
+): void {
   if (fields.type === 'semantic_vad')
     ignored.ignore(`${path}.type`, 'turns are detected by `server_vad` only');
   // Transcription sessions have no responses, at OpenAI either; another session would
@@ -171,10 +189,4 @@ function turnsOf(
     throw unsupportedField(responds, NO_CHAT);
   if (fields.create_response) ignored.ignore(responds, NO_CHAT);
   ignored.settle(OLDER_SESSION_FIELDS['session.turn_detection'], fields, path);
-  return {
-    threshold: fields.threshold ?? current.threshold,
-    prefixPaddingMs: fields.prefix_padding_ms ?? current.prefixPaddingMs,
-    silenceDurationMs: fields.silence_duration_ms ?? current.silenceDurationMs,
-    interruptResponse: fields.interrupt_response ?? current.interruptResponse,
-  };
 }
