@@ -78,7 +78,8 @@ async function processesAtRest(models: readonly ModelSpec[], folder: string) {
   await using gateway = await GatewayProcess.start(
     models,
     { 'batch.embedded': 'true' },
-    { folder },
+    // Its upstreams are not there, so that it does not get ready.
+    { folder, until: 'live' },
   );
   await pause(SETTLE_MS);
   const processes = processTree(gateway.process.child.pid);
