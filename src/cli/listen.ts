@@ -53,7 +53,7 @@ class LiveTranscription {
     private readonly turns: boolean,
     private readonly onEvent: (event: LiveEvent) => void,
   ) {
-    // Whoever waits at that time hears of it; nobody may.
+    // What waits at that time is told; without a listener it is no unhandled rejection.
     this.#failed.promise.catch(() => undefined);
     socket.on('message', data =>
       this.#receive(JSON.parse((data as Buffer).toString()) as LiveEvent),

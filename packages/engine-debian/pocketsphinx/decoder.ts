@@ -54,84 +54,76 @@ function copyCepstra(rows: Pointer, frames: number, size: number): Float32Array 
   ) as Float32Array;
 }
 
-/** A function of a library. Its prototype says what it takes, and koffi checks that. */
-const native = <R>(library: LibraryHandle, prototype: string) =>
-  library.func(prototype) as (...args: unknown[]) => R;
+/** Makes functions of a library. A prototype says what one takes, and koffi checks that. */
+const functionsOf =
+  (library: LibraryHandle) =>
+  <R>(prototype: string) =>
+    library.func(prototype) as (...args: unknown[]) => R;
 
 /** What decoding needs of libsphinxbase.so.3 (0.8+5prealpha). */
 function loadBase() {
-  const library = openNativeLibrary('libsphinxbase.so.3', DEBIAN_PACKAGES);
+  const native = functionsOf(openNativeLibrary('libsphinxbase.so.3', DEBIAN_PACKAGES));
   return {
-    silenceLog: native<void>(library, 'void err_set_logfp(void*)'),
+    silenceLog: native<void>('void err_set_logfp(void*)'),
     parseArguments: native<Pointer>(
-      library,
       'void* cmd_ln_parse_r(void*, void*, int, const char**, int)',
     ),
-    freeArguments: native<number>(library, 'int cmd_ln_free_r(void*)'),
-    exp: native<number>(library, 'double logmath_exp(void*, int)'),
-    startFrontEnd: native<number>(library, 'int fe_start_utt(void*)'),
+    freeArguments: native<number>('int cmd_ln_free_r(void*)'),
+    exp: native<number>('double logmath_exp(void*, int)'),
+    startFrontEnd: native<number>('int fe_start_utt(void*)'),
     /**
      * Front end, samples, their number; answers cepstra as an array of row pointers with
      * contiguous rows, and its length. Free with `freeCepstra`.
      */
     cepstra: native<number>(
-      library,
       'int fe_process_utt(void*, const int16_t*, size_t, _Out_ void**, _Out_ int32_t*)',
     ),
-    freeCepstra: native<void>(library, 'void fe_free_2d(void*)'),
-    setCepstralMean: native<void>(library, 'void cmn_live_set(void*, const float*)'),
-    getCepstralMean: native<void>(library, 'void cmn_live_get(void*, _Out_ float*)'),
+    freeCepstra: native<void>('void fe_free_2d(void*)'),
+    setCepstralMean: native<void>('void cmn_live_set(void*, const float*)'),
+    getCepstralMean: native<void>('void cmn_live_get(void*, _Out_ float*)'),
   };
 }
 
 /** Of libpocketsphinx.so.3, which needs the other one. */
 function loadDecoder() {
-  const library = openNativeLibrary('libpocketsphinx.so.3', DEBIAN_PACKAGES);
+  const native = functionsOf(openNativeLibrary('libpocketsphinx.so.3', DEBIAN_PACKAGES));
   return {
-    ...segmentFunctions(library),
-    argumentTable: native<Pointer>(library, 'void* ps_args()'),
+    ...segmentFunctions(native),
+    argumentTable: native<Pointer>('void* ps_args()'),
     /** Keeps its own reference to the arguments; null when a model file cannot be read. */
-    initDecoder: native<Pointer>(library, 'void* ps_init(void*)'),
-    freeDecoder: native<number>(library, 'int ps_free(void*)'),
+    initDecoder: native<Pointer>('void* ps_init(void*)'),
+    freeDecoder: native<number>('int ps_free(void*)'),
     /**
      * Resets noise tracking and the frame counter; without it word times keep growing from
      * one utterance to the next.
      */
-    startStream: native<number>(library, 'int ps_start_stream(void*)'),
-    startUtterance: native<number>(library, 'int ps_start_utt(void*)'),
-    endUtterance: native<number>(library, 'int ps_end_utt(void*)'),
+    startStream: native<number>('int ps_start_stream(void*)'),
+    startUtterance: native<number>('int ps_start_utt(void*)'),
+    endUtterance: native<number>('int ps_end_utt(void*)'),
     /** Decoder, samples, their number, 1: no search, 1: it is the full utterance. */
     processRaw: native<number>(
-      library,
       'int ps_process_raw(void*, const int16_t*, size_t, int, int)',
     ),
     /** Decoder, score; null: nothing was said. */
-    hypothesis: native<string | null>(
-      library,
-      'const char* ps_get_hyp(void*, _Out_ int32_t*)',
-    ),
-    logMath: native<Pointer>(library, 'void* ps_get_logmath(void*)'),
+    hypothesis: native<string | null>('const char* ps_get_hyp(void*, _Out_ int32_t*)'),
+    logMath: native<Pointer>('void* ps_get_logmath(void*)'),
     /** Borrowed from the decoder. */
-    frontEnd: native<Pointer>(library, 'void* ps_get_fe(void*)'),
-    features: native<Pointer>(library, 'void* ps_get_feat(void*)'),
+    frontEnd: native<Pointer>('void* ps_get_fe(void*)'),
+    features: native<Pointer>('void* ps_get_feat(void*)'),
   };
 }
 
-const segmentFunctions = (library: LibraryHandle) => ({
+const segmentFunctions = (native: ReturnType<typeof functionsOf>) => ({
   /**
    * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
    */
-  firstSegment: native<Pointer>(library, 'void* ps_seg_iter(void*)'),
-  nextSegment: native<Pointer>(library, 'void* ps_seg_next(void*)'),
-  segmentWord: native<string>(library, 'const char* ps_seg_word(void*)'),
+  firstSegment: native<Pointer>('void* ps_seg_iter(void*)'),
+  nextSegment: native<Pointer>('void* ps_seg_next(void*)'),
+  segmentWord: native<string>('const char* ps_seg_word(void*)'),
   /** Segment, its first and last frame. */
-  segmentFrames: native<void>(
-    library,
-    'void ps_seg_frames(void*, _Out_ int*, _Out_ int*)',
-  ),
+  segmentFrames: native<void>('void ps_seg_frames(void*, _Out_ int*, _Out_ int*)'),
   /** Segment, its acoustic, language and back-off score. */
   segmentLogPosterior: native<number>(
-    library,
     'int32_t ps_seg_prob(void*, _Out_ int32_t*, _Out_ int32_t*, _Out_ int32_t*)',
   ),
 });

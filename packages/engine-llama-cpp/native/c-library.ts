@@ -340,6 +340,18 @@ export function tokenizer({ library, vocabulary }: NativeModel) {
   };
 }
 
+/** @param room what it is for @throws Error when there is too little memory */
+export function openNativeContext(
+  { library, model }: NativeModel,
+  params: Fields,
+  room: string,
+): Pointer {
+  const all = { ...library.contextDefaults(), ...params };
+  const context = library.openContext(model, all);
+  if (context === null) throw new Error(`llama.cpp has no memory for ${room}`);
+  return context;
+}
+
 const LIBRARY_FILE = /[\\/](lib)?llama\.[^\\/]*(so|dylib|dll)[^\\/]*$/;
 
 /**

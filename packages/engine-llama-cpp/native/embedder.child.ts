@@ -2,7 +2,13 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
 import { type LlamaEmbeddingOptions } from '../options.js';
-import { floatsAt, type NativeModel, type Pointer, tokenizer } from './c-library.js';
+import {
+  floatsAt,
+  type NativeModel,
+  openNativeContext,
+  type Pointer,
+  tokenizer,
+} from './c-library.js';
 import { openModel } from './library.js';
 import { NativeRun } from './native-run.js';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
@@ -116,13 +122,9 @@ function probability(score: number, description: string): number {
   return description.startsWith('qwen3') ? score : 1 / (1 + Math.exp(-score));
 }
 
-function openContext(
-  { library, model }: NativeModel,
-  settings: LlamaEmbeddingOptions,
-): Pointer {
+function openContext(native: NativeModel, settings: LlamaEmbeddingOptions): Pointer {
   const { batchTokens, batchTexts, batchThreads, pooling } = settings;
-  const context = library.openContext(model, {
-    ...library.contextDefaults(),
+  const params = {
     n_ctx: batchTokens,
     n_batch: batchTokens,
     n_ubatch: batchTokens,
@@ -134,10 +136,8 @@ function openContext(
     // texts of unlike length their own runs.
     kv_unified: true,
     pooling_type: pooling === 'model' ? FROM_FILE : POOLINGS.indexOf(pooling),
-  });
-  if (context === null)
-    throw new Error(`llama.cpp has no memory for a batch of ${batchTokens} tokens`);
-  return context;
+  };
+  return openNativeContext(native, params, `a batch of ${batchTokens} tokens`);
 }
 
 void serveChild(open);

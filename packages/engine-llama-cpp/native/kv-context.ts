@@ -1,5 +1,11 @@
 import { type ChildSettings } from '../options.js';
-import { floatsAt, type NativeModel, offThread, type Pointer } from './c-library.js';
+import {
+  floatsAt,
+  type NativeModel,
+  offThread,
+  openNativeContext,
+  type Pointer,
+} from './c-library.js';
 import { NativeRun } from './native-run.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
@@ -156,11 +162,9 @@ export class KvContext {
   }
 
   #open(): Pointer {
-    const { library, model } = this.native;
     const { rows, kvTokens, stepTokens, exact } = this.settings;
     const cells = this.#isShared ? kvTokens : rows * this.#part;
-    const context = library.openContext(model, {
-      ...library.contextDefaults(),
+    const params = {
       n_ctx: cells,
       n_batch: stepTokens,
       n_ubatch: stepTokens,
@@ -177,9 +181,8 @@ export class KvContext {
       }),
       // Models with a sliding window forget what a later request could have gone on from.
       swa_full: true,
-    });
-    if (context === null) throw new Error(`llama.cpp has no memory for ${cells} tokens`);
-    return context;
+    };
+    return openNativeContext(this.native, params, `${cells} tokens`);
   }
 
   /**

@@ -13,7 +13,7 @@ import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { type AnswerHeaders } from './stored-answers.js';
 
-/** Names an inner request. Nobody outside can know the name. */
+/** Names an inner request, by a random id that only this process knows. */
 const RUN_HEADER = 'x-switchyard-inner';
 /** The terms of its caller's key, as JSON. */
 const TERMS_HEADER = 'x-switchyard-inner-terms';
@@ -48,7 +48,7 @@ interface InnerRequest {
   readonly body: Buffer | Readable;
   /** Absent: unknown. */
   readonly bytes?: number | undefined;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the caller has left, or another gateway has the request. */
   readonly caller: AbortSignal;
 }
 
