@@ -60,10 +60,14 @@ def _():
     equal(counted, client.responses.create(**asked()).usage.input_tokens)
 
 
-@check("responses: a hosted tool is refused by its name")
+@check("responses: a hosted tool that is offered is reported, and one that is demanded is refused by its name")
 def _():
-    error = raises(openai.BadRequestError, lambda: client.responses.create(**asked(tools=[{"type": "web_search"}])))
-    equal((error.code, error.param), ("unsupported_parameter", "tools[0].type"))
+    hosted = {"type": "web_search"}
+    offered = client.responses.with_raw_response.create(**asked(tools=[hosted]))
+    equal(offered.headers["x-switchyard-ignored"], "tools[0]")
+    demanded = asked(tools=[hosted], tool_choice=hosted)
+    error = raises(openai.BadRequestError, lambda: client.responses.create(**demanded))
+    equal((error.code, error.param), ("unsupported_parameter", "tool_choice.type"))
 
 
 @check("responses: two agents of the Agents SDK hand over, and the second calls its tool")

@@ -1,4 +1,4 @@
-"""The weights of test/fixtures/whisper/spoken behind the gateway, on both Whisper engines, and what flite says."""
+"""The weights of test/fixtures/whisper/spoken behind the gateway, and what flite says."""
 
 import io
 import random

@@ -43,7 +43,7 @@ class Worker:
 
     def conforms(self):
         """What `switchyard worker check` says: each failed check with its sentence."""
-        node, program = REPOSITORY / "node_modules" / ".bin" / "node", REPOSITORY / "dist" / "cli" / "switchyard.js"
+        node, program = REPOSITORY / "node_modules" / ".bin" / "node", REPOSITORY / "dist" / "main.cli.js"
         command = [node, program, "worker", "check", self.address, "--json", "--model", self.model]
         command += ["--pid", str(self.process.pid)]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120)

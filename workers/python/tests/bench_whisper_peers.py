@@ -148,7 +148,7 @@ PEERS: dict[str, tuple[Callable[[argparse.Namespace], Peer], str]] = {
 
 
 def as_floats(clip: Clip) -> np.ndarray[Any, np.dtype[np.float32]]:
-    return clip.astype(np.float32) / 32768
+    return np.divide(clip, 32768, dtype=np.float32)
 
 
 def beside(path: Path, ending: str) -> Path:

@@ -38,7 +38,8 @@ def recording(path: str) -> Clip:
         if file.getnchannels() > 1:
             samples = samples.reshape(-1, file.getnchannels())[:, 0]
     at = np.arange(0, len(samples) - 1, rate / RATE)
-    return np.interp(at, np.arange(len(samples)), samples).astype(np.int16)
+    made: Clip = np.interp(at, np.arange(len(samples)), samples).astype(np.int16)
+    return made
 
 
 def wav(samples: Clip, rate: int = RATE) -> bytes:
