@@ -4,3 +4,6 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** An object that is not a list. */
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Its fields; what is no object has none. */
+export const fieldsIn = (value: unknown): Fields => (isObject(value) ? value : {});

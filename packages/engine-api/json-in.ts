@@ -1,3 +1,5 @@
+import { type Fields, isObject } from './is-object.js';
+
 /** The value of a JSON text; undefined: it is none. */
 export function jsonIn(text: string): unknown {
   try {
@@ -5,4 +7,10 @@ export function jsonIn(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The object of a JSON text; undefined: it is none, or holds something else. */
+export function objectIn(text: string): Fields | undefined {
+  const value = jsonIn(text);
+  return isObject(value) ? value : undefined;
 }

@@ -33,6 +33,7 @@ import { LongTranscriptionService } from '../worker/execution/long-transcription
 import { type ExternalWorker } from './external-worker.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
 import {
+  audioAndCommits,
   type StreamConversation,
   StreamService,
 } from '../worker/grpc/stream.service.js';
@@ -75,15 +76,9 @@ async function sendUp(
   stream: StreamHandle,
   conversation: StreamConversation,
 ): Promise<void> {
-  for await (const { message } of conversation.rest()) {
-    if (message?.$case === 'audio') await stream.sendFrame(message.value);
-    else if (message?.$case === 'commit') await stream.commit();
-    else
-      throw new DomainError(
-        'invalid_value',
-        'After its config a stream takes audio and commit only.',
-      );
-  }
+  for await (const message of audioAndCommits(conversation))
+    if (message.$case === 'audio') await stream.sendFrame(message.value);
+    else await stream.commit();
   await stream.close();
 }
 

@@ -15,7 +15,7 @@ import { TargetGate } from './line-dispatcher.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { readFields } from '../../contracts/schema/field-problems.js';
 import {
   checked,
@@ -111,7 +111,7 @@ export function readTargetsFile(options: TargetsFileOptions): Targets {
   const file = readYamlFile(options.path, options.path);
   if (!file) throw missingFile(options.path);
   const root: unknown = file.document.toJSON();
-  const { data = {}, problems: found } = readFields(FILE, isObject(root) ? root : {});
+  const { data = {}, problems: found } = readFields(FILE, fieldsIn(root));
   const place = { node: file.document.contents, path: '' };
   const problems =
     file.problems.length > 0

@@ -1,3 +1,4 @@
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
@@ -110,11 +111,7 @@ export async function askNode<T>(
 /** The last line that is JSON: native libraries write lines of their own. */
 export function parsed<T>(output: string): T | undefined {
   const line = output.split('\n').findLast(text => text.startsWith('{'));
-  try {
-    return line === undefined ? undefined : (JSON.parse(line) as T);
-  } catch {
-    return undefined;
-  }
+  return line === undefined ? undefined : (jsonIn(line) as T | undefined);
 }
 
 /**

@@ -91,3 +91,9 @@ export type ErrorCode =
 /** The error of every module of the product. */
 export const DomainError: CodedErrorClass<ErrorCode> = CodedError;
 export type DomainError = CodedError<ErrorCode>;
+
+/** What was thrown, where it may be shown; anything else is a defect of ours. */
+export const domainError = (thrown: unknown): DomainError =>
+  thrown instanceof DomainError
+    ? thrown
+    : new DomainError('internal_error', 'Something went wrong.');

@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type AuditEntry } from '../../core/access/audit-entry.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { fieldsIn } from '@switchyard/engine-api/is-object.js';
+import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { knownPrincipalOf } from '../../platform/auth/access-hooks.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
@@ -88,7 +89,7 @@ function entryOf(
         : '',
     detail: detailOf({
       ...(request.query as object),
-      ...(isObject(request.body) ? request.body : {}),
+      ...fieldsIn(request.body),
     }),
     outcome: statusCode < 400 ? 'ok' : refusalIn(answer, statusCode),
   };
@@ -99,7 +100,7 @@ function refusalIn(
   { error }: Readonly<Record<string, unknown>>,
   status: number,
 ): string {
-  const { code } = isObject(error) ? error : {};
+  const { code } = fieldsIn(error);
   return typeof code === 'string' ? code : String(status);
 }
 
@@ -113,10 +114,5 @@ function detailOf(fields: Readonly<Record<string, unknown>>): string {
 function parsed(payload: unknown): Readonly<Record<string, unknown>> {
   const text = Buffer.isBuffer(payload) ? payload.toString('utf8') : payload;
   if (typeof text !== 'string' || text.length > MAX_READ) return {};
-  try {
-    const answer: unknown = JSON.parse(text);
-    return isObject(answer) ? answer : {};
-  } catch {
-    return {};
-  }
+  return objectIn(text) ?? {};
 }

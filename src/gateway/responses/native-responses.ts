@@ -30,6 +30,7 @@ import {
 } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { readInput } from './parse-response.js';
 
 /**
@@ -86,14 +87,7 @@ function failedEvents(failure: DomainError, last: Fields, next: number): string 
  * Undefined: no event. An engine has read it before, so it is one of an engine that
  * keeps no promise.
  */
-function eventIn(json: Buffer): Fields | undefined {
-  try {
-    const event: unknown = JSON.parse(json.toString('utf8'));
-    return isObject(event) ? event : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const eventIn = (json: Buffer): Fields | undefined => objectIn(json.toString('utf8'));
 
 /** Characters that tell conversations apart. */
 const IDENTIFYING_CHARACTERS = 512;

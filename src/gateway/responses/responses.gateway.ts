@@ -7,7 +7,7 @@ import {
 } from '@nestjs/websockets';
 import { type WebSocket } from 'ws';
 import { CLOSE, type CloseCode } from '../../contracts/realtime/realtime-event.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { DomainError, domainError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -29,7 +29,8 @@ import {
 import { ResponseFeed } from './response-feed.js';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
@@ -135,7 +136,9 @@ class ResponseConnection {
 
   async #answer(text: string): Promise<void> {
     if (this.left.aborted) return;
-    const message = jsonIn(text);
+    const message = objectIn(text);
+    if (!message)
+      throw new DomainError('invalid_json', 'A message must be a JSON object.');
     const { type } = readObject(MESSAGE, message);
     if (type === 'response.resume') {
       const { response_id: id, starting_after } = readObject(RESUMED, message);
@@ -203,26 +206,13 @@ class ResponseConnection {
     // The answer of a client that left ends in the middle.
     if (this.left.aborted) return;
     if (!(thrown instanceof DomainError)) this.#logger.error(thrown);
-    const error =
-      thrown instanceof DomainError
-        ? thrown
-        : new DomainError('internal_error', 'Something went wrong.');
+    const error = domainError(thrown);
     this.#fail(errorDefinition(error).status, errorEnvelope(error));
   }
 
   #fail(status: number, { error }: ReturnType<typeof errorEnvelope>): void {
     this.socket.send(JSON.stringify({ type: 'error', status, error }));
   }
-}
-
-function jsonIn(text: string): Fields {
-  try {
-    const message: unknown = JSON.parse(text);
-    if (isObject(message)) return message;
-  } catch {
-    // Said below.
-  }
-  throw new DomainError('invalid_json', 'A message must be a JSON object.');
 }
 
 const itemsOf = (input: unknown): readonly unknown[] => {

@@ -1,4 +1,5 @@
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 
 /** What a generation says, in order. */
@@ -28,7 +29,6 @@ export type GenerationPiece =
     }
   | { readonly type: 'usage'; readonly usage: NonNullable<ResponseObject['usage']> };
 
-const jsonIn = (value: unknown): Fields => (isObject(value) ? value : {});
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
 const listIn = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
@@ -51,7 +51,7 @@ export const usageAmong = (
  *   `return_token_ids`
  */
 export function readAnswer(answer: Buffer) {
-  const { choices, usage } = jsonIn(JSON.parse(answer.toString('utf8')));
+  const { choices, usage } = fieldsIn(JSON.parse(answer.toString('utf8')));
   const choice = listIn(choices)[0];
   const pieces: readonly GenerationPiece[] = [
     ...(choice ? saidIn(choice) : []),
@@ -68,8 +68,8 @@ function* saidIn({
   finish_reason: reason,
   stop_reason: stop,
 }: Fields): Generator<GenerationPiece> {
-  const said = jsonIn(delta ?? message);
-  const scored = listIn(jsonIn(logprobs).content);
+  const said = fieldsIn(delta ?? message);
+  const scored = listIn(fieldsIn(logprobs).content);
   const text = textIn(said.content ?? completed);
   const reasoning = textIn(said.reasoning_content ?? said.reasoning);
   const refusal = textIn(said.refusal);
@@ -91,7 +91,7 @@ function callPiece(
   { index, id, function: called }: Fields,
   at: number,
 ): GenerationPiece {
-  const { name, arguments: given } = jsonIn(called);
+  const { name, arguments: given } = fieldsIn(called);
   return {
     type: 'tool_call',
     index: typeof index === 'number' ? index : at,
@@ -110,12 +110,12 @@ function usagePiece(usage: Fields): GenerationPiece {
   const counted = {
     input_tokens: input,
     input_tokens_details: {
-      cached_tokens: countIn(jsonIn(usage.prompt_tokens_details).cached_tokens),
+      cached_tokens: countIn(fieldsIn(usage.prompt_tokens_details).cached_tokens),
     },
     output_tokens: output,
     output_tokens_details: {
       reasoning_tokens: countIn(
-        jsonIn(usage.completion_tokens_details).reasoning_tokens,
+        fieldsIn(usage.completion_tokens_details).reasoning_tokens,
       ),
     },
     total_tokens: input + output,
@@ -125,9 +125,6 @@ function usagePiece(usage: Fields): GenerationPiece {
 
 /** Arguments of a call; of an answer that was cut there is no JSON that can be read. */
 export function argumentsIn(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return {};
-  }
+  const value = jsonIn(json);
+  return value === undefined ? {} : value;
 }

@@ -8,7 +8,7 @@ import {
 } from 'jose';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
 import { type Settings } from '../config/settings.js';
 import { KEY_SCOPES, type Principal } from './principal.js';
 import { Logger } from '@nestjs/common';
@@ -116,7 +116,7 @@ class IssuerKeys {
     const { oidcIssuer: issuer } = this.auth;
     const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const document = await this.#json(url);
-    const { issuer: named, jwks_uri: keys } = isObject(document) ? document : {};
+    const { issuer: named, jwks_uri: keys } = fieldsIn(document);
     if (named !== issuer) throw new Error(`${url} is the document of another issuer`);
     if (typeof keys !== 'string' || !URL.canParse(keys))
       throw new Error(`${url} names no jwks_uri`);

@@ -1,5 +1,6 @@
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { HeldText } from './answer-text.js';
 
 const OPEN = '<think>';
@@ -163,11 +164,11 @@ function callsIn(text: string, texts: readonly string[]): readonly ToolCall[] {
   const named =
     /^\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*\w*\s*)?(?:\[ARGS\])?\s*(\{[^]*\})\s*$/.exec(text);
   if (named)
-    return jsonOf(named[2]!) === undefined
+    return jsonIn(named[2]!) === undefined
       ? []
       : [{ name: named[1]!, arguments: named[2]! }];
   // Several of Llama 3 stand behind each other.
-  const value = jsonOf(text) ?? jsonOf(`[${text.replace(/\}\s*;\s*\{/g, '},{')}]`);
+  const value = jsonIn(text) ?? jsonIn(`[${text.replace(/\}\s*;\s*\{/g, '},{')}]`);
   const calls = [value].flat().map(objectCall);
   return calls.includes(undefined) ? [] : (calls as readonly ToolCall[]);
 }
@@ -187,18 +188,9 @@ function xmlCall(name: string, text: string, texts: readonly string[]): ToolCall
   const given = [...text.matchAll(/<parameter=([^>]+)>\n?([^]*?)\n?<\/parameter>/g)];
   const values = given.map(([, key, value]) => [
     key,
-    texts.includes(`${name}/${key}`) ? value : (jsonOf(value!) ?? value),
+    texts.includes(`${name}/${key}`) ? value : (jsonIn(value!) ?? value),
   ]);
   return { name, arguments: JSON.stringify(Object.fromEntries(values)) };
-}
-
-/** Undefined: it is none. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What a part of an answer is: said, thought, or calls of tools. */

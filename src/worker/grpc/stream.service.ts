@@ -119,15 +119,10 @@ async function serveMessages(
 ): Promise<void> {
   /** Audio came after the last commit. */
   let isOpen = false;
-  for await (const { message } of conversation.rest()) {
-    isOpen = message?.$case === 'audio';
-    if (message?.$case === 'audio') await push(live, intake.take(message.value));
-    else if (message?.$case === 'commit') await live.commit();
-    else
-      throw new DomainError(
-        'invalid_value',
-        'After its config a stream takes audio and commit only.',
-      );
+  for await (const message of audioAndCommits(conversation)) {
+    isOpen = message.$case === 'audio';
+    if (message.$case === 'audio') await push(live, intake.take(message.value));
+    else await live.commit();
     await outbox.room();
   }
   // An utterance that is open is finished as by a commit.
@@ -137,6 +132,18 @@ async function serveMessages(
   }
   await live.done();
   await outbox.done();
+}
+
+/** What follows its config. @throws DomainError for anything else */
+export async function* audioAndCommits(conversation: StreamConversation) {
+  for await (const { message } of conversation.rest()) {
+    if (message?.$case !== 'audio' && message?.$case !== 'commit')
+      throw new DomainError(
+        'invalid_value',
+        'After its config a stream takes audio and commit only.',
+      );
+    yield message;
+  }
 }
 
 async function push(live: LiveStream, samples: Int16Array): Promise<void> {

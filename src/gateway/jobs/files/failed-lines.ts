@@ -1,3 +1,4 @@
+import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
@@ -71,15 +72,9 @@ async function* linesOfIds(
 const NEWLINE = Buffer.from('\n');
 
 function customIdOf(line: Buffer | undefined): string | undefined {
-  try {
-    const { custom_id: id } = JSON.parse(line?.toString() ?? '') as {
-      custom_id?: unknown;
-    };
-    return typeof id === 'string' ? id : undefined;
-  } catch {
-    // A line that is not valid JSON has no id.
-    return undefined;
-  }
+  // A line that is not valid JSON has no id.
+  const id = objectIn(line?.toString() ?? '')?.custom_id;
+  return typeof id === 'string' ? id : undefined;
 }
 
 const nothing = (id: string): DomainError =>
