@@ -1,10 +1,10 @@
-import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import { CliError } from './cli-error.js';
 

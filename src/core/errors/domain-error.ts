@@ -93,7 +93,7 @@ export const DomainError: CodedErrorClass<ErrorCode> = CodedError;
 export type DomainError = CodedError<ErrorCode>;
 
 /** What was thrown, where it may be shown; anything else is a defect of ours. */
-export const domainError = (thrown: unknown): DomainError =>
+export const shownError = (thrown: unknown): DomainError =>
   thrown instanceof DomainError
     ? thrown
     : new DomainError('internal_error', 'Something went wrong.');

@@ -15,7 +15,7 @@ import {
   type SessionConfig,
 } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
-import { DomainError, domainError } from '../../core/errors/domain-error.js';
+import { DomainError, shownError } from '../../core/errors/domain-error.js';
 import {
   Authenticator,
   bearerToken,
@@ -77,7 +77,7 @@ export class RealtimeGateway
       await this.#open(socket, request, caller);
     } catch (error) {
       caller.ticket?.leave();
-      const known = domainError(error);
+      const known = shownError(error);
       socket.send(JSON.stringify({ ...errorEvent(known), event_id: 'event_0' }));
       socket.close(
         known.code === 'internal_error' ? CLOSE.internalError : CLOSE.policyViolation,

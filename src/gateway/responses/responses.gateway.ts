@@ -7,7 +7,7 @@ import {
 } from '@nestjs/websockets';
 import { type WebSocket } from 'ws';
 import { CLOSE, type CloseCode } from '../../contracts/realtime/realtime-event.js';
-import { DomainError, domainError } from '../../core/errors/domain-error.js';
+import { DomainError, shownError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -206,7 +206,7 @@ class ResponseConnection {
     // The answer of a client that left ends in the middle.
     if (this.left.aborted) return;
     if (!(thrown instanceof DomainError)) this.#logger.error(thrown);
-    const error = domainError(thrown);
+    const error = shownError(thrown);
     this.#fail(errorDefinition(error).status, errorEnvelope(error));
   }
 

@@ -8,7 +8,7 @@ import {
   type ServerOptions as SocketIoOptions,
 } from 'socket.io';
 import { type ServerOptions as WebSocketOptions } from 'ws';
-import { DomainError, domainError } from '../../core/errors/domain-error.js';
+import { DomainError, shownError } from '../../core/errors/domain-error.js';
 import { type OriginGuard } from '../../platform/auth/origin-guard.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
@@ -62,7 +62,7 @@ function demand(
 
 /** Answers an upgrade with an error envelope and closes the connection. */
 function refuseUpgrade(socket: Duplex, thrown: unknown): void {
-  const error = domainError(thrown);
+  const error = shownError(thrown);
   const body = JSON.stringify(errorEnvelope(error));
   const headers = {
     ...retryHeaders(error),

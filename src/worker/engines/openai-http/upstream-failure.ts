@@ -26,7 +26,7 @@ const MAX_CHARACTERS = 500;
  * quote the key they refuse.
  */
 export function problemIn(body: string, secret: string | undefined): UpstreamProblem {
-  const fields = fieldsIn(body);
+  const fields = problemFields(body);
   const text = fields ? messageOf(fields) : isMarkup(body) ? '' : body;
   return {
     message: oneLine(secret === undefined ? text : text.replaceAll(secret, '***')),
@@ -35,7 +35,7 @@ export function problemIn(body: string, secret: string | undefined): UpstreamPro
   };
 }
 
-function fieldsIn(body: string): Fields | undefined {
+function problemFields(body: string): Fields | undefined {
   const parsed = jsonIn(body);
   if (typeof parsed !== 'object' || parsed === null) return undefined;
   const fields = parsed as Fields;
