@@ -27,10 +27,7 @@ const gatewayLayers = [
   ],
   ['requests', ['http', 'inference', 'limits', ...schedulerAndBelow]],
   ['health', ['http', 'models', 'jobs', ...schedulerAndBelow]],
-  [
-    'admin',
-    ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...schedulerAndBelow],
-  ],
+  ['admin', ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...schedulerAndBelow]],
   [
     'realtime',
     [
@@ -101,11 +98,7 @@ module.exports = {
         pathNot: '\\.spec\\.ts$',
       },
       to: {
-        pathNot: [
-          '^src/core/',
-          '^packages/engine-api/[^/]+$',
-          '^node_modules/(rxjs|zod)/',
-        ],
+        pathNot: ['^src/core/', '^packages/engine-api/[^/]+$', '^node_modules/(rxjs|zod)/'],
       },
     },
     {

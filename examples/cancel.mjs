@@ -28,9 +28,7 @@ const answer = await fetch(`${base}/v1/requests/${id}/cancel`, {
   headers,
 });
 console.log(`cancel by id: ${JSON.stringify(await answer.json())}`);
-console.log(
-  `its caller: ${await running}, ${(performance.now() - askedMs).toFixed(0)} ms later`,
-);
+console.log(`its caller: ${await running}, ${(performance.now() - askedMs).toFixed(0)} ms later`);
 
 const leaving = new AbortController();
 const abandoned = outcome(start(`${id}-2`, leaving.signal));

@@ -6,10 +6,7 @@ import { base, speak } from './gateway.mjs';
 /** Bytes of 100 ms: 24 kHz, mono, 16 bit. */
 const CHUNK = 4800;
 
-const audio = await speak(
-  'The train is on the right track. It leaves in the morning.',
-  'pcm',
-);
+const audio = await speak('The train is on the right track. It leaves in the morning.', 'pcm');
 const address = `${base.replace('http', 'ws')}/v1/realtime?intent=transcription`;
 const socket = new WebSocket(address);
 let sent = false;

@@ -25,9 +25,7 @@ for (const attempt of ['first', 'second']) {
   const answer = await post(key);
   const { length } = Buffer.from(await answer.arrayBuffer());
   const replayed = answer.headers.get('idempotent-replayed') ?? 'false';
-  console.log(
-    `${attempt} attempt: ${answer.status}, ${length} bytes, replayed: ${replayed}`,
-  );
+  console.log(`${attempt} attempt: ${answer.status}, ${length} bytes, replayed: ${replayed}`);
 }
 
 const accepted = await post({ prefer: 'respond-async' });

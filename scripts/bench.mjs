@@ -8,8 +8,8 @@ import { ensureDebianPackages } from './setup/engine-packages.mjs';
 import { ensureLlamaServer } from './setup/llama-server.mjs';
 import { machineLoad } from './setup/machine-load.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
-import { ensureWhisperPython } from './setup/whisper-python.mjs';
 import { bold, doing, done, fail, runMain, say, SetupError } from './setup/report.mjs';
+import { ensureWhisperPython } from './setup/whisper-python.mjs';
 
 /** Benches that start servers of their own, by Debian package. */
 const SERVERS = {
@@ -43,9 +43,7 @@ await runMain(async () => {
   const names = positionals.includes('all') ? known : positionals;
   const unknown = names.filter(name => !known.includes(name));
   if (unknown.length > 0)
-    throw new SetupError(
-      `no such bench: ${unknown.join(', ')}. There are: ${known.join(', ')}`,
-    );
+    throw new SetupError(`no such bench: ${unknown.join(', ')}. There are: ${known.join(', ')}`);
   if (values.peer !== undefined && values.peer !== 'llama-server')
     throw new SetupError(`no such peer: ${values.peer}. There is: llama-server`);
   if (values.kernels !== undefined && values.kernels !== 'native')
@@ -71,8 +69,7 @@ async function runBenches(names, { peer, kernels, save }) {
   if (kernels) await compileKernels();
   // The environment may name a binary that was built elsewhere.
   if (peer) process.env.LLAMA_SERVER ??= (await ensureLlamaServer()) ?? '';
-  if (names.includes('whisper'))
-    process.env.WHISPER_PYTHON ??= await ensureWhisperPython();
+  if (names.includes('whisper')) process.env.WHISPER_PYTHON ??= await ensureWhisperPython();
   const commit = await describeCommit();
   let failures = 0;
   for (const bench of names) {
@@ -91,16 +88,9 @@ async function runBenches(names, { peer, kernels, save }) {
 }
 
 async function compileKernels() {
-  const args = [
-    inRoot('dist/main.cli.js'),
-    'engines',
-    'install',
-    'llama-cpp',
-    '--native',
-  ];
+  const args = [inRoot('dist/main.cli.js'), 'engines', 'install', 'llama-cpp', '--native'];
   const { code } = await command(nodeBinary(), args, { show: true });
-  if (code !== 0)
-    throw new SetupError('llama.cpp cannot be compiled here; the message is above');
+  if (code !== 0) throw new SetupError('llama.cpp cannot be compiled here; the message is above');
 }
 
 /** Installs them as `npm test` does. @throws SetupError before any bench has run */
@@ -138,11 +128,7 @@ function runOne(file) {
 async function describeCommit() {
   const head = await command('git', ['rev-parse', '--short', 'HEAD']);
   if (head.code !== 0) return 'unknown';
-  const changed = await command('git', [
-    'status',
-    '--porcelain',
-    '--untracked-files=no',
-  ]);
+  const changed = await command('git', ['status', '--porcelain', '--untracked-files=no']);
   return head.output.trim() + (changed.output.trim() ? '+' : '');
 }
 
@@ -157,15 +143,13 @@ function print(result) {
 
 /** As the formatter wants it: results are committed. */
 async function keep(result) {
-  const { format, resolveConfig } = await import('prettier');
+  const { format } = await import('oxfmt');
   const file = inRoot('test/bench/results', `${result.bench}.json`);
   const text = JSON.stringify({
     at: `${new Date().toISOString().slice(0, 16)}Z`,
     ...result,
   });
-  writeFileSync(
-    file,
-    await format(text, { ...(await resolveConfig(file)), filepath: file }),
-  );
+  const { code } = await format(file, text, { printWidth: 120 });
+  writeFileSync(file, code);
   done(relative(ROOT, file), 'written');
 }

@@ -1,16 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { waitUntilReady } from './gateway-probe.mjs';
-import { freePorts } from './topology/free-port.mjs';
 import { ensureBuild } from './setup/build.mjs';
 import { command, inRoot, toolEnvironment } from './setup/command.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { doing, done, runMain, SetupError } from './setup/report.mjs';
+import { freePorts } from './topology/free-port.mjs';
 
 /**
  * Runs official clients in Python and Node, and workers in Python, against the built
@@ -76,16 +76,10 @@ async function demandSuccess(problem, running) {
 /** What one module alone needs is installed if that is the one to run. */
 async function virtualEnvironment(folder, only) {
   const venv = join(folder, 'venv');
-  doing(
-    'Python SDK',
-    'a virtual environment with the openai package and workers/python',
-  );
+  doing('Python SDK', 'a virtual environment with the openai package and workers/python');
   const python = join(venv, 'bin', 'python');
   const own = suite('python', `${only}-requirements.txt`);
-  const requirements = [
-    suite('python', 'requirements.txt'),
-    ...(existsSync(own) ? [own] : []),
-  ];
+  const requirements = [suite('python', 'requirements.txt'), ...(existsSync(own) ? [own] : [])];
   // A copy: building a package leaves files beside its sources.
   const workers = join(folder, 'workers');
   await cp(inRoot('workers/python'), workers, { recursive: true });

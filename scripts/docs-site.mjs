@@ -19,6 +19,5 @@ await runMain(async () => {
     if (code !== 0) return code;
   }
   const env = toolEnvironment({ NODE_ENV: 'production' });
-  return (await command(nodeBinary(), [VITEPRESS, 'build', SITE], { show: true, env }))
-    .code;
+  return (await command(nodeBinary(), [VITEPRESS, 'build', SITE], { show: true, env })).code;
 });

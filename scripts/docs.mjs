@@ -17,6 +17,5 @@ await runMain(async () => {
   // The client of the console, where its packages are installed.
   if (code !== 0 || !existsSync(inRoot('console/node_modules'))) return code;
   const client = inRoot('scripts/console-client.ts');
-  return (await command(nodeBinary(), ['--import', loader, client], { show: true }))
-    .code;
+  return (await command(nodeBinary(), ['--import', loader, client], { show: true })).code;
 });

@@ -22,8 +22,7 @@ export async function waitUntilReady(base, { limitMs, stopping, models = undefin
   let detail = SILENT;
   while (Date.now() < endMs && !stopping.aborted) {
     const health = await probe(`${base}/health`);
-    if (health?.status === 'ok' || (health && models?.length === 0))
-      return { ready: true };
+    if (health?.status === 'ok' || (health && models?.length === 0)) return { ready: true };
     if (health) detail = notReady(health);
     if (!health?.models?.every(({ ready, state }) => ready || state === 'failed'))
       unsettledMs = Date.now();

@@ -46,8 +46,7 @@ export class GatewayProcess {
   }
 
   #stop = () => {
-    if (this.#stopping.signal.aborted)
-      return say('Still draining; nothing more is needed.');
+    if (this.#stopping.signal.aborted) return say('Still draining; nothing more is needed.');
     say(`\nDraining: requests in flight get up to ${this.#graceMs / 1000} s.`);
     this.#stopping.abort();
     this.#child.kill('SIGTERM');
@@ -60,8 +59,7 @@ export class GatewayProcess {
 
   #ended(resolve, code) {
     this.#stopping.abort();
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-      process.off(signal, this.#stop);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, this.#stop);
     if (code === 0) say('Stopped.');
     else warn(`The gateway ended with code ${code}.`);
     resolve(code);

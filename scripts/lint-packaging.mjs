@@ -23,10 +23,7 @@ const GO_TOOLS = {
   helm: 'helm.sh/helm/v3/cmd/helm@v3.19.0',
   'kubectl-validate': 'sigs.k8s.io/kubectl-validate@v0.0.4',
 };
-const PROMQL = join(
-  TOOLS,
-  'npm/node_modules/@prometheus-io/lezer-promql/dist/index.es.js',
-);
+const PROMQL = join(TOOLS, 'npm/node_modules/@prometheus-io/lezer-promql/dist/index.es.js');
 const CHART = 'docker/helm/switchyard';
 const WORKFLOWS = readdirSync(inRoot('.github/workflows')).map(name =>
   join('.github/workflows', name),
@@ -181,9 +178,7 @@ async function validateChart() {
 async function checkPromql() {
   const [{ parser }, { parse }] = await Promise.all([import(PROMQL), import('yaml')]);
   const { groups } = parse(readFileSync(inRoot(CHART, 'files/alerts.yaml'), 'utf8'));
-  const { panels } = JSON.parse(
-    readFileSync(inRoot(CHART, 'files/dashboard.json'), 'utf8'),
-  );
+  const { panels } = JSON.parse(readFileSync(inRoot(CHART, 'files/dashboard.json'), 'utf8'));
   const expressions = [
     ...groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)),
     ...panels.flatMap(({ targets = [] }) =>
@@ -192,9 +187,7 @@ async function checkPromql() {
   ];
   const bad = expressions.filter(expression => {
     let wrong = false;
-    parser
-      .parse(expression)
-      .iterate({ enter: ({ type }) => void (wrong ||= type.isError) });
+    parser.parse(expression).iterate({ enter: ({ type }) => void (wrong ||= type.isError) });
     return wrong;
   });
   return { code: bad.length > 0 ? 1 : 0, output: bad.join('\n') };

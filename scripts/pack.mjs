@@ -1,11 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuild, ensureConsole } from './setup/build.mjs';
@@ -38,23 +31,12 @@ const FILES = [
   'workers/python/requirements',
   'workers/python/pyproject.toml',
   'workers/python/README.md',
-  ...[
-    'switchyard',
-    'up',
-    'up-examples',
-    'up-cluster',
-    'gateway-probe',
-    'gateway-process',
-  ].map(name => `scripts/${name}.mjs`),
-  ...[
-    'build',
-    'command',
-    'engine-packages',
-    'home',
-    'npm-parent',
-    'packages',
-    'report',
-  ].map(name => `scripts/setup/${name}.mjs`),
+  ...['switchyard', 'up', 'up-examples', 'up-cluster', 'gateway-probe', 'gateway-process'].map(
+    name => `scripts/${name}.mjs`,
+  ),
+  ...['build', 'command', 'engine-packages', 'home', 'npm-parent', 'packages', 'report'].map(
+    name => `scripts/setup/${name}.mjs`,
+  ),
   'scripts/topology',
 ];
 /** They have binaries for one platform, or bring such packages. */
@@ -85,9 +67,7 @@ export async function pack() {
     PACKAGE_FOLDER,
   ]);
   if (code !== 0) throw new SetupError(`npm pack failed:\n${output}`);
-  const { filename, size, unpackedSize } = JSON.parse(
-    output.slice(output.search(/^[[{]/m)),
-  )[0];
+  const { filename, size, unpackedSize } = JSON.parse(output.slice(output.search(/^[[{]/m)))[0];
   done(
     'package',
     `${bundled.length} packages in it; ${megabytes(size)}, ${megabytes(unpackedSize)} unpacked`,
@@ -108,11 +88,9 @@ function copy(path, filter) {
 
 /** The nested packages of a package are entries of the lockfile themselves. */
 const kept = (source, top) =>
-  source === top ||
-  !(LEFT_OUT.test(source) || source.slice(top.length).includes('/node_modules'));
+  source === top || !(LEFT_OUT.test(source) || source.slice(top.length).includes('/node_modules'));
 /** Our own packages are compiled into its `node_modules`. */
-const withoutTests = source =>
-  !/\.spec\.js$|\.tsbuildinfo$/.test(source) && !LEFT_OUT.test(source);
+const withoutTests = source => !/\.spec\.js$|\.tsbuildinfo$/.test(source) && !LEFT_OUT.test(source);
 
 async function enginePackages() {
   const { ENGINE_TABLE } = await import(inRoot('dist/cli/engines/engine-table.js'));
@@ -134,10 +112,7 @@ function closure(packages, engine) {
     const peers = Object.keys(peerDependencies).filter(
       name => !peerDependenciesMeta[name]?.optional,
     );
-    for (const name of [
-      ...Object.keys({ ...dependencies, ...optionalDependencies }),
-      ...peers,
-    ]) {
+    for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
       if (!isLeftOut(name, engine)) visit(placeOf(packages, place, name));
     }
   };
@@ -152,11 +127,7 @@ const isLeftOut = (name, engine) =>
   engine.includes(name) || BY_NPM.includes(name) || name.startsWith('@types/');
 
 function placeOf(packages, from, name) {
-  for (
-    let at = from;
-    at !== '';
-    at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))
-  ) {
+  for (let at = from; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     if (packages[`${at}/node_modules/${name}`]) return `${at}/node_modules/${name}`;
   }
   return packages[`node_modules/${name}`] ? `node_modules/${name}` : undefined;
@@ -164,8 +135,9 @@ function placeOf(packages, from, name) {
 
 /** Of the root's package.json, the one table of versions. */
 function manifest(packages, engine) {
-  const { version, description, license, type, bin, engines, dependencies, overrides } =
-    json(inRoot('package.json'));
+  const { version, description, license, type, bin, engines, dependencies, overrides } = json(
+    inRoot('package.json'),
+  );
   const entries = Object.entries(dependencies);
   const ordinary = entries.filter(([name]) => !engine.includes(name));
   return {
@@ -186,16 +158,12 @@ function manifest(packages, engine) {
       'gateway',
     ],
     dependencies: Object.fromEntries(ordinary),
-    bundleDependencies: ordinary
-      .map(([name]) => name)
-      .filter(name => !BY_NPM.includes(name)),
+    bundleDependencies: ordinary.map(([name]) => name).filter(name => !BY_NPM.includes(name)),
     // bullmq packs messages faster with it, and works without.
     optionalDependencies: {
       'msgpackr-extract': packages['node_modules/msgpackr-extract'].version,
     },
-    engineDependencies: Object.fromEntries(
-      entries.filter(([name]) => engine.includes(name)),
-    ),
+    engineDependencies: Object.fromEntries(entries.filter(([name]) => engine.includes(name))),
     engineOverrides: overrides,
   };
 }

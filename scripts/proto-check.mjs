@@ -13,9 +13,7 @@ const GENERATED = 'src/contracts/grpc/generated';
 await runMain(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'proto-'));
   try {
-    return (await runBuf('lint')) &&
-      (await runBuf('generate', '-o', folder)) &&
-      isSame(folder)
+    return (await runBuf('lint')) && (await runBuf('generate', '-o', folder)) && isSame(folder)
       ? 0
       : 1;
   } finally {
@@ -42,8 +40,8 @@ function isSame(folder) {
 }
 
 function contents(folder) {
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
-    entry => entry.isFile(),
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry =>
+    entry.isFile(),
   );
   return new Map(
     names.map(({ parentPath, path, name }) => {

@@ -15,8 +15,7 @@ what remains is printed.
 Checked: clean tree, version of package.json in package-lock.json, chart, compose files and CHANGELOG.md, no such tag.`;
 
 const read = path => readFileSync(inRoot(path), 'utf8');
-const matches = (path, pattern) =>
-  [...read(path).matchAll(pattern)].map(([, version]) => version);
+const matches = (path, pattern) => [...read(path).matchAll(pattern)].map(([, version]) => version);
 
 /** Where the version stands besides package.json; a spec keeps them equal, too. */
 export const versionsElsewhere = () => ({
@@ -51,8 +50,7 @@ export function changelogSection(text, version) {
   if (!heading) throw new SetupError(`CHANGELOG.md has no section "## ${version}"`);
   const rest = text.slice(heading.index + heading[0].length);
   const section = rest.slice(0, rest.search(/^## /m) >>> 0).trim();
-  if (section === '')
-    throw new SetupError(`the section ${version} of CHANGELOG.md is empty`);
+  if (section === '') throw new SetupError(`the section ${version} of CHANGELOG.md is empty`);
   return section;
 }
 
@@ -80,13 +78,7 @@ if (import.meta.filename === process.argv[1]) {
     await check(version);
     const archive = await pack();
     if (values.tag)
-      await git(
-        'tag',
-        '--annotate',
-        `v${version}`,
-        '--message',
-        `Switchyard ${version}`,
-      );
+      await git('tag', '--annotate', `v${version}`, '--message', `Switchyard ${version}`);
     say(`\n${values.tag ? `Tagged v${version}` : 'Nothing was changed'}. ${values.tag ? 'To publish' : 'With --tag'}:
   git push origin v${version}        the workflow .github/workflows/images.yaml builds and pushes the images
   npm publish ${archive}`);

@@ -17,9 +17,7 @@ const CONFIG = 'switchyard.yaml';
  */
 async function placeOf(launchedFrom) {
   const env = { ...ENVIRONMENT, INIT_CWD: launchedFrom };
-  const own =
-    process.env.SWITCHYARD_CONFIG === undefined &&
-    existsSync(join(launchedFrom, CONFIG));
+  const own = process.env.SWITCHYARD_CONFIG === undefined && existsSync(join(launchedFrom, CONFIG));
   if (own) return { cwd: launchedFrom, env: { ...env, SWITCHYARD_CONFIG: CONFIG } };
   await ensureHome();
   return { cwd: HOME, env };
@@ -50,8 +48,6 @@ await runMain(async () => {
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   stopWithNpm();
   return new Promise(resolve =>
-    child.once('exit', (code, signal) =>
-      resolve(code ?? 128 + (constants.signals[signal] ?? 1)),
-    ),
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (constants.signals[signal] ?? 1))),
   );
 });

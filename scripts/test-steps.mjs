@@ -4,23 +4,13 @@ import { nodeBinary } from './setup/packages.mjs';
 import { SetupError } from './setup/report.mjs';
 import { runSuite } from './test-suite.mjs';
 
-const LINT = ['-c', 'config/eslint.config.js', 'packages', 'src', 'test', 'scripts'];
-/**
- * Type-aware rules may miss what another file changed, so the whole run lints
- * without a cache.
- */
-const LINT_CACHE = cacheIn('eslint');
+/** Type-aware rules and the compiler's own errors, in one pass. */
+const LINT = ['--type-aware', '--type-check', 'packages', 'src', 'test', 'scripts'];
 /**
  * The files are in the configuration; words of the field that no dictionary has are
  * in config/words.txt.
  */
-const SPELLING = [
-  'lint',
-  '-c',
-  'config/cspell.json',
-  '--no-progress',
-  ...cacheIn('cspell'),
-];
+const SPELLING = ['lint', '-c', 'config/cspell.json', '--no-progress', ...cacheIn('cspell')];
 
 /**
  * These wait for processes, locks and windows much of the time: three at a time keep
@@ -33,12 +23,9 @@ const WAITING = ['--maxWorkers=3'];
  * output?} and what `runSuite` adds. `isLight`: one process, nothing on the terminal.
  */
 export const STEPS = [
-  tool('lint', 'type-aware rules', 'eslint', ({ quick }) =>
-    quick ? [...LINT, ...LINT_CACHE] : LINT,
-  ),
-  tool('format', 'prettier', 'prettier', () => ['--check', '--log-level=warn', '.']),
+  tool('lint', 'type-aware rules, strict TypeScript', 'oxlint', () => LINT),
+  tool('format', 'oxfmt', 'oxfmt', () => ['--check', '.']),
   tool('spelling', 'manual and texts that users read', 'cspell', () => SPELLING),
-  tool('types', 'strict TypeScript', 'tsc', () => ['--noEmit', '-p', 'tsconfig.json']),
   tool('arch', 'layers and cycles', 'depcruise', () => [
     '-c',
     'config/dependency-cruiser.cjs',
@@ -73,15 +60,7 @@ export const STEPS = [
 ];
 
 /** The steps of `npm test -- --quick`. */
-export const QUICK = [
-  'lint',
-  'types',
-  'arch',
-  'unit',
-  'registry',
-  'property',
-  'contract',
-];
+export const QUICK = ['lint', 'arch', 'unit', 'registry', 'property', 'contract'];
 /** The steps that only `npm run test:full` runs. */
 export const FULL = ['full'];
 

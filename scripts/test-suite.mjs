@@ -20,11 +20,7 @@ const EXIT_MS = 15_000;
 export async function runSuite(path, flags) {
   const first = await jest(path, [...flags, inRoot(path, '/')]);
   if (!first.failed || first.failedFiles.length === 0) return first;
-  const again = await jest(path, [
-    '--runInBand',
-    '--runTestsByPath',
-    ...first.failedFiles,
-  ]);
+  const again = await jest(path, ['--runInBand', '--runTestsByPath', ...first.failedFiles]);
   return {
     ...first,
     passed: first.passed - first.passedInFailedFiles + again.passed,
@@ -101,13 +97,7 @@ const NO_REPORT = { ...NOTHING, failed: 1, failedFiles: [] };
 
 /** A file that cannot be loaded counts as one failure. */
 function counts(
-  {
-    numPassedTests,
-    numFailedTests,
-    numRuntimeErrorTestSuites,
-    numPendingTests,
-    testResults,
-  },
+  { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests, testResults },
   code,
 ) {
   const failed = numFailedTests + numRuntimeErrorTestSuites;
@@ -115,9 +105,8 @@ function counts(
   const ended = code === 0 || code === 1;
   const failedSuites = testResults.filter(({ status }) => status === 'failed');
   const inFailedFiles = status =>
-    failedSuites
-      .flatMap(suite => suite.assertionResults)
-      .filter(test => test.status === status).length;
+    failedSuites.flatMap(suite => suite.assertionResults).filter(test => test.status === status)
+      .length;
   return {
     ...NOTHING,
     passed: numPassedTests,

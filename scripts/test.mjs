@@ -1,16 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ensureDebianPackages } from './setup/engine-packages.mjs';
 import { ensurePackages } from './setup/packages.mjs';
-import {
-  bold,
-  doing,
-  fail,
-  runMain,
-  say,
-  seconds,
-  SetupError,
-  warn,
-} from './setup/report.mjs';
+import { bold, doing, fail, runMain, say, seconds, SetupError, warn } from './setup/report.mjs';
 import { FULL, QUICK, STEPS } from './test-steps.mjs';
 
 const HELP = `npm test [-- --quick | --full] [--only NAME,NAME] [--kills N]
@@ -52,8 +43,7 @@ function chosen({ only, quick, full }) {
   if (!only && !quick) return STEPS.filter(({ name }) => full || !FULL.includes(name));
   const names = only ? only.split(',') : QUICK;
   const unknown = names.filter(name => !STEPS.some(step => step.name === name));
-  if (unknown.length > 0)
-    throw new SetupError(`no such step: ${unknown.join(', ')}\n${HELP}`);
+  if (unknown.length > 0) throw new SetupError(`no such step: ${unknown.join(', ')}\n${HELP}`);
   return STEPS.filter(({ name }) => names.includes(name));
 }
 
@@ -83,12 +73,10 @@ function summarise(outcomes) {
   say('');
   for (const outcome of outcomes) sayStep(outcome);
   const all = field => outcomes.flatMap(outcome => outcome[field] ?? []);
-  for (const path of all('open'))
-    warn(`left a handle open, so that jest did not exit: ${path}`);
+  for (const path of all('open')) warn(`left a handle open, so that jest did not exit: ${path}`);
   for (const file of all('secondTry')) warn(`needed a second try: ${file}`);
   saySlowest(all('files'));
-  const sum = field =>
-    outcomes.reduce((total, outcome) => total + (outcome[field] ?? 0), 0);
+  const sum = field => outcomes.reduce((total, outcome) => total + (outcome[field] ?? 0), 0);
   const needs = [...new Set(all('needs'))];
   const missing = needs.length > 0 ? ` (missing: ${needs.join(', ')})` : '';
   console.log(

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Cluster } from './topology/cluster.mjs';
 import { HOME } from './setup/command.mjs';
 import { bold, dim, say, warn } from './setup/report.mjs';
+import { Cluster } from './topology/cluster.mjs';
 import { examples } from './up-examples.mjs';
 
 const PROBE_EVERY_MS = 250;
@@ -44,8 +44,7 @@ function ended(cluster, stopping) {
       stopping.abort();
       say(`\n${signal}: draining, gateways first.`);
       const killed = await cluster.stop();
-      if (killed.length > 0)
-        warn(`Did not stop in time and were killed: ${killed.join(', ')}`);
+      if (killed.length > 0) warn(`Did not stop in time and were killed: ${killed.join(', ')}`);
       say('Stopped.');
       resolve(killed.length > 0 ? 1 : 0);
     };
@@ -63,10 +62,7 @@ async function untilReady(cluster, limitMs, stopping) {
   let waiting = ['everything'];
   while (Date.now() < endMs && !stopping.aborted) {
     waiting = (
-      await Promise.all([
-        ...cluster.gatewayUrls.map(notReady),
-        ...cluster.metricsUrls.map(silent),
-      ])
+      await Promise.all([...cluster.gatewayUrls.map(notReady), ...cluster.metricsUrls.map(silent)])
     ).flat();
     if (waiting.length === 0) return waiting;
     await pause(PROBE_EVERY_MS);
@@ -76,9 +72,7 @@ async function untilReady(cluster, limitMs, stopping) {
 
 /** A processor that answers looks for batches. */
 async function silent(url) {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(
-    () => undefined,
-  );
+  const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
   await answer?.arrayBuffer();
   return answer?.ok ? [] : [url];
 }
@@ -98,8 +92,7 @@ async function notReady(url) {
 
 function whatToTry(calls, cluster) {
   const rows = cluster.members.map(
-    ({ spec: { name, port }, pid }) =>
-      `  ${name.padEnd(20)} ${String(pid).padEnd(8)} ${port}`,
+    ({ spec: { name, port }, pid }) => `  ${name.padEnd(20)} ${String(pid).padEnd(8)} ${port}`,
   );
   return `
 ${calls}  ${bold('kill')}        kill -9 any of these: it is started again, and nothing that was accepted is lost

@@ -29,9 +29,7 @@ function rows(base, { models, keyed }) {
     const model = ofKind.find(({ aliases }) => aliases.includes(alias)) ?? ofKind[0];
     if (!model) return [];
     const called = model.aliases.includes(alias) ? alias : model.id;
-    const recording = models.some(other => other.kind === 'tts')
-      ? 'hello.mp3'
-      : 'recording.mp3';
+    const recording = models.some(other => other.kind === 'tts') ? 'hello.mp3' : 'recording.mp3';
     const voices = Object.keys(model.voices);
     const path = call({ model: called, voices, key, recording });
     return [[name, `curl ${base}${path}`]];

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { SILENT, waitUntilReady } from './gateway-probe.mjs';
+import { GatewayProcess } from './gateway-process.mjs';
 import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
 import { ensureDebianPackages } from './setup/engine-packages.mjs';
+import { stopWithNpm } from './setup/npm-parent.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, dim, doing, runMain, say, SetupError, warn } from './setup/report.mjs';
-import { GatewayProcess } from './gateway-process.mjs';
 import { serveCluster } from './up-cluster.mjs';
-import { SILENT, waitUntilReady } from './gateway-probe.mjs';
 import { examples } from './up-examples.mjs';
-import { stopWithNpm } from './setup/npm-parent.mjs';
 
 const HELP = `npm run up [-- OPTIONS]
 
@@ -41,8 +41,7 @@ await runMain(async () => {
   stopWithNpm();
   if (!options.cluster) return serve(settings, options.models);
   const lacking = await ensureDebianPackages('cluster', options);
-  if (lacking.length > 0)
-    throw new SetupError(`A cluster needs ${lacking.join(' and ')}.`);
+  if (lacking.length > 0) throw new SetupError(`A cluster needs ${lacking.join(' and ')}.`);
   return serveCluster(settings, options.cluster, READY_LIMIT_MS);
 });
 
@@ -128,13 +127,8 @@ async function effectiveSettings({ environment }) {
 async function refuseTakenPort({ host, port }, up) {
   if (port === 0) throw new SetupError('--port 0 would take an unknown port; name one');
   // Compiled by now: the gateway's own check, so that both say the same.
-  const { explainListenProblem } = await import(
-    inRoot('dist/platform/process/listen-check.js')
-  );
-  const problem = await explainListenProblem(
-    { host, port },
-    other => `${up} --port ${other}`,
-  );
+  const { explainListenProblem } = await import(inRoot('dist/platform/process/listen-check.js'));
+  const problem = await explainListenProblem({ host, port }, other => `${up} --port ${other}`);
   if (problem) throw new SetupError(problem);
 }
 

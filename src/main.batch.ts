@@ -11,16 +11,12 @@ import {
   type ProcessorMessage,
   takeProcessorLink,
 } from './platform/config/processor-link.js';
-import {
-  shallRun,
-  UsageError,
-  WRONG_USAGE,
-} from './platform/config/program-arguments.js';
-import { ownMetricsText, serveMetrics } from './platform/metrics/metrics-server.js';
-import { sendToParent, onParentLost } from './platform/process/is-alive.js';
-import { redactCrashes } from './platform/process/crash-output.js';
-import { finishStart } from './platform/process/v8-flags.js';
+import { shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { startErrorText } from './platform/config/start-error.js';
+import { ownMetricsText, serveMetrics } from './platform/metrics/metrics-server.js';
+import { redactCrashes } from './platform/process/crash-output.js';
+import { sendToParent, onParentLost } from './platform/process/is-alive.js';
+import { finishStart } from './platform/process/v8-flags.js';
 import { startTracing } from './platform/tracing/tracing.module.js';
 
 const ABOUT = `node dist/main.batch.js
@@ -28,8 +24,7 @@ const ABOUT = `node dist/main.batch.js
 Runs one more batch processor, on the database and blob store of the gateways: database.url and blobs.driver, or
 data.dir for processes of one machine. Lines go to batch.gateway_url.`;
 
-const tellGateway = (message: ProcessorMessage): Promise<void> =>
-  sendToParent(process, message);
+const tellGateway = (message: ProcessorMessage): Promise<void> => sendToParent(process, message);
 
 async function bootstrap(): Promise<void> {
   if (!shallRun(ABOUT)) return;
@@ -45,8 +40,7 @@ async function bootstrap(): Promise<void> {
   app.useLogger(app.get(Logger));
   const processor = app.get(BatchProcessor);
   const { metricsPort, metricsHost } = settings.batch;
-  const closeMetrics =
-    metricsPort > 0 ? await serveMetrics(metricsPort, metricsHost) : undefined;
+  const closeMetrics = metricsPort > 0 ? await serveMetrics(metricsPort, metricsHost) : undefined;
 
   const stop = async (hurry: boolean): Promise<void> => {
     await processor.stop(hurry);
@@ -76,10 +70,7 @@ async function bootstrap(): Promise<void> {
  * hand has none.
  * @param lost called when the gateway is gone
  */
-function listenToGateway(
-  listener: (message: GatewayMessage) => void,
-  lost: () => void,
-): void {
+function listenToGateway(listener: (message: GatewayMessage) => void, lost: () => void): void {
   onParentLost(process, lost);
   if (!process.connected) return;
   process.on('message', message => {

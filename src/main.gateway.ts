@@ -4,24 +4,16 @@ import 'reflect-metadata';
 import { createGateway } from './gateway/bootstrap.js';
 import { KeyIssuer, makeFirstKey } from './platform/auth/key-issuer.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
-import {
-  FIRST_KEYS_ORIGIN,
-  loadConfig,
-  readModels,
-} from './platform/config/load-config.js';
-import {
-  shallRun,
-  UsageError,
-  WRONG_USAGE,
-} from './platform/config/program-arguments.js';
+import { FIRST_KEYS_ORIGIN, loadConfig, readModels } from './platform/config/load-config.js';
+import { shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { environmentName, type Settings } from './platform/config/settings.js';
+import { startErrorText } from './platform/config/start-error.js';
 import { problemText } from './platform/config/yaml-file.js';
 import { listenHost } from './platform/http/connections.js';
-import { finishStart } from './platform/process/v8-flags.js';
 import { redactCrashes } from './platform/process/crash-output.js';
-import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/is-alive.js';
-import { startErrorText } from './platform/config/start-error.js';
+import { explainListenProblem } from './platform/process/listen-check.js';
+import { finishStart } from './platform/process/v8-flags.js';
 import { ENGINE_CHECKS } from './worker/engine-factory.js';
 import { inProcessWorker } from './worker/in-process-worker.js';
 

@@ -1,13 +1,14 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { BRIDGE_PROVIDERS } from './bridge/bridged-services.js';
 import { ExternalWorker, type Waiting } from './bridge/external-worker.js';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
-import { workerSpecOf, WORKER_USAGE } from './platform/config/worker-arguments.js';
 import { redacted } from './platform/config/redaction.js';
-import { onParentLost } from './platform/process/is-alive.js';
+import { workerSpecOf, WORKER_USAGE } from './platform/config/worker-arguments.js';
 import { redactCrashes } from './platform/process/crash-output.js';
+import { onParentLost } from './platform/process/is-alive.js';
 import { finishStart } from './platform/process/v8-flags.js';
 import { createEngine, externalDiarizer } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
@@ -16,7 +17,6 @@ import { WorkerDrain } from './worker/lifecycle/worker-drain.js';
 import { nestLog, workerLog } from './worker/lifecycle/worker-log.js';
 import { WorkerState } from './worker/lifecycle/worker-state.js';
 import { WorkerModule } from './worker/worker.module.js';
-import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 /**
  * Listening comes before loading: a supervisor can connect and watch the health
@@ -26,11 +26,9 @@ async function bootstrap(): Promise<void> {
   const spec = workerSpecOf(process.argv.slice(2));
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
   const log = workerLog(spec);
-  const onWaiting = (waiting: Waiting) =>
-    void reportToSupervisor({ type: 'waiting', ...waiting });
+  const onWaiting = (waiting: Waiting) => void reportToSupervisor({ type: 'waiting', ...waiting });
   const bridged =
-    spec.bridged &&
-    new ExternalWorker({ spec, diarizer: externalDiarizer(spec.model), onWaiting });
+    spec.bridged && new ExternalWorker({ spec, diarizer: externalDiarizer(spec.model), onWaiting });
   const engine = bridged ?? createEngine(spec.model);
   const replaced = bridged ? BRIDGE_PROVIDERS[spec.model.kind] : [];
   const server = new WorkerGrpcServer(spec);

@@ -1,15 +1,15 @@
 import type { ComponentType } from 'preact';
-import { lazy } from './ui/lazy';
 import { useEffect } from 'preact/hooks';
 import { session, unreachable } from './api/session';
 import { feed } from './live/feed';
 import { watchQueue } from './live/queue';
 import { place } from './router';
-import { ConfirmDialog, Notices } from './ui/actions';
-import { Page } from './ui/parts';
-import { Blank, Skeleton } from './ui/states';
 import { Side } from './side';
 import { SignIn } from './sign-in';
+import { ConfirmDialog, Notices } from './ui/actions';
+import { lazy } from './ui/lazy';
+import { Page } from './ui/parts';
+import { Blank, Skeleton } from './ui/states';
 import { VIEWS, visibleViews } from './views';
 
 const PAGES: Readonly<Record<string, ComponentType>> = {

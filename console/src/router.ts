@@ -4,10 +4,7 @@ import { type Query, search } from './api/client';
 const BASE = '/console';
 
 const address = signal(location.pathname + location.search);
-window.addEventListener(
-  'popstate',
-  () => (address.value = location.pathname + location.search),
-);
+window.addEventListener('popstate', () => (address.value = location.pathname + location.search));
 
 /** `/console/requests/req_1?model=a` → view, id, query. */
 export const place = computed(() => {

@@ -40,12 +40,7 @@ export function SignIn() {
               aria-describedby="sign-in-problem"
             />
           </Field>
-          <p
-            id="sign-in-problem"
-            class="state bad"
-            role="alert"
-            hidden={problem.value === ''}
-          >
+          <p id="sign-in-problem" class="state bad" role="alert" hidden={problem.value === ''}>
             {problem.value}
           </p>
           <Button kind="primary" disabled={busy.value}>

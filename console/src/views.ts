@@ -21,8 +21,6 @@ export const VIEWS: readonly {
 
 export const visibleViews = computed(() =>
   VIEWS.filter(({ scopes }) =>
-    scopes.some(scope =>
-      (session.value?.scopes as string[] | undefined)?.includes(scope),
-    ),
+    scopes.some(scope => (session.value?.scopes as string[] | undefined)?.includes(scope)),
   ),
 );

@@ -15,9 +15,6 @@ export function backoffMs(
   { firstMs, longestMs }: Backoff,
   random: () => number = Math.random,
 ): number {
-  const fullMs = Math.min(
-    longestMs,
-    firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)),
-  );
+  const fullMs = Math.min(longestMs, firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
   return fullMs * (1 - random() / 2);
 }

@@ -4,8 +4,7 @@ import { BODY_BOUNDS, jsonExcess, parseBoundedJson } from './bounded-json.js';
 const WIDE = { levels: 9, nodes: 1000, entries: 1000 };
 const levels = (json: string, limit: number): string | undefined =>
   jsonExcess(json, { ...WIDE, levels: limit });
-const nested = (count: number): string =>
-  '[{"a":'.repeat(count / 2) + '1' + '}]'.repeat(count / 2);
+const nested = (count: number): string => '[{"a":'.repeat(count / 2) + '1' + '}]'.repeat(count / 2);
 const padded = (json: string): string => `{"text":"${'x'.repeat(100)}","json":${json}}`;
 
 describe('levels', () => {
@@ -18,10 +17,7 @@ describe('levels', () => {
   it.each([
     ['brackets', '"[[[[[[{{{{{{"'],
     ['an escaped quote', String.raw`"\"[[[[[["`],
-    [
-      'an escaped quote after 16 characters',
-      String.raw`"0123456789abcdef\"[[[[[[\\\"[[[[[[["`,
-    ],
+    ['an escaped quote after 16 characters', String.raw`"0123456789abcdef\"[[[[[[\\\"[[[[[[["`],
     ['backslashes before its end', String.raw`["\\",[["\\\"[[[[[["]]]]`],
   ])('leave a text with %s alone', (_title, json) => {
     expect(levels(padded(json), 4)).toBeUndefined();
@@ -56,9 +52,7 @@ describe('nodes and entries', () => {
   it('let a million tokens pass and no more', () => {
     const tokens = (count: number): string => `{"input":[${'7,'.repeat(count - 2)}7]}`;
     expect(jsonExcess(tokens(1_000_000), BODY_BOUNDS)).toBeUndefined();
-    expect(jsonExcess(tokens(1_000_003), BODY_BOUNDS)).toBe(
-      'has more than 1000000 entries',
-    );
+    expect(jsonExcess(tokens(1_000_003), BODY_BOUNDS)).toBe('has more than 1000000 entries');
   });
 
   it('end the pass at the first excess', () => {

@@ -45,10 +45,7 @@ const STEP = 16;
  * `JSON.parse` of a text within the bounds. @throws EngineError `invalid_json`;
  * SyntaxError as `JSON.parse`
  */
-export function parseBoundedJson(
-  text: string,
-  bounds: JsonBounds = BODY_BOUNDS,
-): unknown {
+export function parseBoundedJson(text: string, bounds: JsonBounds = BODY_BOUNDS): unknown {
   const excess = jsonExcess(text, bounds);
   if (excess !== undefined) throw new EngineError('invalid_json', `The JSON ${excess}.`);
   return JSON.parse(text) as unknown;

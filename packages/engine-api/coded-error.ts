@@ -21,9 +21,7 @@ const LONGEST_PARAM = 200;
 const FOREIGN_CODE = /^[A-Za-z0-9._-]{1,64}$/;
 
 const shortened = (text: string, limit: number): string =>
-  text.length <= limit
-    ? text
-    : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
 /**
  * The only error type that crosses module boundaries: the product's `DomainError`, and an

@@ -52,10 +52,8 @@ export const textOption = (fallback: string) =>
 
 export const FLAG_OPTION = optionOf(z.boolean(), 'true or false', false);
 
-export const choiceOption = <const T extends string>(
-  choices: readonly T[],
-  fallback: NoInfer<T>,
-) => optionOf(z.literal(choices), choices.join(', '), fallback);
+export const choiceOption = <const T extends string>(choices: readonly T[], fallback: NoInfer<T>) =>
+  optionOf(z.literal(choices), choices.join(', '), fallback);
 
 type OptionRules = Readonly<Record<string, OptionRule<z.ZodType>>>;
 

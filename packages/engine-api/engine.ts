@@ -23,9 +23,7 @@ export const KIND_CAPABILITIES = {
 } as const;
 
 /** All that the transcript of a file can be asked for. */
-export const TRANSCRIPT_CAPABILITIES = KIND_CAPABILITIES.stt.filter(
-  name => name !== 'stream',
-);
+export const TRANSCRIPT_CAPABILITIES = KIND_CAPABILITIES.stt.filter(name => name !== 'stream');
 
 export const ENGINE_CAPABILITIES = [...new Set(Object.values(KIND_CAPABILITIES).flat())];
 
@@ -110,8 +108,7 @@ export function succeeded<T>(value: T): ItemOutcome<T> {
 export function failed<T>(cause: unknown): ItemOutcome<T> {
   return {
     ok: false,
-    error:
-      cause instanceof Error ? cause : new EngineError('engine_failed', String(cause)),
+    error: cause instanceof Error ? cause : new EngineError('engine_failed', String(cause)),
   };
 }
 

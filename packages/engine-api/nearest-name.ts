@@ -19,9 +19,7 @@ export function editDistance(a: ArrayLike<string>, b: ArrayLike<string>): number
     const current = [row];
     for (let column = 1; column <= b.length; column++) {
       const replaced = at(previous, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current.push(
-        Math.min(replaced, at(previous, column) + 1, at(current, column - 1) + 1),
-      );
+      current.push(Math.min(replaced, at(previous, column) + 1, at(current, column - 1) + 1));
     }
     previous = current;
   }

@@ -19,9 +19,7 @@ export function rerankRequest(body: Buffer): {
     throw invalidValue('`documents` must be a list of texts.', 'documents');
   return {
     query,
-    documents: documents.map((document: unknown, index) =>
-      textOf(document, `documents[${index}]`),
-    ),
+    documents: documents.map((document: unknown, index) => textOf(document, `documents[${index}]`)),
   };
 }
 

@@ -156,10 +156,7 @@ export interface KnownVoice {
  * A segment before it is numbered. Token ids and temperature are optional: not every
  * engine has them.
  */
-export type RecognizedSegment = Omit<
-  TranscriptSegment,
-  'id' | 'tokens' | 'temperature'
-> &
+export type RecognizedSegment = Omit<TranscriptSegment, 'id' | 'tokens' | 'temperature'> &
   Partial<Pick<TranscriptSegment, 'tokens' | 'temperature'>>;
 
 /** What an engine returns. `durationS` comes from engines that decode by themselves. */
@@ -236,9 +233,11 @@ export function movedEvent(
   byS: number,
 ): RecognizerEvent {
   if (event.type === 'partial') return { ...event, utterance };
-  const moved = <T extends { readonly start: number; readonly end: number }>(
-    timed: T,
-  ): T => ({ ...timed, start: laterBy(timed.start, byS), end: laterBy(timed.end, byS) });
+  const moved = <T extends { readonly start: number; readonly end: number }>(timed: T): T => ({
+    ...timed,
+    start: laterBy(timed.start, byS),
+    end: laterBy(timed.end, byS),
+  });
   return { ...moved(event), utterance, words: event.words.map(moved) };
 }
 
@@ -269,10 +268,7 @@ export function requirePlain(
 ): void {
   if (prompt !== '') throw cannot('prompt', 'takes no prompt; leave `prompt` out');
   if (temperature !== 0)
-    throw cannot(
-      'temperature',
-      'always answers the likeliest words; leave `temperature` at 0',
-    );
+    throw cannot('temperature', 'always answers the likeliest words; leave `temperature` at 0');
   if (logprobs) throw cannot('include[]', 'tells no log probabilities');
   if (hotWords.length > 0) throw cannot('hot_words', 'takes no hot words');
 }
@@ -283,8 +279,5 @@ export function requirePlain(
  */
 export function pcmOf({ audio }: TranscribeItem, engine: string): Int16Array {
   if (audio.kind === 'pcm') return audio.samples;
-  throw new EngineError(
-    'engine_failed',
-    `${engine} was given an encoded file; it takes PCM.`,
-  );
+  throw new EngineError('engine_failed', `${engine} was given an encoded file; it takes PCM.`);
 }

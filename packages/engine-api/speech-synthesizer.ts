@@ -26,10 +26,7 @@ export function checkSpeechItem<Voice extends string>(
  * as "an English voice".
  */
 export const nothingToSpeak = (voice?: string): EngineError =>
-  invalidValue(
-    `input has nothing ${voice ? `that ${voice} can speak` : 'to speak'}`,
-    'input',
-  );
+  invalidValue(`input has nothing ${voice ? `that ${voice} can speak` : 'to speak'}`, 'input');
 
 export interface SynthesizeItem {
   readonly requestId: string;

@@ -1,6 +1,6 @@
 import { type GenerationPlan, type StepOutcome } from './generation-plan.js';
-import { type Fields } from './is-object.js';
 import { type GenerationRequest, type KvMemory } from './generation-request.js';
+import { type Fields } from './is-object.js';
 
 /**
  * Executes steps: llama.cpp, or the simulator of the tests. It decides nothing.
@@ -60,8 +60,7 @@ export type Grammar = (
  *   arguments behind each mark
  * - `gpt-oss`: a message of its own for each, told by its header
  */
-export type ToolForm =
-  'hermes' | 'qwen-xml' | 'llama3' | 'mistral' | 'mistral-args' | 'gpt-oss';
+export type ToolForm = 'hermes' | 'qwen-xml' | 'llama3' | 'mistral' | 'mistral-args' | 'gpt-oss';
 
 export interface GrammarTool {
   readonly name: string;

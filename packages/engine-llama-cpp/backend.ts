@@ -69,17 +69,13 @@ export class LlamaBackend implements TextBackend {
     this.#steps = new SlotSteps(this.memory);
     const drawThreads = drawThreadsFor(options);
     const settings: ChildSettings = { ...options, drawThreads };
-    this.#child = new LlamaChild(
-      './native/generator.child.js',
-      settings,
-      drawThreads,
-      info => this.#forget(info),
+    this.#child = new LlamaChild('./native/generator.child.js', settings, drawThreads, info =>
+      this.#forget(info),
     );
   }
 
   get info(): TextBackendInfo {
-    const { contextTokens, rows, stepTokens, modelFile, device, sampling } =
-      this.options;
+    const { contextTokens, rows, stepTokens, modelFile, device, sampling } = this.options;
     return {
       contextTokens,
       rows,
@@ -106,8 +102,7 @@ export class LlamaBackend implements TextBackend {
   }
 
   async encode(prompt: Prompt): Promise<readonly number[]> {
-    if (prompt.type === 'tokens')
-      return this.#vocabulary.checked(prompt.tokens, 'prompt');
+    if (prompt.type === 'tokens') return this.#vocabulary.checked(prompt.tokens, 'prompt');
     return [...(await this.#child.ask('encode', prompt))];
   }
 
@@ -168,16 +163,12 @@ export class LlamaBackend implements TextBackend {
 
   async #run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
     const step = this.#steps.prepare(plan, this.#vocabulary);
-    if (step.frame === undefined)
-      return { type: 'done', results: step.refused, drawn: new Map() };
+    if (step.frame === undefined) return { type: 'done', results: step.refused, drawn: new Map() };
     const reply = await this.#compute(plan, step.frame);
     return this.#steps.outcome(step, reply, this.#vocabulary);
   }
 
-  async #compute(
-    { ahead }: GenerationPlan<TextSequence>,
-    frame: StepFrame,
-  ): Promise<StepReply> {
+  async #compute({ ahead }: GenerationPlan<TextSequence>, frame: StepFrame): Promise<StepReply> {
     const limitMs = this.options.stepTimeoutMs + frame.tokens.length * TOKEN_LIMIT_MS;
     const waitMs = ahead ? this.#limitMs : 0;
     this.#limitMs = limitMs;

@@ -125,10 +125,7 @@ export class LlamaEmbedder implements TextEmbedder {
   async #texts({ body }: EmbedItem) {
     const { dimensions: full, vocabularySize, ranks } = this.#use();
     if (ranks)
-      throw new EngineError(
-        'unsupported_task',
-        'This model ranks documents and makes no vectors.',
-      );
+      throw new EngineError('unsupported_task', 'This model ranks documents and makes no vectors.');
     const { shortenable } = this.options;
     const { inputs, dimensions } = readEmbeddingRequest(body, {
       dimensions: full,
@@ -141,10 +138,7 @@ export class LlamaEmbedder implements TextEmbedder {
   /** The query stands before each document. */
   async #pairs({ body }: EmbedItem) {
     if (!this.#use().ranks)
-      throw new EngineError(
-        'unsupported_task',
-        'This model makes vectors and ranks nothing.',
-      );
+      throw new EngineError('unsupported_task', 'This model makes vectors and ranks nothing.');
     const { query, documents } = rerankRequest(body);
     const demands = this.#demands(index => `documents[${index}]`, ' with the query');
     const lengths = documents.map(({ length }) => query.length + length);
@@ -182,8 +176,7 @@ export class LlamaEmbedder implements TextEmbedder {
       demands.characters(input.length, index);
       texts.push(input);
     });
-    const cut =
-      texts.length === 0 ? [] : [...(await this.#child.ask('tokenize', texts))];
+    const cut = texts.length === 0 ? [] : [...(await this.#child.ask('tokenize', texts))];
     const tokens = inputs.map(({ input }) =>
       typeof input === 'string' ? cut.shift()! : Int32Array.from(input),
     );
@@ -202,9 +195,7 @@ export class LlamaEmbedder implements TextEmbedder {
       await this.#child.reopen();
       const vectors = await this.#vectors(pieces);
       const { dimensions: full } = this.#use();
-      pieces.forEach((piece, at) =>
-        keep(piece, vectors.subarray(at * full, (at + 1) * full)),
-      );
+      pieces.forEach((piece, at) => keep(piece, vectors.subarray(at * full, (at + 1) * full)));
     } catch (error) {
       const died = error instanceof LlamaProcessGone ? 1 : 0;
       if (pieces.length > 1) for (const piece of pieces) await this.#compute([piece]);
@@ -241,27 +232,16 @@ export class LlamaEmbedder implements TextEmbedder {
  * The beginning of a vector has not its length: a shortened one is brought to
  * length 1 again.
  */
-function keep(
-  { work: { dimensions, vectors }, input }: TextPiece,
-  vector: Float32Array,
-): void {
+function keep({ work: { dimensions, vectors }, input }: TextPiece, vector: Float32Array): void {
   const part = vector.subarray(0, dimensions);
   const length = Math.sqrt(part.reduce((sum, number) => sum + number * number, 0));
   vectors.set(
-    part.length === vector.length || length === 0
-      ? part
-      : part.map(number => number / length),
+    part.length === vector.length || length === 0 ? part : part.map(number => number / length),
     input * dimensions,
   );
 }
 
-function outcomeOf({
-  item,
-  error,
-  dimensions,
-  vectors,
-  tokens,
-}: Work): ItemOutcome<Embedding> {
+function outcomeOf({ item, error, dimensions, vectors, tokens }: Work): ItemOutcome<Embedding> {
   if (item.signal.aborted) return failed(cancelledError(item.requestId));
   if (error) return failed(error);
   const promptTokens = tokens.reduce((sum, { length }) => sum + length, 0);

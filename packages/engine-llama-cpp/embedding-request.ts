@@ -66,15 +66,9 @@ function inputOf(
 ): string | readonly number[] {
   if (typeof input === 'string' && input !== '') return input;
   if (!Array.isArray(input) || input.length === 0)
-    throw invalidValue(
-      `\`${param}\` is neither a text nor a list of tokens, or is empty.`,
-      param,
-    );
+    throw invalidValue(`\`${param}\` is neither a text nor a list of tokens, or is empty.`, param);
   const isToken = (token: unknown): token is number =>
-    typeof token === 'number' &&
-    Number.isInteger(token) &&
-    token >= 0 &&
-    token < vocabularySize;
+    typeof token === 'number' && Number.isInteger(token) && token >= 0 && token < vocabularySize;
   if (input.every(isToken)) return input;
   throw invalidValue(
     `\`${param}\` has a token that is not one of the model's, 0 to ${vocabularySize - 1}.`,
@@ -93,12 +87,7 @@ function dimensionsOf(
       `The model makes vectors of ${dimensions} numbers and no others.`,
       { param: 'dimensions' },
     );
-  if (
-    typeof wanted === 'number' &&
-    Number.isInteger(wanted) &&
-    wanted >= 1 &&
-    wanted < dimensions
-  )
+  if (typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 1 && wanted < dimensions)
     return wanted;
   throw invalidValue(
     `\`dimensions\` is ${JSON.stringify(wanted)}; allowed: 1 to ${dimensions}.`,

@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
 import { llamaModel } from '../../test/support/llama-model.js';
 import { vocabularySizeOf } from './gguf-header.js';
 
@@ -24,9 +24,7 @@ describe('vocabularySizeOf', () => {
     expect(await written(Buffer.from('a text, not a model'))).toBeUndefined();
     for (const bytes of [0, 3, 10, 30, 60])
       expect(await written(model.subarray(0, bytes))).toBeUndefined();
-    expect(await written(model.subarray(0, 60_000))).toBe(
-      vocabularySizeOf(await llamaModel()),
-    );
+    expect(await written(model.subarray(0, 60_000))).toBe(vocabularySizeOf(await llamaModel()));
     await rm(folder, { recursive: true });
   });
 });

@@ -60,8 +60,7 @@ function vocabularySizeIn(descriptor: number): number | undefined {
     if (type !== STRING && type !== ARRAY) at += length * widthOf(type);
     else for (let left = length; left > 0; left--) skip(type);
   };
-  if (bytes(MAGIC.length).toString('latin1') !== MAGIC || integer32() < 2)
-    return undefined;
+  if (bytes(MAGIC.length).toString('latin1') !== MAGIC || integer32() < 2) return undefined;
   integer64(); // tensors
   for (let left = integer64(); left > 0; left--) {
     const key = bytes(integer64()).toString('utf8');

@@ -1,15 +1,12 @@
-import { type Grammar } from '@switchyard/engine-api/text-backend.port.js';
-import { demandBounded } from '@switchyard/json-schema-gbnf/gbnf-limits.js';
-import {
-  anyObjectGrammar,
-  GrammarRules,
-} from '@switchyard/json-schema-gbnf/grammar-rules.js';
-import { schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
 import { type EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { type Grammar } from '@switchyard/engine-api/text-backend.port.js';
+import { demandBounded } from '@switchyard/json-schema-gbnf/gbnf-limits.js';
 import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
-import { toolCallGrammar } from './tool-form.js';
+import { anyObjectGrammar, GrammarRules } from '@switchyard/json-schema-gbnf/grammar-rules.js';
+import { schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
 import { StringRules } from '@switchyard/json-schema-gbnf/string-rules.js';
+import { toolCallGrammar } from './tool-form.js';
 
 /**
  * GBNF of each grammar that is still in use: choices of a request share theirs, and ask
@@ -50,10 +47,7 @@ export async function checkGrammar(
  * Written, within bounds, and compiled.
  * @throws EngineError invalid_value for one that cannot be held, or read
  */
-export function compiledGrammarText(
-  grammar: Grammar,
-  compile: (text: string) => void,
-): string {
+export function compiledGrammarText(grammar: Grammar, compile: (text: string) => void): string {
   try {
     const text = grammarText(grammar);
     compile(text);
@@ -83,12 +77,8 @@ function demandShallow(grammar: Grammar): void {
   for (let depth = 0; level.length > 0; depth += 1) {
     values += level.length;
     if (depth > DEEPEST_VALUE)
-      throw grammarRefused(
-        grammar,
-        `values in values are at most ${DEEPEST_VALUE} deep`,
-      );
-    if (values > MOST_VALUES)
-      throw grammarRefused(grammar, `has more than ${MOST_VALUES} values`);
+      throw grammarRefused(grammar, `values in values are at most ${DEEPEST_VALUE} deep`);
+    if (values > MOST_VALUES) throw grammarRefused(grammar, `has more than ${MOST_VALUES} values`);
     level = level.flatMap((value): unknown[] =>
       typeof value === 'object' && value !== null ? Object.values(value) : [],
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { readLlamaEmbeddingOptions, readLlamaOptions } from './options.js';
 import { type EngineModel } from '@switchyard/engine-api/engine-options.js';
+import { readLlamaEmbeddingOptions, readLlamaOptions } from './options.js';
 
 const spec = (options: object): EngineModel =>
   ({
@@ -18,9 +18,7 @@ describe('options of llama-cpp', () => {
       stepTokens: 512,
       contextTokens: 4096,
     });
-    expect(() => readLlamaOptions(spec({ modelFile: undefined }))).toThrow(
-      'options.modelFile',
-    );
+    expect(() => readLlamaOptions(spec({ modelFile: undefined }))).toThrow('options.modelFile');
   });
 
   it('tell one CUDA device from all', () => {
@@ -56,11 +54,7 @@ describe('options of llama-cpp', () => {
       pooling: 'last',
       batchTexts: 32,
     });
-    expect(() => readLlamaEmbeddingOptions(spec({ rows: 2 }))).toThrow(
-      'options.rows is unknown',
-    );
-    expect(() => readLlamaEmbeddingOptions(spec({ pooling: 'sum' }))).toThrow(
-      'options.pooling',
-    );
+    expect(() => readLlamaEmbeddingOptions(spec({ rows: 2 }))).toThrow('options.rows is unknown');
+    expect(() => readLlamaEmbeddingOptions(spec({ pooling: 'sum' }))).toThrow('options.pooling');
   });
 });

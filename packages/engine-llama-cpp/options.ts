@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { z } from 'zod';
 import {
   choiceOption,
   type EngineModel,
@@ -11,6 +10,7 @@ import {
   readOptions,
   textOption,
 } from '@switchyard/engine-api/engine-options.js';
+import { z } from 'zod';
 import { POOLINGS } from './protocol.js';
 
 /** What is decided here, where the model runs. */
@@ -50,10 +50,7 @@ const SHARED = {
     'auto',
   ),
   // Layers on the GPU; absent: as many as fit.
-  gpuLayers: optionOf(
-    z.int().min(0).max(1000).optional(),
-    'a whole number from 0 to 1000',
-  ),
+  gpuLayers: optionOf(z.int().min(0).max(1000).optional(), 'a whole number from 0 to 1000'),
   // Absent: half of the cores for a run of one token, all of them for others.
   threads: optionOf(z.int().min(1).max(256).optional(), 'a whole number from 1 to 256'),
   // A step may take so long, and 250 ms for each of its tokens, before the process is
@@ -134,8 +131,7 @@ export function readLlamaEmbeddingOptions(model: EngineModel): LlamaEmbeddingOpt
 export function readLlamaOptions(model: EngineModel): LlamaOptions {
   const read = readOptions(model, GENERATION, (options, reject) => {
     const { rows, stepTokens, contextTokens, kvTokens } = options;
-    if (stepTokens < rows)
-      reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
+    if (stepTokens < rows) reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
     const most = rows * contextTokens;
     const fits = z.int().min(contextTokens).max(most).optional();
     if (!fits.safeParse(kvTokens).success)

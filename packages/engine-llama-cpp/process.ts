@@ -1,17 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { EngineError } from '@switchyard/engine-api/coded-error.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import {
   type ProcessExit,
   SupervisedProcess,
 } from '@switchyard/engine-api/process/child-process.js';
-import {
-  type Operations,
-  RemoteCalls,
-} from '@switchyard/engine-api/threads/remote-calls.js';
+import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
+import { type Operations, RemoteCalls } from '@switchyard/engine-api/threads/remote-calls.js';
 import { type LlamaOptions } from './options.js';
 
 /** A process that ran for so long is sound: the next pause is the shortest again. */
@@ -207,9 +204,7 @@ function goneBy({ code, signal, reason, lines }: ProcessExit): LlamaProcessGone 
   const why = reason ?? `it ended with ${signal ?? `code ${code}`}`;
   const said = lines.filter(line => !STACK_FRAME.test(line)).slice(-3);
   const last =
-    reason === undefined && said.length > 0
-      ? `; its last words: ${said.join(' | ')}`
-      : '';
+    reason === undefined && said.length > 0 ? `; its last words: ${said.join(' | ')}` : '';
   return new LlamaProcessGone(`The llama.cpp process is gone: ${why}${last}`);
 }
 

@@ -28,10 +28,7 @@ export interface EmbeddingOperations {
     readonly documents: readonly string[];
   }): readonly Int32Array[];
   /** One native run. Vectors of length 1, or scores, one after another. */
-  embed(request: {
-    readonly tokens: Int32Array;
-    readonly counts: readonly number[];
-  }): Float32Array;
+  embed(request: { readonly tokens: Int32Array; readonly counts: readonly number[] }): Float32Array;
 }
 
 /** Told by the child once the model is loaded and warm. */

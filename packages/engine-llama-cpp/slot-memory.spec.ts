@@ -61,9 +61,7 @@ describe('SlotMemory', () => {
     const slots = memory();
     joined(slots, a, numbers(20));
     expect(slots.allocate(b, request(numbers(13)))).toBe(12);
-    expect(slots.takeOperations()).toEqual([
-      { type: 'copy', slot: 1, keep: 12, from: 0 },
-    ]);
+    expect(slots.takeOperations()).toEqual([{ type: 'copy', slot: 1, keep: 12, from: 0 }]);
     const expensive = memory({}, { computeMs: 1, copyMs: 13 });
     joined(expensive, a, numbers(20));
     expect(expensive.allocate(b, request(numbers(13)))).toBe(0);
@@ -151,11 +149,7 @@ describe('SlotMemory', () => {
     expect([slots.blocks, slots.available, slots.capacity]).toEqual([16, 16, 32]);
     joined(slots, a, numbers(5));
     expect([slots.available, slots.heldAlone(a)]).toEqual([14, 2]);
-    expect([slots.grow(a, 32), slots.available, slots.grow(a, 33)]).toEqual([
-      true,
-      8,
-      false,
-    ]);
+    expect([slots.grow(a, 32), slots.available, slots.grow(a, 33)]).toEqual([true, 8, false]);
     slots.allocate(b, request([1]));
     expect(slots.allocate(c, request([1]))).toBeUndefined();
     slots.audit();
@@ -165,16 +159,12 @@ describe('SlotMemory', () => {
     const slots = memory({ slots: 3, tokens: 40 });
     joined(slots, a, numbers(12));
     joined(slots, b, numbers(12, 100));
-    expect([
-      slots.blocks,
-      slots.available,
-      slots.allocate(c, request(numbers(20, 200))),
-    ]).toEqual([10, 4, undefined]);
-    expect([slots.grow(a, 28), slots.available, slots.grow(b, 13)]).toEqual([
-      true,
-      0,
-      false,
+    expect([slots.blocks, slots.available, slots.allocate(c, request(numbers(20, 200)))]).toEqual([
+      10,
+      4,
+      undefined,
     ]);
+    expect([slots.grow(a, 28), slots.available, slots.grow(b, 13)]).toEqual([true, 0, false]);
     slots.release(a);
     expect([slots.grow(b, 13), slots.available]).toEqual([true, 6]);
     slots.audit();

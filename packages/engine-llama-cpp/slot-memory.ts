@@ -1,7 +1,4 @@
-import {
-  type KvMemory,
-  type MemoryRequest,
-} from '@switchyard/engine-api/generation-request.js';
+import { type KvMemory, type MemoryRequest } from '@switchyard/engine-api/generation-request.js';
 import { type ChildInfo, type SlotOperation } from './protocol.js';
 
 interface Slot {
@@ -119,10 +116,7 @@ export class SlotMemory implements KvMemory<object> {
 
   allocate(key: object, request: MemoryRequest): number | undefined {
     if (this.#heldBy(key)) throw new Error('This sequence holds a slot already.');
-    if (
-      request.capacity > this.capacity ||
-      this.blocksFor(request.capacity) > this.available
-    )
+    if (request.capacity > this.capacity || this.blocksFor(request.capacity) > this.available)
       return undefined;
     const slot = this.#cheapest(request);
     if (slot === undefined) return undefined;
@@ -236,10 +230,8 @@ export class SlotMemory implements KvMemory<object> {
   failed(operations: readonly SlotOperation[], indices: readonly number[]): void {
     for (const index of [...indices, ...operations.map(({ slot }) => slot)])
       Object.assign(this.#slots[index]!, { isDirty: true, isNew: true });
-    for (const { type, slot } of operations)
-      if (type === 'copy') this.#slots[slot]!.computed = 0;
-    if (!this.#properties.cutsBack)
-      for (const index of indices) this.#slots[index]!.computed = 0;
+    for (const { type, slot } of operations) if (type === 'copy') this.#slots[slot]!.computed = 0;
+    if (!this.#properties.cutsBack) for (const index of indices) this.#slots[index]!.computed = 0;
     // At once: others count on the room, whenever this slot is used again.
     for (const index of new Set(operations.map(({ slot }) => slot)))
       this.#cut(this.#slots[index]!, this.#slots[index]!.computed);
@@ -288,9 +280,7 @@ export class SlotMemory implements KvMemory<object> {
     const lost = (slot: Slot): number => (slot.computed > 0 ? slot.usedAt : -1);
     const [best] = free.sort(
       (a, b) =>
-        own.get(b)! - own.get(a)! ||
-        this.#heldBeside(b) - this.#heldBeside(a) ||
-        lost(a) - lost(b),
+        own.get(b)! - own.get(a)! || this.#heldBeside(b) - this.#heldBeside(a) || lost(a) - lost(b),
     );
     return best;
   }
@@ -300,9 +290,7 @@ export class SlotMemory implements KvMemory<object> {
    * fit beside what is reserved.
    */
   #makeRoom(): void {
-    const filled = this.#slots.filter(
-      ({ holder, written }) => holder === undefined && written > 0,
-    );
+    const filled = this.#slots.filter(({ holder, written }) => holder === undefined && written > 0);
     for (const slot of filled.sort((a, b) => a.usedAt - b.usedAt)) {
       if (this.#keptBlocks <= this.available) return;
       this.#cut(slot, 0);
@@ -318,8 +306,7 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   #heldBeside({ index }: Slot): number {
-    const isHeld = (at: number): number =>
-      this.#slots[at]?.holder === undefined ? 0 : 1;
+    const isHeld = (at: number): number => (this.#slots[at]?.holder === undefined ? 0 : 1);
     return isHeld(index - 1) + isHeld(index + 1);
   }
 

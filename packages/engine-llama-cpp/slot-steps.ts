@@ -1,10 +1,10 @@
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import {
   type GenerationPlan,
   type ItemResult,
   itemsOf,
   type StepItem,
 } from '@switchyard/engine-api/generation-plan.js';
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import {
   type Drawn,
   type Sampling,
@@ -58,14 +58,10 @@ export class SlotSteps {
       // llama.cpp takes sequences through the model together as long as their numbers
       // follow one another.
       .sort((a, b) => a.slot - b.slot);
-    if (placed.length === 0)
-      return { frame: undefined, operations: [], placed, refused };
-    for (const { item, slot } of placed)
-      this.memory.write(slot, item.position, item.count);
+    if (placed.length === 0) return { frame: undefined, operations: [], placed, refused };
+    for (const { item, slot } of placed) this.memory.write(slot, item.position, item.count);
     const operations = this.memory.takeOperations();
-    const begins = placed
-      .filter(({ item }) => item.sample)
-      .flatMap(one => this.#start(one));
+    const begins = placed.filter(({ item }) => item.sample).flatMap(one => this.#start(one));
     return {
       frame: frameOf(plan.ahead, operations, begins, placed),
       operations,
@@ -80,9 +76,7 @@ export class SlotSteps {
     if (!skipped && failure === undefined) return doneOf(step, reply, vocabulary);
     const slots = step.placed.map(({ slot }) => slot);
     this.memory.failed(step.operations, slots);
-    return skipped
-      ? { type: 'skipped' }
-      : { type: 'failed', error: engineFailed(String(failure)) };
+    return skipped ? { type: 'skipped' } : { type: 'failed', error: engineFailed(String(failure)) };
   }
 
   /**
@@ -97,9 +91,7 @@ export class SlotSteps {
     if (known instanceof Error) return known;
     try {
       if (position + count > this.memory.capacity)
-        throw engineFailed(
-          `the sequence exceeds the context of ${this.memory.capacity} tokens.`,
-        );
+        throw engineFailed(`the sequence exceeds the context of ${this.memory.capacity} tokens.`);
       vocabulary.checked(tokens, 'prompt');
       this.#known.set(request, known ?? wireSampling(request.sampling));
       return undefined;
@@ -132,8 +124,7 @@ function doneOf(
     const token = reply.drawn[index]!;
     const why = reply.failures?.get(index);
     if (!sample) results.set(request, { type: 'computed' });
-    else if (why !== undefined)
-      results.set(request, { type: 'failed', error: engineFailed(why) });
+    else if (why !== undefined) results.set(request, { type: 'failed', error: engineFailed(why) });
     else if (vocabulary.isEnd(token)) results.set(request, { type: 'stop' });
     else {
       results.set(request, { type: 'token', token });
@@ -158,10 +149,12 @@ function frameOf(
   begins: StepFrame['begins'],
   placed: readonly PlacedItem[],
 ): StepFrame {
-  const columns = ({
-    item: { position, count, sample },
+  const columns = ({ item: { position, count, sample }, slot }: PlacedItem): number[] => [
     slot,
-  }: PlacedItem): number[] => [slot, position, count, sample ? 1 : 0];
+    position,
+    count,
+    sample ? 1 : 0,
+  ];
   // The only unknown token of a plan made ahead is the one that the step before it draws.
   const tokensOf = ({ item: { tokens, count } }: PlacedItem): readonly number[] =>
     tokens.length < count ? [...tokens, AWAITED] : tokens;

@@ -1,13 +1,6 @@
-import {
-  type Grammar,
-  type GrammarTool,
-} from '@switchyard/engine-api/text-backend.port.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import {
-  either,
-  GrammarRules,
-  literal,
-} from '@switchyard/json-schema-gbnf/grammar-rules.js';
+import { type Grammar, type GrammarTool } from '@switchyard/engine-api/text-backend.port.js';
+import { either, GrammarRules, literal } from '@switchyard/json-schema-gbnf/grammar-rules.js';
 import { schemaExpression } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
 
 /** Calls side by side, where several are wanted. */
@@ -32,10 +25,7 @@ export function toolCallGrammar({
   };
   const root = {
     hermes: () =>
-      repeated(
-        `"<tool_call>" space ${object('arguments')} space "</tool_call>"`,
-        '"\\n" ',
-      ),
+      repeated(`"<tool_call>" space ${object('arguments')} space "</tool_call>"`, '"\\n" '),
     'qwen-xml': () =>
       repeated(`"<tool_call>\\n" ${xmlCalls(tools, rules)} "\\n</tool_call>"`, '"\\n" '),
     llama3: () => object('parameters'),
@@ -57,14 +47,11 @@ function callsOf(tools: readonly GrammarTool[], rules: GrammarRules) {
   /** @param call of a tool, by its name and the rule of its arguments */
   const each = (call: (name: string, args: string) => string): string =>
     either(
-      tools.map(({ name, parameters, path }) =>
-        call(name, argumentsRule(parameters, path, rules)),
-      ),
+      tools.map(({ name, parameters, path }) => call(name, argumentsRule(parameters, path, rules))),
     );
   const object = (key: 'arguments' | 'parameters'): string => {
     const calls = each(
-      (name, args) =>
-        `${literal(name)} space "," space ${literal(key)} space ":" space ${args}`,
+      (name, args) => `${literal(name)} space "," space ${literal(key)} space ":" space ${args}`,
     );
     return `"{" space ${literal('name')} space ":" space ${calls} space "}"`;
   };
@@ -93,9 +80,7 @@ function xmlCalls(tools: readonly GrammarTool[], rules: GrammarRules): string {
             `${path}.properties.${key}`,
             rules,
           );
-      const element = rules.add(
-        `${quoted(`<parameter=${key}>\n`)} ${value} "\\n</parameter>\\n"`,
-      );
+      const element = rules.add(`${quoted(`<parameter=${key}>\n`)} ${value} "\\n</parameter>\\n"`);
       return required.includes(key) ? element : `${element}?`;
     });
     return [quoted(`<function=${name}>\n`), ...given, '"</function>"'].join(' ');
@@ -104,11 +89,7 @@ function xmlCalls(tools: readonly GrammarTool[], rules: GrammarRules): string {
 }
 
 /** Without a schema it takes none; one without a type is an object all the same. */
-function argumentsRule(
-  parameters: object | undefined,
-  path: string,
-  rules: GrammarRules,
-): string {
+function argumentsRule(parameters: object | undefined, path: string, rules: GrammarRules): string {
   return rules.add(
     parameters === undefined
       ? '"{" space "}"'
@@ -124,8 +105,7 @@ function textRule(
   return rules.add(values ? values.map(quoted).join(' | ') : '([^<] | "<" [^/<])*');
 }
 
-const isText = (schema: unknown): boolean =>
-  isObject(schema) && schema.type === 'string';
+const isText = (schema: unknown): boolean => isObject(schema) && schema.type === 'string';
 
 /** As a GBNF literal, which escapes as JSON does. */
 const quoted = (text: string): string => JSON.stringify(text);

@@ -31,10 +31,7 @@ export class Vocabulary {
 
   /** Empty for control tokens. A view, not a copy. */
   bytesOf(token: number): Buffer {
-    return this.#bytes.subarray(
-      token === 0 ? 0 : this.#ends[token - 1],
-      this.#ends[token],
-    );
+    return this.#bytes.subarray(token === 0 ? 0 : this.#ends[token - 1], this.#ends[token]);
   }
 
   /** The model has said all. */

@@ -22,9 +22,7 @@ void serveThread<DiarizerThread>(({ config, embedding, leastLikeness }) => {
     const stream = extractor.createStream();
     stream.acceptWaveform({ sampleRate: RATE, samples });
     stream.inputFinished();
-    return extractor.isReady(stream)
-      ? extractor.compute(stream, false)
-      : new Float32Array(0);
+    return extractor.isReady(stream) ? extractor.compute(stream, false) : new Float32Array(0);
   };
   return {
     info: undefined,
@@ -33,9 +31,7 @@ void serveThread<DiarizerThread>(({ config, embedding, leastLikeness }) => {
         const audio = toFloats(samples);
         const turns = inOrderOfAppearance(diarization.process(audio));
         const count = Math.max(0, ...turns.map(({ speaker }) => speaker + 1));
-        const voices = Array.from({ length: count }, (_, i) =>
-          printOf(voiceOf(audio, turns, i)),
-        );
+        const voices = Array.from({ length: count }, (_, i) => printOf(voiceOf(audio, turns, i)));
         const prints = known.map(voice => ({
           name: voice.name,
           embedding: printOf(toFloats(voice.samples)),

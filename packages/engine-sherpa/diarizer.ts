@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type KnownVoice } from '@switchyard/engine-api/speech-recognizer.js';
-import {
-  EngineThread,
-  threadEntry,
-} from '@switchyard/engine-api/threads/engine-thread.js';
+import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { shareSamples } from '@switchyard/engine-api/threads/shared-memory.js';
-import { type readDiarizationOptions } from './options.js';
 import { readOnnxMetadata } from './model-files.js';
+import { type readDiarizationOptions } from './options.js';
 import { type DiarizerThread, type NamedTurn } from './protocol.js';
 import { speakerOf } from './speaker-turns.js';
 
@@ -47,10 +44,7 @@ export class SherpaDiarizer {
     await this.#thread.ready;
   }
 
-  async turnsOf(
-    pcm: Int16Array,
-    known: readonly KnownVoice[],
-  ): Promise<readonly NamedTurn[]> {
+  async turnsOf(pcm: Int16Array, known: readonly KnownVoice[]): Promise<readonly NamedTurn[]> {
     if (!this.#thread) throw new Error('the diarizer is not loaded');
     const samples = await shareSamples(pcm);
     return this.#thread.call('diarize', { samples, known });
@@ -76,8 +70,7 @@ export class SherpaDiarizer {
   }
 
   get #threadData(): DiarizerThread['data'] {
-    const { segmentationModel, embeddingModel, clusterThreshold, knownThreshold } =
-      this.options;
+    const { segmentationModel, embeddingModel, clusterThreshold, knownThreshold } = this.options;
     const runtime = { numThreads: this.threads, provider: 'cpu', debug: 0 };
     const embedding = { model: embeddingModel, ...runtime };
     const config = {

@@ -1,19 +1,13 @@
 import { type EngineModel } from '@switchyard/engine-api/engine-options.js';
 import { SherpaDiarizer } from './diarizer.js';
-import {
-  readDiarizationOptions,
-  readSherpaOptions,
-  readSherpaSpeechOptions,
-} from './options.js';
+import { readDiarizationOptions, readSherpaOptions, readSherpaSpeechOptions } from './options.js';
 import { SherpaRecognizer } from './recognizer.js';
 import { SherpaSynthesizer } from './synthesizer.js';
 
 export { openVoiceActivity } from './voice-activity.js';
 
 /** @throws EngineOptionsError */
-export const createEngine = (
-  model: EngineModel,
-): SherpaRecognizer | SherpaSynthesizer =>
+export const createEngine = (model: EngineModel): SherpaRecognizer | SherpaSynthesizer =>
   model.kind === 'stt'
     ? new SherpaRecognizer(readSherpaOptions(model))
     : new SherpaSynthesizer(readSherpaSpeechOptions(model));

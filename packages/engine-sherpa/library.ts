@@ -93,8 +93,7 @@ export function loadSherpa(): SherpaLibrary {
   try {
     return createRequire(import.meta.url)('sherpa-onnx-node') as SherpaLibrary;
   } catch (cause) {
-    const reason =
-      cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+    const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
     throw new Error(
       `Cannot load sherpa-onnx-node (${reason}). Install it with \`${ownName()} engines install sherpa-onnx\`.`,
       { cause },

@@ -48,9 +48,7 @@ class OnnxFile implements Disposable {
       const parts = [...this.#fields(field.start, field.end)];
       const textOf = (wanted: number): string => {
         const part = parts.find(({ number }) => number === wanted);
-        return part
-          ? this.#read(part.start, part.end - part.start).toString('utf8')
-          : '';
+        return part ? this.#read(part.start, part.end - part.start).toString('utf8') : '';
       };
       entries.set(textOf(ENTRY.key), textOf(ENTRY.value));
     }
@@ -151,12 +149,8 @@ export class ModelFolder {
    * @throws as `readOnnxMetadata`
    */
   model(word: string, without?: RegExp): string | undefined {
-    const fitting = this.#models.filter(
-      name => name.includes(word) && !without?.test(name),
-    );
-    const wanted = fitting.find(
-      name => name.includes('int8') === (this.precision === 'int8'),
-    );
+    const fitting = this.#models.filter(name => name.includes(word) && !without?.test(name));
+    const wanted = fitting.find(name => name.includes('int8') === (this.precision === 'int8'));
     const found = wanted ?? fitting[0];
     if (found === undefined) return undefined;
     const path = join(this.path, found);
@@ -186,8 +180,7 @@ export class ModelFolder {
    */
   async revision(): Promise<string> {
     const hash = createHash('sha256');
-    for (const name of this.#models)
-      hash.update(name).update(await ends(join(this.path, name)));
+    for (const name of this.#models) hash.update(name).update(await ends(join(this.path, name)));
     return `${basename(this.path)} sha256:${hash.digest('hex').slice(0, 12)}`;
   }
 

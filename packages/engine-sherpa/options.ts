@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   choiceOption,
   type EngineModel,
@@ -10,6 +9,7 @@ import {
   type RejectOption,
   textOption,
 } from '@switchyard/engine-api/engine-options.js';
+import { z } from 'zod';
 import { RECOGNIZER_TYPES } from './recognizer-model.js';
 
 /**
@@ -32,11 +32,7 @@ const commonRules = (types: readonly string[]) => ({
   device: CPU_ONLY,
   provider: CPU_ONLY,
   // Folder with the files of one model, as sherpa-onnx publishes them.
-  modelDir: optionOf(
-    z.string().min(1),
-    'the path of a folder with one sherpa-onnx model',
-    null,
-  ),
+  modelDir: optionOf(z.string().min(1), 'the path of a folder with one sherpa-onnx model', null),
   // Which files to take where a folder has both.
   precision: choiceOption(['int8', 'float32'], 'int8'),
   // CPU threads of one decode.
@@ -96,9 +92,7 @@ export const readSherpaSpeechOptions = (model: EngineModel) => ({
 /**
  * Of a program that is not ours. Undefined without models. @throws EngineOptionsError
  */
-export function readDiarizationOptions(
-  model: EngineModel,
-): DiarizationOptions | undefined {
+export function readDiarizationOptions(model: EngineModel): DiarizationOptions | undefined {
   const device = textOption('cpu');
   if (model.kind === 'stt')
     return diarizationOf(readOptions(model, { device, ...DIARIZATION }, checkModels));

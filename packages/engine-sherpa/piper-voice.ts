@@ -1,17 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import {
-  appendFile,
-  copyFile,
-  mkdtemp,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { appendFile, copyFile, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { z } from 'zod';
 import { type ModelFolder } from './model-files.js';
 
 /** `NAME.onnx.json`, as Piper writes it beside a voice. */
@@ -49,13 +41,10 @@ export function piperVoiceIn(folder: ModelFolder): PiperVoice | undefined {
   if (model === undefined || !existsSync(path)) return undefined;
   try {
     const description = DESCRIPTION.parse(JSON.parse(readFileSync(path, 'utf8')));
-    const byNumber = Object.entries(description.speaker_id_map).sort(
-      ([, a], [, b]) => a - b,
-    );
+    const byNumber = Object.entries(description.speaker_id_map).sort(([, a], [, b]) => a - b);
     return { model, description, speakers: byNumber.map(([name]) => name) };
   } catch (cause) {
-    const why =
-      cause instanceof z.ZodError ? z.prettifyError(cause) : errorMessage(cause);
+    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : errorMessage(cause);
     throw new Error(`${path} is not what Piper writes: ${why}`, { cause });
   }
 }

@@ -1,7 +1,4 @@
-import {
-  type KnownVoice,
-  type RecognizerEvent,
-} from '@switchyard/engine-api/speech-recognizer.js';
+import { type KnownVoice, type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { type Notify } from '@switchyard/engine-api/threads/remote-calls.js';
 import { type RecognizerResult } from './library.js';
 

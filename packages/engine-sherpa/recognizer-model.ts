@@ -52,9 +52,7 @@ const ONLINE: Readonly<Record<string, ModelType>> = {
   'nemo-ctc': { key: 'nemoCtc', parts: ONE_FILE, hasTimes: true },
 };
 
-export const RECOGNIZER_TYPES = [
-  ...new Set([...Object.keys(OFFLINE), ...Object.keys(ONLINE)]),
-];
+export const RECOGNIZER_TYPES = [...new Set([...Object.keys(OFFLINE), ...Object.keys(ONLINE)])];
 
 interface RecognizerModelFields {
   /** '': find out from the files. */
@@ -116,11 +114,7 @@ function detectType(folder: ModelFolder, streaming: boolean): string | undefined
   return named ?? (streaming && folder.model('encoder') ? 'paraformer' : undefined);
 }
 
-function filesOf(
-  folder: ModelFolder,
-  type: string,
-  { parts }: ModelType,
-): Record<string, string> {
+function filesOf(folder: ModelFolder, type: string, { parts }: ModelType): Record<string, string> {
   const files = Object.entries(parts).map(([part, word]) => {
     // `encode` is in `preprocess`-less names only; `cached_decode` is
     // in `uncached_decode`.

@@ -119,9 +119,7 @@ class OnlineDecoding {
 
   #step(): void {
     try {
-      const ready = [...this.#waiting.keys()].filter(stream =>
-        this.recognizer.isReady(stream),
-      );
+      const ready = [...this.#waiting.keys()].filter(stream => this.recognizer.isReady(stream));
       if (ready.length > 0) this.#decode(ready);
       for (const [stream, resolve] of this.#waiting) {
         if (this.recognizer.isReady(stream)) continue;

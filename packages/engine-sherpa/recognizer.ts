@@ -15,33 +15,20 @@ import {
   pcmOf,
   requirePlain,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import {
-  EngineThread,
-  threadEntry,
-} from '@switchyard/engine-api/threads/engine-thread.js';
+import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
+import { CancelFlags, shareSamples } from '@switchyard/engine-api/threads/shared-memory.js';
 import { threadStream } from '@switchyard/engine-api/threads/thread-stream.js';
-import {
-  CancelFlags,
-  shareSamples,
-} from '@switchyard/engine-api/threads/shared-memory.js';
-import { type HeardSegment, segmentOf, transcriptOf } from './transcript.js';
-import { ModelFolder } from './model-files.js';
-import { findRecognizerModel } from './recognizer-model.js';
 import { SherpaDiarizer } from './diarizer.js';
+import { ModelFolder } from './model-files.js';
 import { type readSherpaOptions } from './options.js';
-import {
-  type HeardUtterance,
-  type NamedTurn,
-  type RecognizerThread,
-} from './protocol.js';
+import { type HeardUtterance, type NamedTurn, type RecognizerThread } from './protocol.js';
+import { findRecognizerModel } from './recognizer-model.js';
 import { bySpeaker } from './speaker-turns.js';
+import { type HeardSegment, segmentOf, transcriptOf } from './transcript.js';
 
 function requireSupported(
   item: TranscribeItem,
-  {
-    languages,
-    hasTimes,
-  }: { readonly languages: readonly string[]; readonly hasTimes: boolean },
+  { languages, hasTimes }: { readonly languages: readonly string[]; readonly hasTimes: boolean },
 ): void {
   requireLanguage(item.language, languages);
   if (item.task === 'translate') throw cannot('task', 'does not translate');
@@ -186,10 +173,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     await Promise.all([this.#thread?.close(), this.#diarizer?.close()]);
   }
 
-  async #openStream({
-    language,
-    partials,
-  }: RecognizerStreamOptions): Promise<RecognizerStream> {
+  async #openStream({ language, partials }: RecognizerStreamOptions): Promise<RecognizerStream> {
     requireLanguage(language, this.#limits.languages);
     const thread = this.#running;
     if (this.#streams.size >= this.options.streams) {
@@ -200,8 +184,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     }
     const id = this.#opened++;
     const stream = threadStream({
-      push: samples =>
-        thread.call('push', { id, samples }, { transfer: [samples.buffer] }),
+      push: samples => thread.call('push', { id, samples }, { transfer: [samples.buffer] }),
       commit: () => thread.call('commit', { id }),
       close: async () => {
         // A thread that died has nothing to close.
@@ -218,8 +201,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     try {
       requireSupported(item, this.#limits);
       const heard = await this.#decode(item);
-      if (heard === undefined || item.signal.aborted)
-        return failed(cancelledError(item.requestId));
+      if (heard === undefined || item.signal.aborted) return failed(cancelledError(item.requestId));
       const { languages } = this.#limits;
       return succeeded(
         transcriptOf(
@@ -253,10 +235,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     });
   }
 
-  #turns(
-    { knownSpeakers = [] }: TranscribeItem,
-    pcm: Int16Array,
-  ): Promise<readonly NamedTurn[]> {
+  #turns({ knownSpeakers = [] }: TranscribeItem, pcm: Int16Array): Promise<readonly NamedTurn[]> {
     if (this.#diarizer) return this.#diarizer.turnsOf(pcm, knownSpeakers);
     const message =
       'This model does not tell speakers apart; options.segmentationModel and embeddingModel are not set.';

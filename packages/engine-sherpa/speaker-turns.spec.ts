@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HeardSegment } from './transcript.js';
 import { bySpeaker, nameSpeakers } from './speaker-turns.js';
+import { type HeardSegment } from './transcript.js';
 
 const word = (text: string, start: number, end: number) => ({
   word: text,
@@ -31,12 +31,7 @@ describe('bySpeaker', () => {
       turns,
     );
     expect(
-      parts.map(({ segment }) => [
-        segment.speaker,
-        segment.text,
-        segment.start,
-        segment.end,
-      ]),
+      parts.map(({ segment }) => [segment.speaker, segment.text, segment.start, segment.end]),
     ).toEqual([
       ['A', 'yes', 0.5, 1],
       ['B', 'no why', 1.9, 3.5],
@@ -71,19 +66,12 @@ describe('nameSpeakers', () => {
       { name: 'Bob', embedding: voice(0, 0.9, 0.1) },
       { name: 'Cid', embedding: voice(0, 0, 1) },
     ];
-    expect(nameSpeakers([voice(1, 0, 0), voice(0, 1, 0)], known, 0.5)).toEqual([
-      'A',
-      'Ann',
-    ]);
+    expect(nameSpeakers([voice(1, 0, 0), voice(0, 1, 0)], known, 0.5)).toEqual(['A', 'Ann']);
   });
 
   it('uses no letter that is a known name', () => {
     expect(
-      nameSpeakers(
-        [voice(1, 0), voice(0, 1)],
-        [{ name: 'A', embedding: voice(0, 1) }],
-        0.5,
-      ),
+      nameSpeakers([voice(1, 0), voice(0, 1)], [{ name: 'A', embedding: voice(0, 1) }], 0.5),
     ).toEqual(['B', 'A']);
   });
 });

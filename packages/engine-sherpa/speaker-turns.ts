@@ -1,15 +1,12 @@
 import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
-import { type HeardSegment } from './transcript.js';
 import { type NamedTurn } from './protocol.js';
+import { type HeardSegment } from './transcript.js';
 
 /**
  * Cuts a segment where the speaker changes between two words. Without word times it is
  * whole, and its longest speaker's.
  */
-export function bySpeaker(
-  heard: HeardSegment,
-  turns: readonly NamedTurn[],
-): HeardSegment[] {
+export function bySpeaker(heard: HeardSegment, turns: readonly NamedTurn[]): HeardSegment[] {
   const { segment, words, language } = heard;
   if (turns.length === 0) return [heard];
   if (words.length === 0)

@@ -38,6 +38,4 @@ void serveThread<SpeechThread>(async ({ config }) => {
 });
 
 const toPcm = (samples: Float32Array): Int16Array<ArrayBuffer> =>
-  Int16Array.from(samples, sample =>
-    Math.round(Math.max(-1, Math.min(1, sample)) * 32_767),
-  );
+  Int16Array.from(samples, sample => Math.round(Math.max(-1, Math.min(1, sample)) * 32_767));

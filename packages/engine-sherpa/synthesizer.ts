@@ -1,5 +1,5 @@
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { splitIntoSentences } from '@switchyard/engine-api/audio/sentence-splitter.js';
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import {
   checkSpeechItem,
@@ -7,15 +7,12 @@ import {
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
-import {
-  EngineThread,
-  threadEntry,
-} from '@switchyard/engine-api/threads/engine-thread.js';
+import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { CancelFlags } from '@switchyard/engine-api/threads/shared-memory.js';
 import { speechOutcome } from '@switchyard/engine-api/threads/speech-calls.js';
 import { ModelFolder, readOnnxMetadata } from './model-files.js';
-import { espeakDataFor, piperVoiceIn, prepareVoice } from './piper-voice.js';
 import { type readSherpaSpeechOptions } from './options.js';
+import { espeakDataFor, piperVoiceIn, prepareVoice } from './piper-voice.js';
 import { type SpeechThread } from './protocol.js';
 
 /**
@@ -67,8 +64,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
 
   checkFiles(): string {
     const folder = ModelFolder.open(this.options.modelDir, this.options.precision);
-    if (!piperVoiceIn(folder))
-      return `type ${findSpeechModel(folder, this.options).type}`;
+    if (!piperVoiceIn(folder)) return `type ${findSpeechModel(folder, this.options).type}`;
     espeakDataFor(folder);
     return 'type vits, as Piper publishes it';
   }
@@ -112,19 +108,14 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   }
 
   #outcome(item: SynthesizeItem) {
-    return speechOutcome(
-      item,
-      this.sampleRate,
-      this.#cancels,
-      async (cancel, onNotice) => {
-        const request = { ...this.#readRequest(item), cancel };
-        if (!this.#thread || this.#closed)
-          throw new EngineError('engine_failed', 'The engine is closed.');
-        const samples = await this.#thread.call('speak', request, { onNotice });
-        if (samples === 0 && !item.signal.aborted) throw nothingToSpeak('this voice');
-        return samples;
-      },
-    );
+    return speechOutcome(item, this.sampleRate, this.#cancels, async (cancel, onNotice) => {
+      const request = { ...this.#readRequest(item), cancel };
+      if (!this.#thread || this.#closed)
+        throw new EngineError('engine_failed', 'The engine is closed.');
+      const samples = await this.#thread.call('speak', request, { onNotice });
+      if (samples === 0 && !item.signal.aborted) throw nothingToSpeak('this voice');
+      return samples;
+    });
   }
 
   #readRequest(item: SynthesizeItem) {

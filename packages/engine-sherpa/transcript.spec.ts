@@ -10,18 +10,17 @@ const result = (tokens: string[], timestamps: number[], more = {}) => ({
 
 describe('wordsOf', () => {
   it('begins a word at a space or SentencePiece mark, and ends it where the next begins at the latest', () => {
-    expect(
-      wordsOf(result([' he', 'llo', '\u2581world'], [0.1, 0.3, 0.4]), 10, 12),
-    ).toEqual([
+    expect(wordsOf(result([' he', 'llo', '\u2581world'], [0.1, 0.3, 0.4]), 10, 12)).toEqual([
       { word: 'hello', start: 10.1, end: 10.4, confidence: 0 },
       { word: 'world', start: 10.4, end: 10.6, confidence: 0 },
     ]);
   });
 
   it('takes the first token as a word also without a mark, and marks alone as none', () => {
-    expect(
-      wordsOf(result(['ra', ' ', ' lo'], [0, 0.5, 1]), 0, 2).map(({ word }) => word),
-    ).toEqual(['ra', 'lo']);
+    expect(wordsOf(result(['ra', ' ', ' lo'], [0, 0.5, 1]), 0, 2).map(({ word }) => word)).toEqual([
+      'ra',
+      'lo',
+    ]);
   });
 
   it('never passes the end of the audio', () => {
@@ -42,9 +41,10 @@ describe('wordsOf', () => {
   });
 
   it('keeps characters of scripts without spaces apart', () => {
-    expect(
-      wordsOf(result(['你', '好'], [0, 0.2]), 0, 1).map(({ word }) => word),
-    ).toEqual(['你', '好']);
+    expect(wordsOf(result(['你', '好'], [0, 0.2]), 0, 1).map(({ word }) => word)).toEqual([
+      '你',
+      '好',
+    ]);
   });
 
   it('has no words where the model tells no times', () => {

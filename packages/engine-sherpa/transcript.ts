@@ -9,8 +9,7 @@ import { type HeardUtterance } from './protocol.js';
 /** How long a last token lasts where the model does not say. */
 const TOKEN_S = 0.2;
 /** Scripts without spaces: every character is a word of its own. */
-const UNSPACED =
-  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 interface Piece {
   readonly text: string;
@@ -23,11 +22,7 @@ interface Piece {
  * Words from a model's tokens. A token that begins with a space (or SentencePiece's mark
  * for it) begins a word. Times are shifted by `offsetS` and end at `endS`, seconds.
  */
-export function wordsOf(
-  result: RecognizerResult,
-  offsetS: number,
-  endS: number,
-): TranscriptWord[] {
+export function wordsOf(result: RecognizerResult, offsetS: number, endS: number): TranscriptWord[] {
   const groups: Piece[][] = [];
   for (const piece of piecesOf(result, offsetS, endS)) {
     const text = piece.text.replace(/^[\s\u2581]+/u, '');
@@ -99,9 +94,7 @@ export function segmentOf(
     start: words[0]?.start ?? start,
     end: words.at(-1)?.end ?? end,
     avgLogprob:
-      logprobs.length === 0
-        ? 0
-        : logprobs.reduce((sum, value) => sum + value, 0) / logprobs.length,
+      logprobs.length === 0 ? 0 : logprobs.reduce((sum, value) => sum + value, 0) / logprobs.length,
     noSpeechProb: 0,
   };
   // Whisper says "en", SenseVoice "<|en|>".

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
-import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
-import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
-import { type VoiceActivityOptions } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   FRAME_SAMPLES,
   VoiceActivityTracker,
   type VoiceEvent,
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { type VoiceActivityOptions } from '@switchyard/engine-api/speech-recognizer.js';
 import { loadSherpa, toFloats, type VoiceDetector } from './library.js';
 
 const LIMITS = [
@@ -91,12 +91,8 @@ class VoiceActivitySession {
     // The library reports speech at its second loud frame, and silence at its
     // second quiet one.
     this.#tracker = new VoiceActivityTracker(options, FRAME_SAMPLES);
-    this.#threshold = Math.min(
-      HIGHEST_THRESHOLD,
-      Math.max(LOWEST_THRESHOLD, options.threshold),
-    );
-    this.#detector =
-      idleDetectors.get(this.#threshold)?.pop() ?? loadDetector(this.#threshold);
+    this.#threshold = Math.min(HIGHEST_THRESHOLD, Math.max(LOWEST_THRESHOLD, options.threshold));
+    this.#detector = idleDetectors.get(this.#threshold)?.pop() ?? loadDetector(this.#threshold);
     this.#detector.acceptWaveform(new Float32Array(CONTEXT_SAMPLES));
   }
 

@@ -83,10 +83,7 @@ export const isArticleOne = ({ word, next, previous }: Token): boolean =>
 export const isScale = (word: string): boolean => word === 'hundred' || SCALES.has(word);
 
 /** The group with the scale behind it, if both stay below `limit`. */
-function scaled(
-  group: Read<number> | undefined,
-  limit: number,
-): Read<number> | undefined {
+function scaled(group: Read<number> | undefined, limit: number): Read<number> | undefined {
   if (!group) return undefined;
   const { next } = group.last;
   // Below a thousand of each scale every sum is exact.
@@ -117,14 +114,12 @@ function withHundreds(head: Read<number>): Read<number> {
   if (last.word !== 'hundred') return head;
   const value = head.value * 100;
   const tail = belowHundred(behindAnd(last.next));
-  if (!tail || tail.last.next.word === 'hundred' || startsDigits(tail))
-    return { value, last };
+  if (!tail || tail.last.next.word === 'hundred' || startsDigits(tail)) return { value, last };
   return { value: value + tail.value, last: tail.last };
 }
 
 /** What is read at `token`: an "and" there is passed over. */
-export const behindAnd = (token: Token): Token =>
-  token.word === 'and' ? token.next : token;
+export const behindAnd = (token: Token): Token => (token.word === 'and' ? token.next : token);
 
 /** "eight hundred five five five": the area code is over. */
 const startsDigits = ({ value, last }: Read<number>): boolean =>

@@ -28,8 +28,7 @@ const parseOrdinal: Phrase<number> = first => {
   const { value } = cardinal;
   const { word, next } = cardinal.last;
   const scale = SCALE_ORDINALS.get(next.word);
-  if (scale !== undefined && value > 0 && value < 1000)
-    return { value: value * scale, last: next };
+  if (scale !== undefined && value > 0 && value < 1000) return { value: value * scale, last: next };
   // What could still have followed: units after "twenty", all below it after "hundred".
   const last = isScale(word) ? behindAnd(next) : next;
   const below = isScale(word) ? ORDINALS : TENS.has(word) ? ORDINAL_UNITS : undefined;
@@ -105,8 +104,7 @@ const monthFirst: Phrase<string> = first => {
   const year = day && yearAfterDay(day.last);
   if (day && year) return { ...year, value: `${month} ${day.text}, ${year.value}` };
   const bareYear = parseYear(first.next);
-  if (bareYear && isMonth(first))
-    return { ...bareYear, value: `${month} ${bareYear.value}` };
+  if (bareYear && isMonth(first)) return { ...bareYear, value: `${month} ${bareYear.value}` };
   return day && isDayOfMonth(first, day)
     ? { value: `${month} ${day.text}`, last: day.last }
     : undefined;
@@ -150,5 +148,4 @@ function isDayOfMonth({ word, previous }: Token, { ordinal, value }: Day): boole
   return BEFORE_DAYS.has(previous.word) || (ordinal && value > 3);
 }
 
-const capitalized = ({ word }: Token): string =>
-  word.charAt(0).toUpperCase() + word.slice(1);
+const capitalized = ({ word }: Token): string => word.charAt(0).toUpperCase() + word.slice(1);

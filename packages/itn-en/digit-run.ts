@@ -1,23 +1,13 @@
-import { DIGITS, ZERO_LETTERS } from './vocabulary.js';
-import {
-  asSpoken,
-  both,
-  anyOf,
-  named,
-  type Phrase,
-  type Read,
-  type Token,
-} from './token.js';
 import { isScale } from './cardinal.js';
+import { asSpoken, both, anyOf, named, type Phrase, type Read, type Token } from './token.js';
+import { DIGITS, ZERO_LETTERS } from './vocabulary.js';
 
 const REPEATS: ReadonlyMap<string, number> = new Map([
   ['double', 2],
   ['triple', 3],
 ]);
 /** "room two one oh well": what follows "oh" when it is a sigh and no zero. */
-const SIGHS = new Set(
-  'well no my yes yeah god dear boy man okay sorry wait i and but'.split(' '),
-);
+const SIGHS = new Set('well no my yes yeah god dear boy man okay sorry wait i and but'.split(' '));
 
 /** Single spoken digits in a row, of any length: "four one five", "double oh seven". */
 export const parseDigitRun: Phrase<string> = first => joined(digitSteps(first));
@@ -42,8 +32,7 @@ const digitStep = anyOf(
 
 function digitSteps(first: Token): readonly Read<string>[] {
   const steps: Read<string>[] = [];
-  for (let step = digitStep(first); step; step = digitStep(step.last.next))
-    steps.push(step);
+  for (let step = digitStep(first); step; step = digitStep(step.last.next)) steps.push(step);
   const last = steps.at(-1)?.last;
   return last && isSigh(last) ? steps.slice(0, -1) : steps;
 }
@@ -61,14 +50,11 @@ function joined(steps: readonly Read<string>[]): Read<string> | undefined {
   return last && { value: steps.map(({ value }) => value).join(''), last };
 }
 
-const isSigh = ({ word, next }: Token): boolean =>
-  ZERO_LETTERS.has(word) && SIGHS.has(next.word);
+const isSigh = ({ word, next }: Token): boolean => ZERO_LETTERS.has(word) && SIGHS.has(next.word);
 
 /** "one two three", "three two one": someone counts. */
 function isCounting(digits: string): boolean {
-  const steps = [...digits]
-    .slice(1)
-    .map((digit, index) => Number(digit) - Number(digits[index]));
+  const steps = [...digits].slice(1).map((digit, index) => Number(digit) - Number(digits[index]));
   return steps.every(step => step === 1) || steps.every(step => step === -1);
 }
 

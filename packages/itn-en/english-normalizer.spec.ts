@@ -248,11 +248,7 @@ const LEFT_ALONE: readonly string[] = [
     'third time lucky',
     'oh no',
   ],
-  ...[
-    'two or three thousand people',
-    'five or six hundred dollars',
-    'from one to two hundred',
-  ],
+  ...['two or three thousand people', 'five or six hundred dollars', 'from one to two hundred'],
   ...[
     'thanks a million',
     'a hundred times',
@@ -331,10 +327,7 @@ const IN_SENTENCES: Cases = [
     'Twenty years ago on may fifth at ten a m i paid fifty euros',
     '20 years ago on May 5 at 10 a.m. i paid €50',
   ],
-  [
-    'two and a half kilometers in ten and a half minutes',
-    '2.5 km in 10 and a half minutes',
-  ],
+  ['two and a half kilometers in ten and a half minutes', '2.5 km in 10 and a half minutes'],
   ['line one\nline twelve\n', 'line one\nline 12\n'],
 ];
 

@@ -1,11 +1,11 @@
+import { belowHundred, isArticleOne, parseCardinal } from './cardinal.js';
 import { writeDate, writeOrdinal } from './date.js';
 import { writeDigitRun } from './digit-run.js';
 import { writeMeasure } from './measure.js';
 import { writeMoney } from './money.js';
+import { parseQuantity, quantityText } from './quantity.js';
 import { writeTime } from './time.js';
 import { asSpoken, both, named, type Phrase, rewrite, tokenize } from './token.js';
-import { belowHundred, isArticleOne, parseCardinal } from './cardinal.js';
-import { parseQuantity, quantityText } from './quantity.js';
 import { isNumeric, SCALES, TEENS, TENS } from './vocabulary.js';
 
 /**

@@ -1,6 +1,6 @@
-import { UNITS_OF_MEASURE } from './vocabulary.js';
 import { type Quantity, quantityText, writeWithUnit } from './quantity.js';
 import { both, anyOf, named, type Phrase, type Read, said } from './token.js';
+import { UNITS_OF_MEASURE } from './vocabulary.js';
 
 /**
  * "fifty percent" → 50%, "five kilometers" → 5 km, "sixty miles per hour" → 60 mph,
@@ -22,9 +22,7 @@ function writeAmount(quantity: Quantity): Read<string> | undefined {
  */
 function keepsArticle({ article, last }: Quantity): boolean {
   const unit = last.next.word;
-  return (
-    article && (unit === 'degree' || (UNITS_OF_MEASURE.has(unit) && !unit.endsWith('s')))
-  );
+  return article && (unit === 'degree' || (UNITS_OF_MEASURE.has(unit) && !unit.endsWith('s')));
 }
 
 const degree = said('°', 'degree', 'degrees');
@@ -42,19 +40,13 @@ const POWERS: ReadonlyMap<string, string> = new Map([
 ]);
 /** Units whose squares and cubes are written with a raised digit. */
 const LENGTH_SYMBOLS = new Set(['km', 'm', 'cm', 'mm']);
-const LENGTHS = new Map(
-  [...UNITS_OF_MEASURE].filter(([, symbol]) => LENGTH_SYMBOLS.has(symbol)),
-);
+const LENGTHS = new Map([...UNITS_OF_MEASURE].filter(([, symbol]) => LENGTH_SYMBOLS.has(symbol)));
 
 const size = anyOf(
   named(UNITS_OF_MEASURE),
   both(named(POWERS), named(LENGTHS), (power, unit) => `${unit}${power}`),
 );
-const rate = anyOf(
-  said('/h', 'per hour'),
-  said('/s', 'per second'),
-  said('/min', 'per minute'),
-);
+const rate = anyOf(said('/h', 'per hour'), said('/s', 'per second'), said('/min', 'per minute'));
 
 const symbol: Phrase<string> = first => {
   const unit = size(first);

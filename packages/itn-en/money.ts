@@ -1,7 +1,7 @@
 import { behindAnd, parseCardinal } from './cardinal.js';
-import { CURRENCIES } from './vocabulary.js';
 import { type Quantity, writeWithUnit } from './quantity.js';
 import { type Phrase, type Read, type Token } from './token.js';
+import { CURRENCIES } from './vocabulary.js';
 
 const CENTS = new Set(['cent', 'cents']);
 const PENCE = new Set(['penny', 'pence']);
@@ -18,8 +18,7 @@ export const writeMoney: Phrase<string> = first =>
 
 function writeAmount(quantity: Quantity): Read<string> | undefined {
   const unit = quantity.last.next;
-  if (unit.word === 'pound' || unit.word === 'pounds')
-    return writePounds(quantity, unit.next);
+  if (unit.word === 'pound' || unit.word === 'pounds') return writePounds(quantity, unit.next);
   const symbol = CURRENCIES.get(unit.word);
   if (symbol === undefined) return undefined;
   const cents = parseCents(quantity, CENTS);

@@ -1,19 +1,7 @@
-import {
-  isArticleOne,
-  isolated,
-  pairText,
-  parseCardinal,
-  parsePair,
-} from './cardinal.js';
+import { isArticleOne, isolated, pairText, parseCardinal, parsePair } from './cardinal.js';
 import { parseDigitRun } from './digit-run.js';
 import { type Read, said, type Token } from './token.js';
-import {
-  CURRENCIES,
-  isDegree,
-  isNumeric,
-  SCALES,
-  UNITS_OF_MEASURE,
-} from './vocabulary.js';
+import { CURRENCIES, isDegree, isNumeric, SCALES, UNITS_OF_MEASURE } from './vocabulary.js';
 
 export interface Quantity {
   /** `-` or nothing. */
@@ -104,9 +92,7 @@ const POINT_AS_NOUN = new Set(
 
 /** "ten minus five" is arithmetic, and its words say so. */
 const isSign = ({ word, next, previous }: Token): boolean =>
-  (word === 'minus' || word === 'negative') &&
-  next.word !== '' &&
-  !isNumeric(previous.word);
+  (word === 'minus' || word === 'negative') && next.word !== '' && !isNumeric(previous.word);
 
 function pairNumber(first: Token): Quantity | undefined {
   const pair = parsePair(first);
@@ -119,9 +105,10 @@ function cardinalNumber(first: Token): Quantity | undefined {
   const cardinal = parseCardinal(first);
   if (!cardinal) return undefined;
   const { value } = cardinal;
-  const [name, size] = [...SCALES]
-    .filter(([, scale]) => scale >= 1e6 && scale <= value)
-    .at(-1) ?? ['', 1];
+  const [name, size] = [...SCALES].filter(([, scale]) => scale >= 1e6 && scale <= value).at(-1) ?? [
+    '',
+    1,
+  ];
   const scaled = name !== '' && value % size === 0;
   return {
     ...PLAIN,
@@ -160,10 +147,7 @@ function pointDecimals(first: Token, whole: Quantity): Quantity | undefined {
 
 /** Words in which "and a half" before them becomes ".5". */
 const isUnitWord = (word: string): boolean =>
-  word === 'percent' ||
-  isDegree(word) ||
-  CURRENCIES.has(word) ||
-  UNITS_OF_MEASURE.has(word);
+  word === 'percent' || isDegree(word) || CURRENCIES.has(word) || UNITS_OF_MEASURE.has(word);
 
 const AND_A_HALF = said('5', 'and a half');
 

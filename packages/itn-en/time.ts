@@ -1,19 +1,5 @@
-import {
-  belowHundred,
-  isolated,
-  type NumberPair,
-  pairText,
-  parsePair,
-} from './cardinal.js';
-import {
-  both,
-  anyOf,
-  named,
-  type Phrase,
-  type Read,
-  said,
-  type Token,
-} from './token.js';
+import { belowHundred, isolated, type NumberPair, pairText, parsePair } from './cardinal.js';
+import { both, anyOf, named, type Phrase, type Read, said, type Token } from './token.js';
 import { isNumeric, TEENS, UNITS, ZERO_LETTERS } from './vocabulary.js';
 
 const BEFORE_TIMES = new Set([
@@ -27,16 +13,7 @@ const BEFORE_TIMES = new Set([
   'from',
   'since',
 ]);
-const BEFORE_YEARS = new Set([
-  'in',
-  'year',
-  'of',
-  'circa',
-  'room',
-  'flight',
-  'route',
-  'number',
-]);
+const BEFORE_YEARS = new Set(['in', 'year', 'of', 'circa', 'room', 'flight', 'route', 'number']);
 const BETWEEN_TIMES = new Set(['to', 'until', 'till', 'through', 'and', 'or']);
 
 /**
@@ -49,9 +26,7 @@ export const writeTime: Phrase<string> = first => {
   // "nine thirty to five fifteen": the first time decides what the second is.
   const link = time.last.next;
   const second = BETWEEN_TIMES.has(link.word) ? plainClock(link.next) : undefined;
-  return second
-    ? { ...second, value: `${time.value} ${link.spoken} ${second.value}` }
-    : time;
+  return second ? { ...second, value: `${time.value} ${link.spoken} ${second.value}` } : time;
 };
 
 /** 1..12 */
@@ -160,12 +135,7 @@ const saysQuarterTo = (first: Token, last: Token): boolean =>
 /** "half", "[a] quarter", "twenty [minutes]". */
 const minutesShare = anyOf(said(30, 'half'), said(15, 'quarter', 'a quarter'), first => {
   const minutes = belowHundred(first);
-  if (
-    !minutes ||
-    minutes.value % 5 !== 0 ||
-    minutes.value > 25 ||
-    isNumeric(first.previous.word)
-  )
+  if (!minutes || minutes.value % 5 !== 0 || minutes.value > 25 || isNumeric(first.previous.word))
     return undefined;
   const { next } = minutes.last;
   return next.word === 'minutes' ? { ...minutes, last: next } : minutes;

@@ -46,11 +46,7 @@ const inOrder =
 
 /** One phrase behind the other. */
 export const both =
-  <A, B, T>(
-    begin: Phrase<A>,
-    end: Phrase<B>,
-    value: (first: A, second: B) => T,
-  ): Phrase<T> =>
+  <A, B, T>(begin: Phrase<A>, end: Phrase<B>, value: (first: A, second: B) => T): Phrase<T> =>
   first => {
     const one = begin(first);
     const two = one && end(one.last.next);
@@ -60,10 +56,7 @@ export const both =
 /**
  * The first rule that reads a phrase writes it; a token that starts none stays as it is.
  */
-export function rewrite(
-  begin: Token | undefined,
-  rules: readonly Phrase<string>[],
-): string {
+export function rewrite(begin: Token | undefined, rules: readonly Phrase<string>[]): string {
   const rule = anyOf(...rules);
   const pieces: string[] = [];
   for (let first = begin; first;) {

@@ -56,8 +56,7 @@ export const UNITS_OF_MEASURE: ReadonlyMap<string, string> = new Map([
   ['gigahertz', 'GHz'],
 ]);
 
-export const isDegree = (word: string): boolean =>
-  word === 'degree' || word === 'degrees';
+export const isDegree = (word: string): boolean => word === 'degree' || word === 'degrees';
 
 const numbered = (
   names: readonly string[],
@@ -73,9 +72,7 @@ export const UNITS: ReadonlyMap<string, number> = new Map(
 /** 10..19 */
 export const TEENS: ReadonlyMap<string, number> = new Map(
   numbered(
-    'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
-      ' ',
-    ),
+    'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(' '),
     10,
   ),
 );
@@ -94,9 +91,7 @@ export const SCALES: ReadonlyMap<string, number> = new Map([
 export const ORDINALS: ReadonlyMap<string, number> = new Map([
   ...numbered(
     `first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
-     thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth`.split(
-      /\s+/,
-    ),
+     thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth`.split(/\s+/),
     1,
   ),
   ...[...TENS].map(([name, value]) => [name.replace(/y$/, 'ieth'), value] as const),

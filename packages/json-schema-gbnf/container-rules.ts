@@ -39,11 +39,7 @@ interface Property {
  * An object: named properties in their order, or any number of members where
  * none are named.
  */
-export function objectExpression(
-  schema: Schema,
-  path: string,
-  writer: SchemaWriter,
-): string {
+export function objectExpression(schema: Schema, path: string, writer: SchemaWriter): string {
   const properties = propertiesOf(schema, path, writer);
   const inside =
     properties.length > 0
@@ -52,18 +48,13 @@ export function objectExpression(
   return `"{" space ${inside} space "}"`;
 }
 
-function propertiesOf(
-  schema: Schema,
-  path: string,
-  writer: SchemaWriter,
-): readonly Property[] {
+function propertiesOf(schema: Schema, path: string, writer: SchemaWriter): readonly Property[] {
   const required = new Set(namesAt(schema, 'required', path));
   const properties = objectAt(schema, 'properties', path);
   const rest = othersOf(schema);
   const keys = keysOf(schema, path, writer);
   const isOpen = rest !== false;
-  const listed =
-    Object.keys(properties).length === 0 && isOpen ? (keys.listed ?? []) : [];
+  const listed = Object.keys(properties).length === 0 && isOpen ? (keys.listed ?? []) : [];
   const names = new Set([...Object.keys(properties), ...required, ...listed]);
   return [...names].flatMap(name => {
     const isNamed = Object.hasOwn(properties, name);
@@ -75,10 +66,7 @@ function propertiesOf(
       return [{ name, schema: own, path: `${path}.${at}`, isRequired }];
     }
     if (isRequired)
-      throw refused(
-        `${path}.required`,
-        `${shown(name)} is no property that may be there`,
-      );
+      throw refused(`${path}.required`, `${shown(name)} is no property that may be there`);
     return [];
   });
 }
@@ -92,13 +80,11 @@ function keysOf(
   path: string,
   writer: SchemaWriter,
 ): ReturnType<StringRules['of']> & { readonly listed?: readonly string[] } {
-  if (schema.propertyNames === undefined)
-    return { expression: () => 'string', allows: () => true };
+  if (schema.propertyNames === undefined) return { expression: () => 'string', allows: () => true };
   const at = `${path}.propertyNames`;
   const names: Schema = { ...writer.resolved(schema.propertyNames, at), type: 'string' };
   for (const keyword of ['anyOf', 'oneOf', 'nullable'])
-    if (names[keyword] !== undefined)
-      throw refused(`${at}.${keyword}`, 'cannot be held for names');
+    if (names[keyword] !== undefined) throw refused(`${at}.${keyword}`, 'cannot be held for names');
   const listed = writer.valuesOf(names, at) as readonly string[] | undefined;
   return listed
     ? { listed, expression: () => '', allows: name => listed.includes(name) }
@@ -167,8 +153,7 @@ function freeMembers(schema: Schema, path: string, writer: SchemaWriter): string
   if (isClosed || most === 0) return '';
   const key = keysOf(schema, path, writer).expression();
   if (key === '') return '';
-  const value =
-    rest === true ? 'value' : writer.rule(rest, `${path}.additionalProperties`);
+  const value = rest === true ? 'value' : writer.rule(rest, `${path}.additionalProperties`);
   const member = `${key} space ":" space ${value}`;
   const more =
     most === Infinity
@@ -180,11 +165,7 @@ function freeMembers(schema: Schema, path: string, writer: SchemaWriter): string
 /** Values of a list whose items must differ: each may come once, in this order. */
 const MOST_UNIQUE = 30;
 
-export function arrayExpression(
-  schema: Schema,
-  path: string,
-  writer: SchemaWriter,
-): string {
+export function arrayExpression(schema: Schema, path: string, writer: SchemaWriter): string {
   const bounds = boundsOf(schema, ['minItems', 'maxItems'], path);
   const { first, rest } = itemsOf(schema, path);
   if (schema.uniqueItems === true && bounds.most > 1)
@@ -211,8 +192,7 @@ function itemsOf(
 ): { readonly first: readonly Item[]; readonly rest: Item } {
   const isOlder = Array.isArray(schema.items);
   const [list, rest] = isOlder ? ['items', 'additionalItems'] : ['prefixItems', 'items'];
-  const first =
-    schema[list] === undefined ? [] : schemaList(schema[list], `${path}.${list}`);
+  const first = schema[list] === undefined ? [] : schemaList(schema[list], `${path}.${list}`);
   return {
     first: first.map((item, index) => ({
       schema: item,
@@ -259,8 +239,7 @@ function different(
   path: string,
   writer: SchemaWriter,
 ): string {
-  const values =
-    item && writer.valuesOf(writer.resolved(item.schema, item.path), item.path);
+  const values = item && writer.valuesOf(writer.resolved(item.schema, item.path), item.path);
   if (values === undefined || values.length > MOST_UNIQUE)
     throw refused(
       `${path}.uniqueItems`,

@@ -142,8 +142,7 @@ class GrammarWalk {
 }
 
 function demandAtMost(most: number, count: number, what: string, param: string): void {
-  if (count > most)
-    throw refused(param, `it comes to ${count} ${what}; at most ${most}`);
+  if (count > most) throw refused(param, `it comes to ${count} ${what}; at most ${most}`);
 }
 
 /** One item of a sequence: what matches characters, or another rule, so many times. */
@@ -260,8 +259,7 @@ class GbnfReader {
   }
 
   #noCharacter(end: string): GrammarError {
-    if (this.#at >= this.text.length)
-      return this.#wrong(`\`${end}\` is missing at the end`);
+    if (this.#at >= this.text.length) return this.#wrong(`\`${end}\` is missing at the end`);
     return this.#wrong(
       'this escape is not known: \\\\ \\" \\[ \\] \\- \\n \\r \\t \\xFF \\uFFFF and \\UFFFFFFFF are',
     );
@@ -304,10 +302,7 @@ class GbnfReader {
     const digits = this.#match(/\d+/y);
     this.#skip(isNested);
     if (digits !== undefined && Number(digits) > MOST_REPETITIONS)
-      throw this.#wrong(
-        `a count of repetitions is from 0 to ${MOST_REPETITIONS}`,
-        start,
-      );
+      throw this.#wrong(`a count of repetitions is from 0 to ${MOST_REPETITIONS}`, start);
     return digits === undefined ? undefined : Number(digits);
   }
 
@@ -319,8 +314,7 @@ class GbnfReader {
   ): GbnfItem {
     if (last === undefined || last.elements === 0)
       throw this.#wrong('nothing stands before this that it repeats', start);
-    if (most < least)
-      throw this.#wrong(`at least ${least} and at most ${most} cannot be`, start);
+    if (most < least) throw this.#wrong(`at least ${least} and at most ${most} cannot be`, start);
     if (weight > MOST_REPETITIONS)
       throw this.#wrong(
         `with what it repeats this comes to ${weight} rules; at most ${MOST_REPETITIONS}`,
@@ -380,8 +374,7 @@ class GbnfReader {
 }
 
 /** Of a literal or a class. */
-const CHARACTER =
-  /\\(?:[trn\\"[\]-]|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})|[^\\]/uy;
+const CHARACTER = /\\(?:[trn\\"[\]-]|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})|[^\\]/uy;
 
 const once = (elements: number): GbnfItem => ({ elements, least: 1, most: 1 });
 

@@ -17,5 +17,4 @@ export class GrammarError extends Error {
 export const refused = (path: string, why: string): GrammarError =>
   new GrammarError(clipped(path), why);
 
-const clipped = (path: string): string =>
-  path.length <= 200 ? path : `${path.slice(0, 200)}…`;
+const clipped = (path: string): string => (path.length <= 200 ? path : `${path.slice(0, 200)}…`);

@@ -1,6 +1,6 @@
 import { MOST_REPETITIONS } from './gbnf-limits.js';
-import { type Bounds } from './schema-fields.js';
 import { refused } from './grammar-error.js';
+import { type Bounds } from './schema-fields.js';
 
 /**
  * One rule of repetitions has so many: more would be past llama.cpp's bound, which it
@@ -32,9 +32,7 @@ export const anyObjectGrammar = (): string => rulesText(new Map([['root', 'objec
 
 /** With the rules of JSON, which the given ones name. */
 const rulesText = (rules: ReadonlyMap<string, string>): string =>
-  [...rules, ...Object.entries(BASIC)]
-    .map(([name, body]) => `${name} ::= ${body}`)
-    .join('\n');
+  [...rules, ...Object.entries(BASIC)].map(([name, body]) => `${name} ::= ${body}`).join('\n');
 
 export const either = (options: readonly string[]): string => `(${options.join(' | ')})`;
 
@@ -119,9 +117,6 @@ export class GrammarRules {
   }
 
   #tooLong(path: string): Error {
-    return refused(
-      path,
-      `it comes to more than ${MOST_CHARACTERS} characters of grammar`,
-    );
+    return refused(path, `it comes to more than ${MOST_CHARACTERS} characters of grammar`);
   }
 }

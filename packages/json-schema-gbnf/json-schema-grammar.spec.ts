@@ -46,9 +46,7 @@ describe('schemaGrammar', () => {
 
   it('follows references, also to itself', () => {
     const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } };
-    expect(schemaGrammar({ $ref: '#/$defs/node', $defs: { node } }, 'schema')).toMatch(
-      /r2 ::= r1/,
-    );
+    expect(schemaGrammar({ $ref: '#/$defs/node', $defs: { node } }, 'schema')).toMatch(/r2 ::= r1/);
   });
 
   it.each([
@@ -57,18 +55,9 @@ describe('schemaGrammar', () => {
     [{ type: 'integer', multipleOf: 7 }, 'schema.multipleOf'],
     [{ type: 'string', pattern: '(a)\\1' }, 'schema.pattern'],
     [{ type: 'string', pattern: '^(a|b)*a(a|b){20}$' }, 'schema.pattern'],
-    [
-      { type: 'string', pattern: '^a$', minLength: 2 },
-      'there is no text that meets all',
-    ],
-    [
-      { type: 'string', format: 'email', pattern: '^[a-z]+$' },
-      'there is no text that meets all',
-    ],
-    [
-      { type: 'array', items: { type: 'string' }, uniqueItems: true },
-      'schema.uniqueItems',
-    ],
+    [{ type: 'string', pattern: '^a$', minLength: 2 }, 'there is no text that meets all'],
+    [{ type: 'string', format: 'email', pattern: '^[a-z]+$' }, 'there is no text that meets all'],
+    [{ type: 'array', items: { type: 'string' }, uniqueItems: true }, 'schema.uniqueItems'],
     [{ type: 'object', patternProperties: {} }, 'schema.patternProperties'],
     [{ not: {} }, 'schema.not'],
     [{ type: 'string', minimun: 3 }, 'schema.minimun'],
@@ -105,18 +94,9 @@ describe('schemaGrammar', () => {
       { type: 'string', maxLength: 20_000 },
       '`schema.maxLength`: must be a whole number from 0 to 10000; got 20000',
     ],
-    [
-      { type: 'object', required: 5 },
-      '`schema.required`: must be a list of names; got 5',
-    ],
-    [
-      { type: 'object', properties: null },
-      '`schema.properties`: must be an object; got null',
-    ],
-    [
-      { type: 'array', items: null },
-      '`schema.items`: a schema is an object or true; got null',
-    ],
+    [{ type: 'object', required: 5 }, '`schema.required`: must be a list of names; got 5'],
+    [{ type: 'object', properties: null }, '`schema.properties`: must be an object; got null'],
+    [{ type: 'array', items: null }, '`schema.items`: a schema is an object or true; got null'],
     [{ $ref: '#/$defs/a', $defs: { a: { type: 'thing' } } }, '`schema.$defs.a.type`'],
     [
       { enum: Array.from({ length: 20_000 }, (_, at) => at) },
@@ -185,9 +165,9 @@ describe('keywords', () => {
       'x-order': 3,
       discriminator: { propertyName: 'a' },
     };
-    expect(
-      root({ type: 'boolean', ...notes, minimum: 3, pattern: 'x', uniqueItems: true }),
-    ).toBe('boolean');
+    expect(root({ type: 'boolean', ...notes, minimum: 3, pattern: 'x', uniqueItems: true })).toBe(
+      'boolean',
+    );
   });
 
   it('of numbers are digits: the bounds that zod writes for every integer', () => {
@@ -225,6 +205,5 @@ describe('a schema of many optional properties', () => {
 });
 
 describe('anyObjectGrammar', () => {
-  it('is an object of anything', () =>
-    expect(anyObjectGrammar()).toMatch(/^root ::= object$/m));
+  it('is an object of anything', () => expect(anyObjectGrammar()).toMatch(/^root ::= object$/m));
 });

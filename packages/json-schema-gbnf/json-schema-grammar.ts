@@ -1,12 +1,8 @@
-import {
-  arrayExpression,
-  objectExpression,
-  type SchemaWriter,
-} from './container-rules.js';
+import { arrayExpression, objectExpression, type SchemaWriter } from './container-rules.js';
+import { refused } from './grammar-error.js';
 import { either, GrammarRules, literal } from './grammar-rules.js';
 import { numberAllows, numberExpression } from './number-rules.js';
 import { isSchemaObject, type Schema, schemaList, shown } from './schema-fields.js';
-import { refused } from './grammar-error.js';
 import { isAnnotation, JSON_TYPES, keywordOf } from './schema-keywords.js';
 import { mergedSchemas } from './schema-merge.js';
 import { StringRules } from './string-rules.js';
@@ -28,11 +24,8 @@ export function schemaGrammar(schema: object, path: string): string {
 }
 
 /** As `schemaGrammar`, among other rules. */
-export const schemaExpression = (
-  schema: object,
-  path: string,
-  rules: GrammarRules,
-): string => new SchemaGrammar(schema as Schema, path, rules).expression();
+export const schemaExpression = (schema: object, path: string, rules: GrammarRules): string =>
+  new SchemaGrammar(schema as Schema, path, rules).expression();
 
 class SchemaGrammar implements SchemaWriter {
   readonly strings: StringRules;
@@ -87,8 +80,7 @@ class SchemaGrammar implements SchemaWriter {
     if (reference !== undefined) {
       const [target, place] = this.#targetOf(reference, path);
       const followed = this.resolved(target, place);
-      schema =
-        Object.keys(rest).length === 0 ? followed : mergedSchemas(rest, followed, path);
+      schema = Object.keys(rest).length === 0 ? followed : mergedSchemas(rest, followed, path);
     }
     const { allOf, ...own } = schema;
     if (allOf === undefined) return schema;
@@ -102,8 +94,7 @@ class SchemaGrammar implements SchemaWriter {
     const { const: constant, enum: choices, type } = schema;
     if (choices === undefined && constant === undefined)
       return type === 'boolean' ? [true, false] : type === 'null' ? [null] : undefined;
-    const listed =
-      choices === undefined ? [constant] : schemaList(choices, `${path}.enum`);
+    const listed = choices === undefined ? [constant] : schemaList(choices, `${path}.enum`);
     const wanted = constant === undefined ? undefined : JSON.stringify(constant);
     return listed
       .filter(value => wanted === undefined || JSON.stringify(value) === wanted)
@@ -112,17 +103,13 @@ class SchemaGrammar implements SchemaWriter {
 
   #expression(schema: unknown, path: string): string {
     if (schema === true) return 'value';
-    return this.rules.inside(path, () =>
-      this.#expressionOf(schemaOf(schema, path), path),
-    );
+    return this.rules.inside(path, () => this.#expressionOf(schemaOf(schema, path), path));
   }
 
   #expressionOf(schema: Schema, path: string): string {
     const { $ref: reference, allOf, nullable, anyOf, oneOf } = schema;
-    if (reference !== undefined && isAlone(schema, '$ref'))
-      return this.#reference(reference, path);
-    if (reference !== undefined || allOf !== undefined)
-      return this.#joined(schema, allOf, path);
+    if (reference !== undefined && isAlone(schema, '$ref')) return this.#reference(reference, path);
+    if (reference !== undefined || allOf !== undefined) return this.#joined(schema, allOf, path);
     demandKnown(schema, path);
     if (nullable === true)
       return either([this.#expression({ ...schema, nullable: false }, path), 'null']);
@@ -141,9 +128,7 @@ class SchemaGrammar implements SchemaWriter {
     if (schema.enum !== undefined || schema.const !== undefined) {
       const values = this.valuesOf(schema, path) ?? [];
       if (values.length > 0)
-        return schema.enum === undefined
-          ? literal(values[0])
-          : either(values.map(literal));
+        return schema.enum === undefined ? literal(values[0]) : either(values.map(literal));
       throw refused(
         `${path}.${schema.enum === undefined ? 'const' : 'enum'}`,
         'no value meets the keywords beside it',
@@ -152,16 +137,13 @@ class SchemaGrammar implements SchemaWriter {
     const types = typesOf(schema, path);
     if (types.length === 0) return 'value';
     const written = [...new Set(types)].map(type => this.#typed(schema, type, path));
-    return Array.isArray(schema.type) || written.length > 1
-      ? either(written)
-      : written[0]!;
+    return Array.isArray(schema.type) || written.length > 1 ? either(written) : written[0]!;
   }
 
   /** What stands beside the options holds for each of them. */
   #either(schema: Schema, keyword: 'anyOf' | 'oneOf', path: string): string {
     const { [keyword]: options, ...rest } = schema;
-    if (rest.oneOf !== undefined)
-      throw refused(`${path}.oneOf`, 'cannot be held beside `anyOf`');
+    if (rest.oneOf !== undefined) throw refused(`${path}.oneOf`, 'cannot be held beside `anyOf`');
     const isPlain = isAlone(schema, keyword);
     return either(
       schemaList(options, `${path}.${keyword}`).map((option, index) => {
@@ -194,18 +176,11 @@ class SchemaGrammar implements SchemaWriter {
   #allows(schema: Schema, value: unknown, path: string): boolean {
     const types = schema.type === undefined ? undefined : typesOf(schema, path);
     const own = typeOf(value);
-    if (
-      types &&
-      !types.includes(own) &&
-      !(own === 'integer' && types.includes('number'))
-    )
+    if (types && !types.includes(own) && !(own === 'integer' && types.includes('number')))
       return false;
-    if (typeof value === 'number')
-      return numberAllows(withFormat(schema, path), value, path);
+    if (typeof value === 'number') return numberAllows(withFormat(schema, path), value, path);
     if (typeof value === 'string') return this.strings.of(schema, path).allows(value);
-    const unchecked = Object.keys(schema).find(name =>
-      keywordOf(name).of?.includes(own),
-    );
+    const unchecked = Object.keys(schema).find(name => keywordOf(name).of?.includes(own));
     if (unchecked === undefined) return true;
     throw refused(
       `${path}.${unchecked}`,
@@ -214,8 +189,7 @@ class SchemaGrammar implements SchemaWriter {
   }
 
   #reference(reference: unknown, path: string): string {
-    const known =
-      typeof reference === 'string' ? this.#references.get(reference) : undefined;
+    const known = typeof reference === 'string' ? this.#references.get(reference) : undefined;
     if (known !== undefined) return known;
     const [target, place] = this.#targetOf(reference, path);
     const name = this.rules.add();
@@ -237,8 +211,7 @@ class SchemaGrammar implements SchemaWriter {
       target = isThere ? (target as Schema)[part] : undefined;
       place = `${place}.${part}`;
     }
-    if (target === undefined)
-      throw refused(`${path}.$ref`, `${shown(reference)} leads nowhere`);
+    if (target === undefined) throw refused(`${path}.$ref`, `${shown(reference)} leads nowhere`);
     return [target, place];
   }
 }
@@ -293,12 +266,7 @@ function typeOf(value: unknown): JsonType {
   return Number.isInteger(value) ? 'integer' : (typeof value as JsonType);
 }
 
-const DESCRIBING_NUMBERS: ReadonlySet<unknown> = new Set([
-  'int64',
-  'float',
-  'double',
-  'decimal',
-]);
+const DESCRIBING_NUMBERS: ReadonlySet<unknown> = new Set(['int64', 'float', 'double', 'decimal']);
 
 /** Of a number. */
 function withFormat(schema: Schema, path: string): Schema {

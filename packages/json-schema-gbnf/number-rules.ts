@@ -1,6 +1,6 @@
+import { refused } from './grammar-error.js';
 import { either } from './grammar-rules.js';
 import { type Schema, shown } from './schema-fields.js';
-import { refused } from './grammar-error.js';
 import { type StringRules } from './string-rules.js';
 
 /** In units of the last digit, both included. */
@@ -54,8 +54,7 @@ export function numberExpression(
   const scale = type === 'integer' ? 0 : (step?.scale ?? fractionDigits(limits));
   const range = rangeOf(limits, { scale, furthest: furthestOf(step, scale) }, path);
   const units = step === undefined ? 1n : wholeStep(step, scale);
-  const within = (part: Range): string =>
-    rules.matching(withinPattern(part, scale), path);
+  const within = (part: Range): string => rules.matching(withinPattern(part, scale), path);
   if (units === 1n) return signed(range, within);
   const values = fewMultiples(range, units);
   if (values?.length === 0)
@@ -66,10 +65,7 @@ export function numberExpression(
   if (values) return either(values.map(value => `"${shortText(value, scale)}"`));
   const digits = scale > 0 ? 0 : residueDigits(units);
   if (digits === 0)
-    throw refused(
-      `${path}.multipleOf`,
-      `${shown(schema.multipleOf)} cannot be held in this range`,
-    );
+    throw refused(`${path}.multipleOf`, `${shown(schema.multipleOf)} cannot be held in this range`);
   return signed(range, part => multiples(part, units, digits, within));
 }
 
@@ -137,9 +133,7 @@ const wholeStep = (step: Decimal, scale: number): bigint => {
   const { floor, isExact } = unitsAt(step, scale);
   // Of whole numbers, those that are multiples of a fraction are those of its numerator
   // in lowest terms.
-  return isExact
-    ? floor
-    : step.units / greatestDivisor(step.units, 10n ** BigInt(step.scale));
+  return isExact ? floor : step.units / greatestDivisor(step.units, 10n ** BigInt(step.scale));
 };
 
 const greatestDivisor = (a: bigint, b: bigint): bigint =>
@@ -147,15 +141,11 @@ const greatestDivisor = (a: bigint, b: bigint): bigint =>
 
 function fractionDigits(limits: Limits): number {
   const excluded = limits.flatMap(limit => (limit?.isExcluded ? [limit.value] : []));
-  const whole = Math.max(
-    1,
-    ...excluded.map(value => String(decimalWhole(value)).length),
-  );
+  const whole = Math.max(1, ...excluded.map(value => String(decimalWhole(value)).length));
   return Math.max(0, Math.min(FRACTION_DIGITS, EXACT_DIGITS - whole));
 }
 
-const decimalWhole = (value: number): bigint =>
-  unitsAt(decimalOf(Math.abs(value)), 0).floor;
+const decimalWhole = (value: number): bigint => unitsAt(decimalOf(Math.abs(value)), 0).floor;
 
 const largest = (digits: number): bigint => 10n ** BigInt(digits) - 1n;
 
@@ -201,8 +191,7 @@ function withinPattern({ least, most }: Range, scale: number): string {
 /** The first digit that differs decides, where there are equally many before the point. */
 function atLeast(bound: string): string {
   const { length } = bound.split('.')[0]!;
-  const behind = (at: number): string =>
-    at > length ? '\\d*' : `\\d{${length - at}}([.]\\d*)?`;
+  const behind = (at: number): string => (at > length ? '\\d*' : `\\d{${length - at}}([.]\\d*)?`);
   const equallyLong = [...bound].reduceRight(
     (rest, character, at) =>
       /[.9]/.test(character)
@@ -223,10 +212,7 @@ function shortText(units: bigint, scale: number): string {
 }
 
 /** All multiples in the range; undefined: there are many. */
-function fewMultiples(
-  { least, most }: Range,
-  step: bigint,
-): readonly bigint[] | undefined {
+function fewMultiples({ least, most }: Range, step: bigint): readonly bigint[] | undefined {
   const first = least + (((-least % step) + step) % step);
   const count = first > most ? 0n : (most - first) / step + 1n;
   if (count > BigInt(MOST_VALUES)) return undefined;
@@ -239,9 +225,7 @@ function fewMultiples(
  */
 function residueDigits(step: bigint): number {
   const digits = [1, 2, 3, 4, 5, 6].find(count => 10n ** BigInt(count) % step === 0n);
-  return digits !== undefined && 10n ** BigInt(digits) / step <= MOST_RESIDUES
-    ? digits
-    : 0;
+  return digits !== undefined && 10n ** BigInt(digits) / step <= MOST_RESIDUES ? digits : 0;
 }
 
 /** Any leading digits, then last ones that make it a multiple; empty: there is none. */
@@ -284,9 +268,7 @@ function decimalOf(value: number): Decimal {
   const [whole, fraction = ''] = digits.split('.') as [string, string?];
   const scale = fraction.length - Number(exponent);
   const units = BigInt(whole + fraction);
-  return scale >= 0
-    ? { units, scale }
-    : { units: units * 10n ** BigInt(-scale), scale: 0 };
+  return scale >= 0 ? { units, scale } : { units: units * 10n ** BigInt(-scale), scale: 0 };
 }
 
 /** `value · 10^scale`, and what is lost by that: 0 or less than one unit. */

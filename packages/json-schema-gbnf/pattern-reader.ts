@@ -1,10 +1,5 @@
 import { type GrammarError, refused } from './grammar-error.js';
-import {
-  type CodeRange,
-  complementOf,
-  type Language,
-  type Languages,
-} from './regular-language.js';
+import { type CodeRange, complementOf, type Language, type Languages } from './regular-language.js';
 
 /** Compiled backwards: what follows is given, so that `$` and look-aheads can ask for it. */
 interface Part {
@@ -28,16 +23,16 @@ function rangeOf(character: string): CodeRange {
   return [code, code];
 }
 
-const EVERY_UNIT = Array.from({ length: 0x1_0000 }, (_, unit) =>
-  String.fromCharCode(unit),
-).join('');
+const EVERY_UNIT = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit)).join(
+  '',
+);
 
 /** Code units that JavaScript's own `one` stands for. */
 const rangesOf = (one: string): readonly CodeRange[] =>
-  Array.from(
-    EVERY_UNIT.matchAll(new RegExp(`${one}+`, 'g')),
-    ({ 0: run, index }): CodeRange => [index, index + run.length - 1],
-  );
+  Array.from(EVERY_UNIT.matchAll(new RegExp(`${one}+`, 'g')), ({ 0: run, index }): CodeRange => [
+    index,
+    index + run.length - 1,
+  ]);
 
 const ANY = rangesOf('.');
 const CLASSES: Readonly<Record<string, readonly CodeRange[]>> = Object.fromEntries(
@@ -58,11 +53,7 @@ const CONTROLS: Readonly<Record<string, string>> = {
  * @param path of the pattern in the request, for messages
  * @throws GrammarError at what no regular language holds, or what is not known here
  */
-export function patternLanguage(
-  pattern: string,
-  path: string,
-  languages: Languages,
-): Language {
+export function patternLanguage(pattern: string, path: string, languages: Languages): Language {
   if (pattern.length > MOST_CHARACTERS)
     throw refused(path, `has more than ${MOST_CHARACTERS} characters`);
   return new PatternReader(pattern, path, languages).language();
@@ -115,8 +106,7 @@ class PatternReader {
     if (this.#take('(')) return this.#group();
     const character = this.#next();
     if (character === '\\') return this.#one(this.#escape());
-    if ('*+?{'.includes(character))
-      throw this.#wrong(`nothing stands before \`${character}\``);
+    if ('*+?{'.includes(character)) throw this.#wrong(`nothing stands before \`${character}\``);
     return this.#one([rangeOf(character)]);
   }
 
@@ -162,10 +152,7 @@ class PatternReader {
       before: (rest, isStart) =>
         hasZeroWidth
           ? this.#eitherBefore(options, rest, isStart)
-          : languages.sequence(
-              this.#eitherBefore(options, languages.empty, false),
-              rest,
-            ),
+          : languages.sequence(this.#eitherBefore(options, languages.empty, false), rest),
     };
   }
 
@@ -199,31 +186,21 @@ class PatternReader {
           return languages.sequence(languages.repeated(one, least, most), rest);
         }
         if (most > 1)
-          throw refused(
-            this.path,
-            'cannot be held: `^`, `$` or a look-ahead is repeated',
-          );
+          throw refused(this.path, 'cannot be held: `^`, `$` or a look-ahead is repeated');
         return languages.union([of.before(rest, isStart), rest]);
       },
     };
   }
 
   /** Texts that begin with one of `options` and go on with one of `rest`. */
-  #eitherBefore(
-    options: readonly (readonly Part[])[],
-    rest: Language,
-    isStart: boolean,
-  ): Language {
-    return this.languages.union(
-      options.map(parts => this.#sequenceBefore(parts, rest, isStart)),
-    );
+  #eitherBefore(options: readonly (readonly Part[])[], rest: Language, isStart: boolean): Language {
+    return this.languages.union(options.map(parts => this.#sequenceBefore(parts, rest, isStart)));
   }
 
   #sequenceBefore(parts: readonly Part[], rest: Language, isStart: boolean): Language {
     const firstWide = parts.findIndex(({ kind }) => kind === undefined);
     return parts.reduceRight(
-      (language, part, at) =>
-        part.before(language, isStart && (firstWide < 0 || at <= firstWide)),
+      (language, part, at) => part.before(language, isStart && (firstWide < 0 || at <= firstWide)),
       rest,
     );
   }
@@ -235,10 +212,7 @@ class PatternReader {
     const found = this.#match(/\{(\d{1,9})(,(\d{0,9}))?\}/y);
     if (!found) return undefined;
     const least = Number(found[1]);
-    return [
-      least,
-      found[2] === undefined ? least : found[3] === '' ? Infinity : Number(found[3]),
-    ];
+    return [least, found[2] === undefined ? least : found[3] === '' ? Infinity : Number(found[3])];
   }
 
   #class(): readonly CodeRange[] {
@@ -305,5 +279,4 @@ class PatternReader {
   }
 }
 
-const isOne = (set: readonly CodeRange[]): boolean =>
-  set.length === 1 && set[0]![0] === set[0]![1];
+const isOne = (set: readonly CodeRange[]): boolean => set.length === 1 && set[0]![0] === set[0]![1];

@@ -78,8 +78,7 @@ export class Languages {
     if (parts.includes(this.any)) return this.any;
     const sets = parts.flatMap(({ form }) => (form.type === 'set' ? [form.set] : []));
     const rest = parts.filter(({ form }) => form.type !== 'set');
-    const all =
-      sets.length > 1 ? distinct([...rest, this.set(unionOf(sets.flat()))]) : parts;
+    const all = sets.length > 1 ? distinct([...rest, this.set(unionOf(sets.flat()))]) : parts;
     if (all.length < 2) return all[0] ?? this.none;
     const nullable = all.some(part => part.nullable);
     return this.#make(`or ${idsOf(all)}`, nullable, { type: 'union', parts: all });
@@ -120,9 +119,7 @@ export class Languages {
         return isIn(form.set, code) ? this.empty : this.none;
       case 'sequence': {
         const inFirst = this.sequence(this.after(form.first, code), form.rest);
-        return form.first.nullable
-          ? this.union([inFirst, this.after(form.rest, code)])
-          : inFirst;
+        return form.first.nullable ? this.union([inFirst, this.after(form.rest, code)]) : inFirst;
       }
       case 'union':
         return this.union(form.parts.map(part => this.after(part, code)));
@@ -147,10 +144,7 @@ export class Languages {
     const ordered = [...cuts].sort((a, b) => a - b);
     return this.alphabet.flatMap(([first, last]) => {
       const inside = ordered.filter(cut => cut > first && cut <= last);
-      return [first, ...inside].map((from, at): CodeRange => [
-        from,
-        (inside[at] ?? last + 1) - 1,
-      ]);
+      return [first, ...inside].map((from, at): CodeRange => [from, (inside[at] ?? last + 1) - 1]);
     });
   }
 
@@ -194,16 +188,10 @@ export class Languages {
   }
 }
 
-const idsOf = (parts: readonly Language[]): string =>
-  parts.map(({ id }) => id).join(' ');
+const idsOf = (parts: readonly Language[]): string => parts.map(({ id }) => id).join(' ');
 
-function flatten(
-  given: readonly Language[],
-  type: 'union' | 'intersection',
-): readonly Language[] {
-  return distinct(
-    given.flatMap(part => (part.form.type === type ? part.form.parts : [part])),
-  );
+function flatten(given: readonly Language[], type: 'union' | 'intersection'): readonly Language[] {
+  return distinct(given.flatMap(part => (part.form.type === type ? part.form.parts : [part])));
 }
 
 const distinct = (parts: readonly Language[]): Language[] =>

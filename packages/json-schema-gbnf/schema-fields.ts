@@ -59,12 +59,7 @@ export function boundsOf(
 function countAt(schema: Schema, name: string, path: string): number | undefined {
   const value = schema[name];
   if (value === undefined) return undefined;
-  if (
-    typeof value === 'number' &&
-    Number.isInteger(value) &&
-    value >= 0 &&
-    value <= MOST_COUNT
-  )
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_COUNT)
     return value;
   throw refused(
     `${path}.${name}`,
@@ -75,5 +70,4 @@ function countAt(schema: Schema, name: string, path: string): number | undefined
 export const isSchemaObject = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const shown = (value: unknown): string =>
-  (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+export const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);

@@ -29,16 +29,11 @@ const enforced = (
   of?: Types,
 ): Readonly<Record<string, Keyword>> =>
   Object.fromEntries(
-    Object.entries(notes).map(([name, note]) => [
-      name,
-      { treatment: 'enforced', note, of },
-    ]),
+    Object.entries(notes).map(([name, note]) => [name, { treatment: 'enforced', note, of }]),
   );
 
 const refused = (of: Types, ...names: readonly string[]) =>
-  Object.fromEntries(
-    names.map((name): [string, Keyword] => [name, { treatment: 'refused', of }]),
-  );
+  Object.fromEntries(names.map((name): [string, Keyword] => [name, { treatment: 'refused', of }]));
 
 const ANNOTATION: Keyword = { treatment: 'annotation' };
 
@@ -93,14 +88,12 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     {
       minLength: 'up to 10,000',
       maxLength: 'up to 10,000',
-      pattern:
-        'regular ones with look-aheads; without look-behinds, back references, `\\b`, `\\p`',
+      pattern: 'regular ones with look-aheads; without look-behinds, back references, `\\b`, `\\p`',
     },
     ['string'],
   ),
   ...enforced({
-    format:
-      'the formats below; an unknown one is refused, unless a `pattern` stands beside it',
+    format: 'the formats below; an unknown one is refused, unless a `pattern` stands beside it',
   }),
   ...enforced(
     {
@@ -150,5 +143,4 @@ export function keywordOf(name: string): Keyword {
 }
 
 /** Says nothing about what is valid. */
-export const isAnnotation = (name: string): boolean =>
-  keywordOf(name).treatment === 'annotation';
+export const isAnnotation = (name: string): boolean => keywordOf(name).treatment === 'annotation';

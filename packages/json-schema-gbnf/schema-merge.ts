@@ -1,3 +1,4 @@
+import { refused } from './grammar-error.js';
 import {
   isSchemaObject,
   namesAt,
@@ -6,16 +7,13 @@ import {
   schemaList,
   shown,
 } from './schema-fields.js';
-import { refused } from './grammar-error.js';
 import { isAnnotation } from './schema-keywords.js';
 
 type Join = (one: unknown, other: unknown, path: string) => unknown;
 
 const both: Join = (one, other) => (one === other ? one : { allOf: [one, other] });
-const least: Join = (one, other, path) =>
-  Math.min(numberOf(one, path), numberOf(other, path));
-const most: Join = (one, other, path) =>
-  Math.max(numberOf(one, path), numberOf(other, path));
+const least: Join = (one, other, path) => Math.min(numberOf(one, path), numberOf(other, path));
+const most: Join = (one, other, path) => Math.max(numberOf(one, path), numberOf(other, path));
 
 const refuseBoth: Join = (one, other, path) => {
   throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
@@ -33,9 +31,7 @@ const JOINS: Readonly<Record<string, Join>> = {
   },
   enum: (one, other, path) => {
     const known = new Set(schemaList(one, path).map(value => JSON.stringify(value)));
-    const shared = schemaList(other, path).filter(value =>
-      known.has(JSON.stringify(value)),
-    );
+    const shared = schemaList(other, path).filter(value => known.has(JSON.stringify(value)));
     return shared.length > 0 ? shared : refuseBoth(one, other, path);
   },
   $defs: one => one,
@@ -69,12 +65,8 @@ export function mergedSchemas(one: Schema, other: Schema, path: string): Schema 
   const merged: Record<string, unknown> = { ...other, ...one };
   for (const [keyword, value] of Object.entries(other)) {
     const own = one[keyword];
-    if (own === undefined || isAnnotation(keyword) || OBJECT_KEYWORDS.has(keyword))
-      continue;
-    if (
-      own === value ||
-      (keyword === 'const' && JSON.stringify(own) === JSON.stringify(value))
-    )
+    if (own === undefined || isAnnotation(keyword) || OBJECT_KEYWORDS.has(keyword)) continue;
+    if (own === value || (keyword === 'const' && JSON.stringify(own) === JSON.stringify(value)))
       continue;
     const join = JOINS[keyword];
     if (!join)
@@ -102,19 +94,19 @@ const OBJECT_KEYWORDS: ReadonlySet<string> = new Set([
  * `additionalProperties`.
  */
 function mergedMembers(one: Schema, other: Schema, path: string): Schema {
-  const [first, second] = [one, other].map(schema =>
-    objectAt(schema, 'properties', path),
-  ) as [Schema, Schema];
+  const [first, second] = [one, other].map(schema => objectAt(schema, 'properties', path)) as [
+    Schema,
+    Schema,
+  ];
   // What `one` leaves unevaluated is known only when all is merged.
   const [firstRest, secondRest] = [
     restOf(one.additionalProperties),
     restOf(other.additionalProperties ?? other.unevaluatedProperties),
   ];
   const properties = Object.keys({ ...first, ...second }).flatMap(name => {
-    const judged = [
-      ownOr(first, name, firstRest),
-      ownOr(second, name, secondRest),
-    ].filter(schema => schema !== undefined);
+    const judged = [ownOr(first, name, firstRest), ownOr(second, name, secondRest)].filter(
+      schema => schema !== undefined,
+    );
     const [own, also = own] = judged;
     return judged.includes(false) ? [] : [[name, both(own, also, path)] as const];
   });
@@ -133,12 +125,9 @@ const ownOr = (properties: Schema, name: string, rest: unknown): unknown =>
 
 /** Undefined: anything goes. */
 const restOf = (rest: unknown): unknown =>
-  rest === true || (isSchemaObject(rest) && Object.keys(rest).length === 0)
-    ? undefined
-    : rest;
+  rest === true || (isSchemaObject(rest) && Object.keys(rest).length === 0) ? undefined : rest;
 
-const typesOf = (type: unknown): readonly unknown[] =>
-  Array.isArray(type) ? type : [type];
+const typesOf = (type: unknown): readonly unknown[] => (Array.isArray(type) ? type : [type]);
 const within = (type: unknown, types: readonly unknown[]): boolean =>
   types.includes(type) || (type === 'integer' && types.includes('number'));
 

@@ -1,3 +1,4 @@
+import { refused } from './grammar-error.js';
 import { type GrammarRules } from './grammar-rules.js';
 import { patternLanguage } from './pattern-reader.js';
 import {
@@ -9,7 +10,6 @@ import {
   Languages,
 } from './regular-language.js';
 import { type Bounds, boundsOf, type Schema, shown } from './schema-fields.js';
-import { refused } from './grammar-error.js';
 import { patternsOf } from './schema-merge.js';
 
 const HEX = '[0-9a-f]';
@@ -22,10 +22,8 @@ const MINUTE = '([01][0-9]|2[0-3]):[0-5][0-9]';
 const TIME = `${MINUTE}:[0-5][0-9](\\.[0-9]{1,6})?(Z|[+-]${MINUTE})`;
 const GROUP = '[0-9a-f]{1,4}';
 const IN_URI = "([A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F][0-9A-F])";
-const SPAN =
-  'T([0-9]{1,4}H([0-9]{1,4}M([0-9]{1,4}S)?)?|[0-9]{1,4}M([0-9]{1,4}S)?|[0-9]{1,4}S)';
-const DAYS =
-  '([0-9]{1,4}Y([0-9]{1,4}M([0-9]{1,4}D)?)?|[0-9]{1,4}M([0-9]{1,4}D)?|[0-9]{1,4}D)';
+const SPAN = 'T([0-9]{1,4}H([0-9]{1,4}M([0-9]{1,4}S)?)?|[0-9]{1,4}M([0-9]{1,4}S)?|[0-9]{1,4}S)';
+const DAYS = '([0-9]{1,4}Y([0-9]{1,4}M([0-9]{1,4}D)?)?|[0-9]{1,4}M([0-9]{1,4}D)?|[0-9]{1,4}D)';
 
 /**
  * Values of `format` that can be held, as patterns: what they let through is valid, not
@@ -99,11 +97,7 @@ function stringDemands(schema: Schema, path: string): StringDemands {
  * Undefined: none that rules anything out. Beside a pattern, an unknown format is a name
  * for that pattern.
  */
-function formatOf(
-  { format }: Schema,
-  hasPattern: boolean,
-  path: string,
-): string | undefined {
+function formatOf({ format }: Schema, hasPattern: boolean, path: string): string | undefined {
   if (format === undefined || DESCRIBING_FORMATS.has(format)) return undefined;
   if (typeof format === 'string' && Object.hasOwn(KNOWN_FORMATS, format)) return format;
   if (hasPattern && typeof format === 'string') return undefined;
@@ -239,9 +233,7 @@ export class StringRules {
     for (const state of alive) {
       const bodies = edges.get(state)!.flatMap(({ set, to }) => {
         const name = this.#names.get(to);
-        return name === undefined
-          ? []
-          : characters(set, this.isJson).map(one => `${one} ${name}`);
+        return name === undefined ? [] : characters(set, this.isJson).map(one => `${one} ${name}`);
       });
       this.rules.set(
         this.#names.get(state)!,

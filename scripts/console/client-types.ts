@@ -13,9 +13,7 @@ const HEAD =
 /** The types of every route, as the console's client needs them. */
 export async function consoleClient(): Promise<string> {
   const { default: generate, astToString } = generator();
-  return (
-    HEAD + astToString(await generate(await openApiDocument(), { alphabetize: true }))
-  );
+  return HEAD + astToString(await generate(await openApiDocument(), { alphabetize: true }));
 }
 
 /** From the packages of the console, which the product itself does not need. */

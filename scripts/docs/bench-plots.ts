@@ -36,8 +36,7 @@ const same = (text: string): string => text;
 
 const PLOTS: Readonly<Record<string, Plot>> = {
   league: {
-    title:
-      'A chat through a gateway to an upstream that computes nothing (medians, quartiles)',
+    title: 'A chat through a gateway to an upstream that computes nothing (medians, quartiles)',
     panels: ({ table }: { table: Table }) => {
       const scenes = Object.keys(table);
       const measured = Object.fromEntries(
@@ -73,12 +72,7 @@ const PLOTS: Readonly<Record<string, Plot>> = {
     panels: ({ table }: { table: Table }) => {
       const callers = [1, 8, 16, 64, 512].map(count => `20 ms, c=${count}`);
       const waits = ['load 50 %', 'load 90 %', 'urgent beside 1,000 queued'];
-      const useful = dots(
-        table,
-        'goodput',
-        ['5 x overload'],
-        scene => `${scene}: answers in time`,
-      );
+      const useful = dots(table, 'goodput', ['5 x overload'], scene => `${scene}: answers in time`);
       const answered = dots(
         table,
         'answeredMs',
@@ -107,9 +101,7 @@ const PLOTS: Readonly<Record<string, Plot>> = {
     panels: ({ table, killed, lines }: JobResults) => {
       const scene = `${lines.toLocaleString('en-US')} lines`;
       const of = (figure: string): Dot[] =>
-        Object.entries(table).map(([way, figures]) =>
-          dotOf(scene, way, figures[figure]!),
-        );
+        Object.entries(table).map(([way, figures]) => dotOf(scene, way, figures[figure]!));
       const redone = Object.entries(killed).map(([way, { redone: value }]) => ({
         scene: 'kill -9 half way',
         way,
@@ -128,9 +120,7 @@ const PLOTS: Readonly<Record<string, Plot>> = {
     panelPx: 300,
     panels: ({ audioSecondsPerS, rssMib }: WhisperResults) => {
       const of = (ways: Readonly<Record<string, Quartiles>>): Dot[] =>
-        Object.entries(ways).map(([way, quartiles]) =>
-          dotOf('clips of 5 s', way, quartiles),
-        );
+        Object.entries(ways).map(([way, quartiles]) => dotOf('clips of 5 s', way, quartiles));
       return [
         {
           title: 'audio seconds per second (more is better)',
@@ -153,10 +143,7 @@ type WhisperResults = Readonly<
   Record<'audioSecondsPerS' | 'rssMib', Readonly<Record<string, Quartiles>>>
 >;
 
-function without<T>(
-  record: Readonly<Record<string, T>>,
-  key: string,
-): Record<string, T> {
+function without<T>(record: Readonly<Record<string, T>>, key: string): Record<string, T> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 }
 

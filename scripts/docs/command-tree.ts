@@ -11,9 +11,7 @@ export function leafCommands(
   words = '',
 ): readonly { readonly words: string; readonly command: Command }[] {
   if (command.commands.length === 0) return [{ words, command }];
-  return command.commands.flatMap(child =>
-    leafCommands(child, `${words} ${child.name()}`.trim()),
-  );
+  return command.commands.flatMap(child => leafCommands(child, `${words} ${child.name()}`.trim()));
 }
 
 /** What `--help` prints without a terminal: 120 columns, no colours. */

@@ -56,8 +56,7 @@ export function dotPlot(
 
 const linesOf = ({ dots }: Panel): string =>
   dots.map(({ scene, way }) => `${scene}: ${way}`).join();
-const sameLines = (panel: Panel, other: Panel): boolean =>
-  linesOf(panel) === linesOf(other);
+const sameLines = (panel: Panel, other: Panel): boolean => linesOf(panel) === linesOf(other);
 
 interface Place {
   readonly panelPx: number;
@@ -66,10 +65,7 @@ interface Place {
 }
 
 /** As a picture has them side by side. */
-type PanelSpec = Extract<
-  TopLevelSpec,
-  { readonly hconcat: unknown[] }
->['hconcat'][number];
+type PanelSpec = Extract<TopLevelSpec, { readonly hconcat: unknown[] }>['hconcat'][number];
 
 function panelSpec(
   { title, dots, log = false, digits }: Panel,
@@ -83,9 +79,7 @@ function panelSpec(
       text: shown(dot.value, digits),
     },
   }));
-  const scale = log
-    ? ({ type: 'log', nice: false } as const)
-    : ({ zero: true } as const);
+  const scale = log ? ({ type: 'log', nice: false } as const) : ({ zero: true } as const);
   const grid = log ? { values: powersOfTen(dots) } : { tickCount: 4 };
   const x = {
     field: 'value',
@@ -158,17 +152,13 @@ function panelSpec(
 
 function powersOfTen(dots: readonly Dot[]): number[] {
   const exponents = dots.map(({ value }) => Math.log10(value));
-  const [first, last] = [
-    Math.ceil(Math.min(...exponents)),
-    Math.floor(Math.max(...exponents)),
-  ];
+  const [first, last] = [Math.ceil(Math.min(...exponents)), Math.floor(Math.max(...exponents))];
   return Array.from({ length: last - first + 1 }, (_, at) => 10 ** (first + at));
 }
 
 /** Three digits, or as many after the point as asked for. */
 function shown(value: number, digits?: number): string {
-  const places =
-    digits ?? Math.max(0, 2 - Math.floor(Math.log10(Math.max(0.01, Math.abs(value)))));
+  const places = digits ?? Math.max(0, 2 - Math.floor(Math.log10(Math.max(0.01, Math.abs(value)))));
   return value.toLocaleString('en-US', {
     minimumFractionDigits: digits ?? 0,
     maximumFractionDigits: places,

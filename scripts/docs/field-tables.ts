@@ -21,15 +21,12 @@ function treatmentOf({ treatment, capability = '', byEngine }: FieldRule): strin
   if (treatment !== 'advice' && treatment !== 'meaning')
     return byEngine ? 'honoured by the engine' : treatment;
   const otherwise = treatment === 'advice' ? 'ignored, with notice' : 'refused';
-  const able =
-    capability === PASSED_ON ? 'upstream servers' : `models with ${code(capability)}`;
+  const able = capability === PASSED_ON ? 'upstream servers' : `models with ${code(capability)}`;
   return `honoured by ${able}, else ${otherwise}`;
 }
 
 const sentence = (why: string): string =>
-  why === ''
-    ? ''
-    : `${why.charAt(0).toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
+  why === '' ? '' : `${why.charAt(0).toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
 
 const fieldTable = (rules: FieldRules): string =>
   table(
@@ -49,9 +46,7 @@ const sections = (groups: Groups): string =>
 
 /** Names of fields by what becomes of them, where the route has any. */
 export function compatibility(): string {
-  const rows = Object.entries(REQUEST_FIELDS).filter(([route]) =>
-    route.startsWith('POST'),
-  );
+  const rows = Object.entries(REQUEST_FIELDS).filter(([route]) => route.startsWith('POST'));
   const named = (rules: FieldRules, ...treatments: readonly string[]) =>
     Object.entries(rules)
       .filter(([, { treatment }]) => treatments.includes(treatment))

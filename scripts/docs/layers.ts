@@ -53,8 +53,7 @@ function floors(): string[][] {
     return height;
   };
   const rows: string[][] = [];
-  for (const folder of [...imports.keys()].sort())
-    (rows[heightOf(folder)] ??= []).push(folder);
+  for (const folder of [...imports.keys()].sort()) (rows[heightOf(folder)] ??= []).push(folder);
   return rows.reverse();
 }
 
@@ -68,9 +67,7 @@ function importsOfFolders(): Map<string, Set<string>> {
     if (own === undefined || !/(?<!\.spec)\.ts$/.test(file)) continue;
     const others = imports.get(own) ?? new Set();
     imports.set(own, others);
-    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
-      / from '([.@][^']+)'/g,
-    )) {
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/ from '([.@][^']+)'/g)) {
       const other = folderOf(resolved(file, path));
       if (other !== undefined && other !== own) others.add(other);
     }

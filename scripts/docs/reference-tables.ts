@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
 import {
   Catalogue,
   type CatalogueEntry,
   devicesOf,
   knownBytes,
 } from '../../src/cli/catalogue/catalogue.js';
-import { byteText } from '../../src/cli/shared/terminal.js';
-import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
+import { ENGINE_TABLE } from '../../src/cli/engines/engine-table.js';
 import { exitRows, program } from '../../src/cli/program.js';
-import { helpOf, leafCommands } from './command-tree.js';
+import { byteText } from '../../src/cli/shared/terminal.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
@@ -18,12 +18,9 @@ import {
   settingDefinition,
 } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
-import { ENGINE_TABLE } from '../../src/cli/engines/engine-table.js';
-import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
-import {
-  OPEN_RESPONSES_CASES,
-  OPEN_RESPONSES_OTHERS,
-} from '../../test/support/open-responses.js';
+import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
+import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/open-responses.js';
+import { helpOf, leafCommands } from './command-tree.js';
 import { compatibility, fieldTables } from './field-tables.js';
 import { code, table } from './markdown-table.js';
 
@@ -119,18 +116,12 @@ const CATALOGUE_TABLES: Tables = {
 };
 
 function catalogueRow(entry: CatalogueEntry): readonly string[] {
-  const sources = Object.values(entry.sources).flatMap(
-    ({ from, package: packages = [] }) => [
-      ...(from.startsWith('hf:')
-        ? [code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1'))]
-        : []),
-      ...packages.map(({ name, version }) => code(`pip ${name} ${version}`)),
-    ],
-  );
+  const sources = Object.values(entry.sources).flatMap(({ from, package: packages = [] }) => [
+    ...(from.startsWith('hf:') ? [code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1'))] : []),
+    ...packages.map(({ name, version }) => code(`pip ${name} ${version}`)),
+  ]);
   const { cpu_mb: cpu, cuda_mb: cuda } = entry.memory ?? {};
-  const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`]
-    .filter(Boolean)
-    .join(', ');
+  const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`].filter(Boolean).join(', ');
   const { engine, languages = [] } = entry.entry;
   const runs = readFileSync(CATALOGUE_PAGE, 'utf8').split('## Runs')[1] ?? '';
   return [
@@ -205,8 +196,7 @@ const COMMAND_TABLES: Tables = {
   help: () =>
     leafCommands(program(ENGINE_CHECKS))
       .map(
-        ({ words, command }) =>
-          `### switchyard ${words}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,
+        ({ words, command }) => `### switchyard ${words}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,
       )
       .join('\n\n'),
 };
@@ -215,10 +205,7 @@ const OPEN_RESPONSES_TABLES: Tables = {
   'open-responses': () =>
     table(
       ['rule', 'result'],
-      [
-        ...OPEN_RESPONSES_CASES.map(({ rule }) => [rule, 'passed']),
-        ...OPEN_RESPONSES_OTHERS,
-      ],
+      [...OPEN_RESPONSES_CASES.map(({ rule }) => [rule, 'passed']), ...OPEN_RESPONSES_OTHERS],
     ),
 };
 

@@ -16,10 +16,7 @@ for (const file of Object.keys(REFERENCE_TABLES)) {
   console.log(after === before ? `${file} is up to date` : `${file}: tables rewritten`);
 }
 for (const [name, schema] of Object.entries(FILE_SCHEMAS)) {
-  writeFileSync(
-    `config/schema/${name}.schema.json`,
-    `${JSON.stringify(schema(), null, 2)}\n`,
-  );
+  writeFileSync(`config/schema/${name}.schema.json`, `${JSON.stringify(schema(), null, 2)}\n`);
 }
 for (const { file, svg } of await benchPlots()) writeFileSync(file, svg);
 writeFileSync(LAYERS_PICTURE, layersSvg());

@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { command, inRoot, ROOT } from './command.mjs';
 import { nodeBinary } from './packages.mjs';
@@ -32,15 +25,7 @@ const OPTIONS = ['--config-file', '.swcrc', '-q'];
 /** Where compiled code finds packages/: in `node_modules` of its folder. */
 function ensureOwnPackages(folder) {
   const into = join(folder, 'node_modules/@switchyard');
-  const args = [
-    SWC,
-    'packages',
-    '-d',
-    into,
-    '--strip-leading-paths',
-    '--copy-files',
-    ...OPTIONS,
-  ];
+  const args = [SWC, 'packages', '-d', into, '--strip-leading-paths', '--copy-files', ...OPTIONS];
   return ensureCompiled({
     what: 'own packages',
     from: ['packages', ...CONFIGURATION],
@@ -64,8 +49,7 @@ export async function ensureConsole({ install = true } = {}) {
   if (isCurrent(into, fingerprint([...from, CONSOLE_CONTRACTS])))
     return done('console', 'up to date');
   if (!existsSync(inRoot('console/node_modules'))) {
-    if (!install)
-      return warn('console: its packages are missing. Run: npm --prefix console ci');
+    if (!install) return warn('console: its packages are missing. Run: npm --prefix console ci');
     doing('npm ci', 'installs the packages of the console');
     const { code, output } = await command(
       'npm',
@@ -73,9 +57,7 @@ export async function ensureConsole({ install = true } = {}) {
       NPM,
     );
     if (code !== 0)
-      return warn(
-        `console: npm ci failed; everything else works without it.\n${output}`,
-      );
+      return warn(`console: npm ci failed; everything else works without it.\n${output}`);
   }
   const vite = inRoot('console/node_modules/vite/bin/vite.js');
   const args = [vite, 'build', inRoot('console'), '--logLevel=error'];

@@ -57,8 +57,7 @@ export function command(
     child.on('close', (code, signal) =>
       resolve({
         code: code ?? 1,
-        output:
-          Buffer.concat(chunks).toString() + (signal ? `\nended by ${signal}` : ''),
+        output: Buffer.concat(chunks).toString() + (signal ? `\nended by ${signal}` : ''),
       }),
     );
   });

@@ -87,9 +87,7 @@ export async function ensureDebianPackages(set, { install = true } = {}) {
   for (const { name, why } of missing) doing(`missing: ${name}`, why);
   const root = install ? await rootPrefix() : undefined;
   if (!root || !(await aptInstall(root, names, what))) {
-    warn(
-      `Not installed: ${names.join(', ')}. What needs them will say so. To install them:`,
-    );
+    warn(`Not installed: ${names.join(', ')}. What needs them will say so. To install them:`);
     warn(
       `  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names.join(' ')}`,
     );
@@ -125,12 +123,7 @@ async function rootPrefix() {
 
 async function aptInstall(root, names, what) {
   doing(`apt-get install ${names.join(' ')}`, what);
-  const [file, ...before] = [
-    ...root,
-    'env',
-    'DEBIAN_FRONTEND=noninteractive',
-    'apt-get',
-  ];
+  const [file, ...before] = [...root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'];
   const apt = (...args) => command(file, [...before, ...args]);
   const install = () => apt('install', '-y', '--no-install-recommends', ...names);
   if ((await install()).code === 0) return true;

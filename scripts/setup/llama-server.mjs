@@ -46,8 +46,7 @@ async function make(folder, { bundle, release, env: buildEnvironment }) {
   doing('llama-server', `release ${release}, cmake: a few minutes`);
   const source = join(folder, 'source');
   const build = join(folder, 'build');
-  const ninja =
-    (await command('ninja', ['--version'])).code === 0 ? ['-G', 'Ninja'] : [];
+  const ninja = (await command('ninja', ['--version'])).code === 0 ? ['-G', 'Ninja'] : [];
   const env = toolEnvironment(buildEnvironment);
   for (const [tool, ...args] of [
     ['git', 'clone', '--quiet', bundle, source],

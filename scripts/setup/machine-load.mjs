@@ -11,8 +11,7 @@ export function machineLoad() {
   return () => {
     const after = cpuTime();
     const total = after.total - before.total;
-    const share = (now, then) =>
-      total > 0 ? Math.round(((now - then) / total) * 1000) / 1000 : 0;
+    const share = (now, then) => (total > 0 ? Math.round(((now - then) / total) * 1000) / 1000 : 0);
     return {
       cpu: cpus()[0]?.model.trim() ?? 'unknown',
       cores: availableParallelism(),

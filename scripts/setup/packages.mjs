@@ -17,9 +17,7 @@ export async function ensurePackages({ install = true } = {}) {
     env: process.env,
   });
   if (code !== 0)
-    throw new SetupError(
-      'npm ci failed; its messages are above. It can be run again at any time.',
-    );
+    throw new SetupError('npm ci failed; its messages are above. It can be run again at any time.');
   done('npm packages', 'installed');
 }
 
@@ -27,18 +25,13 @@ export async function ensurePackages({ install = true } = {}) {
 function packagesProblem() {
   const wanted = readPackages(inRoot('package-lock.json'));
   const present = readPackages(inRoot('node_modules/.package-lock.json'));
-  if (!wanted)
-    throw new SetupError('package-lock.json is missing or damaged; restore it with git');
+  if (!wanted) throw new SetupError('package-lock.json is missing or damaged; restore it with git');
   if (!present) return 'there are none yet';
   const differs = Object.entries(wanted).find(
     // Optional packages are those of other systems: npm leaves them out.
-    ([path, { version, optional }]) =>
-      path && !optional && present[path]?.version !== version,
+    ([path, { version, optional }]) => path && !optional && present[path]?.version !== version,
   );
-  return (
-    differs &&
-    `${differs[0].replace(/^node_modules\//, '')} should be ${differs[1].version}`
-  );
+  return differs && `${differs[0].replace(/^node_modules\//, '')} should be ${differs[1].version}`;
 }
 
 function readPackages(path) {

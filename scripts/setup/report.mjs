@@ -22,10 +22,7 @@ export async function runMain(main) {
   try {
     process.exitCode = (await main()) ?? 0;
   } catch (error) {
-    if (
-      !(error instanceof SetupError) &&
-      !String(error?.code).startsWith('ERR_PARSE_ARGS')
-    )
+    if (!(error instanceof SetupError) && !String(error?.code).startsWith('ERR_PARSE_ARGS'))
       throw error;
     fail(error.message);
     process.exitCode = 1;

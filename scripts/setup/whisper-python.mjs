@@ -50,8 +50,7 @@ export async function ensureWhisperPython() {
   if (!existsSync(python)) {
     doing('Python', 'a virtual environment with CTranslate2');
     const made = await command('python3', ['-m', 'venv', folder]);
-    if (made.code !== 0)
-      throw new SetupError(`python3 -m venv failed: ${lastLines(made.output)}`);
+    if (made.code !== 0) throw new SetupError(`python3 -m venv failed: ${lastLines(made.output)}`);
   }
   const needed = await install(NEEDED);
   if (needed.code !== 0)

@@ -43,9 +43,7 @@ export class Cluster {
 
   /** Of the batch processors. */
   get metricsUrls() {
-    return this.#of('processor').map(
-      ({ spec }) => `http://127.0.0.1:${spec.port}/metrics`,
-    );
+    return this.#of('processor').map(({ spec }) => `http://127.0.0.1:${spec.port}/metrics`);
   }
 
   get members() {
@@ -148,8 +146,7 @@ export class Cluster {
 
   #prepareFolder() {
     this.#refuseRunning();
-    for (const name of ['logs', 'data'])
-      mkdirSync(join(this.#folder, name), { recursive: true });
+    for (const name of ['logs', 'data']) mkdirSync(join(this.#folder, name), { recursive: true });
     const secret = join(this.#folder, 'token-secret');
     if (!existsSync(secret))
       writeFileSync(secret, randomBytes(32).toString('hex'), { mode: 0o600 });
@@ -160,8 +157,8 @@ export class Cluster {
    */
   #refuseRunning() {
     const state = readState(this.#folder);
-    const alive = [state?.pid, ...(state?.members ?? []).map(({ pid }) => pid)].filter(
-      pid => isOurs(pid),
+    const alive = [state?.pid, ...(state?.members ?? []).map(({ pid }) => pid)].filter(pid =>
+      isOurs(pid),
     );
     if (alive.length === 0) return;
     throw new SetupError(
@@ -195,11 +192,9 @@ export class Cluster {
 
   /** Whole or not at all: whoever reads it meanwhile sees the one before. */
   #tell() {
-    const members = this.#members.map(
-      ({ spec: { name, kind, port, log }, pid, restarts }) => {
-        return { name, kind, port, pid, restarts, log };
-      },
-    );
+    const members = this.#members.map(({ spec: { name, kind, port, log }, pid, restarts }) => {
+      return { name, kind, port, pid, restarts, log };
+    });
     const { host, port } = this.#options;
     const text = JSON.stringify(
       { pid: process.pid, url: `http://${host}:${port}`, members },

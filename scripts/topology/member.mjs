@@ -43,9 +43,7 @@ export class Member {
     const child = spawn(file, args, { cwd, env, uid, gid, stdio, detached: true });
     closeSync(output);
     this.#child = child;
-    child.once('error', error =>
-      appendFileSync(log, `cannot be started: ${error.message}\n`),
-    );
+    child.once('error', error => appendFileSync(log, `cannot be started: ${error.message}\n`));
     child.once('close', (code, signal) => this.#ended(code, signal));
     this.onChange();
   }

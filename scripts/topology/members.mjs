@@ -17,9 +17,7 @@ const KILL_AFTER_GRACE_MS = 10_000;
 export async function switchyardMembers(plan) {
   const settings = sharedSettings(plan);
   // Compiled by now: the flags that a gateway starts its own processor with.
-  const { PROCESSOR_NODE_FLAGS } = await import(
-    inRoot('dist/platform/config/processor-link.js')
-  );
+  const { PROCESSOR_NODE_FLAGS } = await import(inRoot('dist/platform/config/processor-link.js'));
   const member = (name, kind, script, extra) => ({
     ...{
       name,
@@ -42,14 +40,7 @@ export async function switchyardMembers(plan) {
     worker: (model, number, port) =>
       member(`${model}-${number}`, 'worker', 'main.worker.js', {
         port,
-        args: [
-          '--model',
-          model,
-          '--listen',
-          `127.0.0.1:${port}`,
-          '--id',
-          `${model}-${number}`,
-        ],
+        args: ['--model', model, '--listen', `127.0.0.1:${port}`, '--id', `${model}-${number}`],
       }),
     processor: (number, port) =>
       member(`processor-${number}`, 'processor', 'main.batch.js', {

@@ -29,9 +29,7 @@ export class RoundRobinProxy {
    * is used again.
    */
   #agent = new Agent({ keepAlive: false });
-  #server = createServer((request, response) =>
-    this.#forward(request, response, this.#order()),
-  );
+  #server = createServer((request, response) => this.#forward(request, response, this.#order()));
 
   /** @param targets base URLs of the gateways */
   constructor(targets) {
@@ -116,8 +114,7 @@ export class RoundRobinProxy {
   }
 
   #upgrade(request, socket, head, [target, ...others]) {
-    if (!target)
-      return socket.end('HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n');
+    if (!target) return socket.end('HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n');
     const headers = {
       ...request.headers,
       connection: 'upgrade',
@@ -215,7 +212,5 @@ function unavailable(response) {
 
 function badGateway(response) {
   response.writeHead(502, { 'content-type': 'application/json', connection: 'close' });
-  response.end(
-    error('The gateway died with this request; send it again.', 'gateway_lost'),
-  );
+  response.end(error('The gateway died with this request; send it again.', 'gateway_lost'));
 }

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createConnection } from 'node:net';
 import { SetupError } from '../setup/report.mjs';
 
 const REDIS = '/usr/bin/redis-server';
@@ -104,8 +104,7 @@ function postgresBinary(name) {
 /** PostgreSQL refuses to run as root; Debian's package made an account for it. */
 function postgresAccount() {
   if (process.getuid?.() !== 0) return {};
-  const idOf = flag =>
-    Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  const idOf = flag => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: idOf('-u'), gid: idOf('-g') };
 }
 

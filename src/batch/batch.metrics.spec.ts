@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
+import { metricValues } from '../../test/support/metric-values.js';
 import { type BatchJob } from '../core/jobs/batch-job.js';
 import { MODELS } from '../platform/config/config.module.js';
 import { Settings } from '../platform/config/settings.js';
+import { JobStore } from '../platform/database/job-store.js';
 import { StorageOperations } from '../platform/storage/storage.metrics.js';
-import { metricValues } from '../../test/support/metric-values.js';
 import { BATCH_METRICS } from './batch.metrics.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetResolver } from './execute/target-resolver.js';
 import { JobMetrics, LineMetrics } from './observe/job.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
-import { JobStore } from '../platform/database/job-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const job = (changes: Partial<BatchJob> = {}): BatchJob =>
@@ -158,12 +158,10 @@ describe('metrics of the processor', () => {
     counted.retried('m', '429');
     counted.settled('m', true, usage);
     counted.settled('unknown', false, undefined);
-    expect(await metricValues('model_request_execution_duration_seconds')).toMatchObject(
-      {
-        'm sum': 2,
-        'm count': 1,
-      },
-    );
+    expect(await metricValues('model_request_execution_duration_seconds')).toMatchObject({
+      'm sum': 2,
+      'm count': 1,
+    });
     expect(await metricValues('batch_line_retries_total')).toEqual({ 'm 429': 1 });
     expect(await metricValues('request_errors_by_model_total')).toEqual({ other: 1 });
     expect(await metricValues('batch_request_prompt_tokens_total')).toEqual({ m: 9 });

@@ -3,13 +3,13 @@ import { type Gauge } from 'prom-client';
 import { MODELS } from '../platform/config/config.module.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { Settings } from '../platform/config/settings.js';
+import { JobStore } from '../platform/database/job-store.js';
 import { metricProvider } from '../platform/metrics/metric-provider.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetResolver } from './execute/target-resolver.js';
-import { JobMetrics, LineMetrics } from './observe/job.metrics.js';
 import { type ClaimedJob } from './job/claimed-job.js';
+import { JobMetrics, LineMetrics } from './observe/job.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
-import { JobStore } from '../platform/database/job-store.js';
 
 /**
  * True if the remaining lines take longer than the remaining time at the rate since this
@@ -69,11 +69,7 @@ export const BATCH_METRICS: Provider[] = [
 ];
 
 /** `inc`: several models may share the label `other`. */
-function inFlightByModel(
-  gauge: Gauge,
-  targets: TargetResolver,
-  metrics: LineMetrics,
-): void {
+function inFlightByModel(gauge: Gauge, targets: TargetResolver, metrics: LineMetrics): void {
   for (const { model, inFlight } of targets.inFlight())
     gauge.inc({ model: metrics.labelOf(model) }, inFlight);
 }
@@ -94,8 +90,6 @@ function jobsAtRisk(gauge: Gauge, supervisor: JobSupervisor): void {
 }
 
 function checkpointLag(gauge: Gauge, supervisor: JobSupervisor): void {
-  const since = supervisor.works.flatMap(
-    ({ running }) => running?.log.pendingSinceMs ?? [],
-  );
+  const since = supervisor.works.flatMap(({ running }) => running?.log.pendingSinceMs ?? []);
   gauge.set(since.length === 0 ? 0 : (performance.now() - Math.min(...since)) / 1000);
 }

@@ -74,10 +74,7 @@ const EXECUTION = [
 /** Time to write the last results before the gateway kills its child. */
 const FLUSH_MS = 2000;
 
-function graceOf(
-  { batch, server }: Settings,
-  link: ProcessorLink | undefined,
-): LineGrace {
+function graceOf({ batch, server }: Settings, link: ProcessorLink | undefined): LineGrace {
   const limitMs = link ? Math.max(0, server.shutdownGraceMs - FLUSH_MS) : batch.graceMs;
   return new LineGrace(batch.graceMs, Math.min(batch.graceMs, limitMs));
 }

@@ -1,12 +1,14 @@
 import { addAbortListener } from 'node:events';
 import { Writable } from 'node:stream';
 import { type Provider } from '@nestjs/common';
+import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { type CallEnvelope, encodeStreamEvent } from '../contracts/grpc/call.codec.js';
 import { type TranscribeCallFields } from '../contracts/grpc/stt.codec.js';
-import { type RequestKey } from '../core/request/request-key.js';
-import { WorkerLostError } from '../core/request/worker-lost.js';
 import { abortError } from '../core/errors/abort-error.js';
 import { DomainError } from '../core/errors/domain-error.js';
+import { type RequestKey } from '../core/request/request-key.js';
+import { WorkerLostError } from '../core/request/worker-lost.js';
+import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
 import {
   type AudioSource,
   type AudioUrl,
@@ -15,30 +17,22 @@ import {
   type WorkerReply,
   type WorkerTask,
 } from '../gateway/worker-pool/worker-task.js';
+import { type ModelKind } from '../platform/config/model-spec.js';
 import { AudioDownload } from '../worker/audio/audio-download.js';
 import { emptyFile, MAX_AUDIO_S } from '../worker/audio/decode.js';
 import { type ReceivedFile } from '../worker/audio/received-file.js';
-import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { ENGINE } from '../worker/engines/worker-engine.js';
-import {
-  isDiarizedBeside,
-  recognisedWithSpeakers,
-} from '../worker/execution/speaker-naming.js';
-import { SynthesisService } from '../worker/execution/synthesis.service.js';
-import {
-  SHORT_FILE_S,
-  RecognitionService,
-} from '../worker/execution/recognition.service.js';
+import { EmbeddingService } from '../worker/execution/embedding.service.js';
 import { LongTranscriptionService } from '../worker/execution/long-transcription.service.js';
-import { type ExternalWorker } from './external-worker.js';
-import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
+import { SHORT_FILE_S, RecognitionService } from '../worker/execution/recognition.service.js';
+import { isDiarizedBeside, recognisedWithSpeakers } from '../worker/execution/speaker-naming.js';
+import { SynthesisService } from '../worker/execution/synthesis.service.js';
 import {
   audioAndCommits,
   type StreamConversation,
   StreamService,
 } from '../worker/grpc/stream.service.js';
-import { type ModelKind } from '../platform/config/model-spec.js';
-import { EmbeddingService } from '../worker/execution/embedding.service.js';
+import { type ExternalWorker } from './external-worker.js';
 
 /**
  * In place of `StreamService`: a live stream goes on to the worker, frame by frame, at
@@ -72,20 +66,14 @@ async function carry(
   }
 }
 
-async function sendUp(
-  stream: StreamHandle,
-  conversation: StreamConversation,
-): Promise<void> {
+async function sendUp(stream: StreamHandle, conversation: StreamConversation): Promise<void> {
   for await (const message of audioAndCommits(conversation))
     if (message.$case === 'audio') await stream.sendFrame(message.value);
     else await stream.commit();
   await stream.close();
 }
 
-async function sendDown(
-  stream: StreamHandle,
-  conversation: StreamConversation,
-): Promise<void> {
+async function sendDown(stream: StreamHandle, conversation: StreamConversation): Promise<void> {
   for await (const event of stream.receiveEvents())
     await conversation.send(encodeStreamEvent(event));
 }
@@ -171,9 +159,7 @@ const bridgedLongTranscription = (
 });
 
 /** The worker encodes. */
-const bridgedSynthesis = (
-  worker: ExternalWorker,
-): Pick<SynthesisService, 'synthesize'> => ({
+const bridgedSynthesis = (worker: ExternalWorker): Pick<SynthesisService, 'synthesize'> => ({
   synthesize(call, signal, receiver) {
     const { text, voice, speed, format } = call;
     const audio = new Writable({
@@ -196,10 +182,7 @@ const bridgedEmbedding = (worker: ExternalWorker): Pick<EmbeddingService, 'embed
   },
 });
 
-function task(
-  call: TranscribeCallFields,
-  audio: AudioSource | AudioUrl,
-): TranscribeTask {
+function task(call: TranscribeCallFields, audio: AudioSource | AudioUrl): TranscribeTask {
   const { requestId: _, priority: _priority, group: _group, ...params } = call;
   return { ...params, kind: 'transcribe', audio };
 }
@@ -243,9 +226,7 @@ export const BRIDGE_PROVIDERS: Readonly<Record<ModelKind, Provider[]>> = {
     { provide: StreamService, inject: [ENGINE], useFactory: bridgedStreams },
   ],
   tts: [{ provide: SynthesisService, inject: [ENGINE], useFactory: bridgedSynthesis }],
-  embedding: [
-    { provide: EmbeddingService, inject: [ENGINE], useFactory: bridgedEmbedding },
-  ],
+  embedding: [{ provide: EmbeddingService, inject: [ENGINE], useFactory: bridgedEmbedding }],
   // Never pulled (D-21).
   llm: [],
 };

@@ -1,29 +1,22 @@
 import { Logger } from '@nestjs/common';
+import { type EngineBase, type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { exitText, SupervisedProcess } from '@switchyard/engine-api/process/child-process.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
+import { type SherpaDiarizer } from '@switchyard/engine-sherpa/diarizer.js';
 import { type WorkerHealthReport } from '../contracts/grpc/health.codec.js';
+import { WorkerConnection } from '../gateway/worker-pool/worker-connection.js';
+import { isUnreachable } from '../gateway/worker-pool/worker-health.js';
 import { filledIn } from '../platform/config/model-fields.js';
+import { inheritedEnvironment } from '../platform/config/process-environment.js';
 import {
   type BridgedWorker,
   EXTERNAL_GRACE_MS,
   type WorkerSpec,
 } from '../platform/config/worker-spec.js';
-import { inheritedEnvironment } from '../platform/config/process-environment.js';
-import {
-  exitText,
-  SupervisedProcess,
-} from '@switchyard/engine-api/process/child-process.js';
-import { freePort } from '../platform/process/listen-check.js';
-import { ProcessLog } from '../platform/logging/log-ring.js';
 import { channelSecurity, knownAs } from '../platform/grpc/channel-security.js';
-import {
-  neededMessageBytes,
-  reportProblem,
-  whyNotReady,
-} from '../platform/grpc/report-check.js';
-import { WorkerConnection } from '../gateway/worker-pool/worker-connection.js';
-import { isUnreachable } from '../gateway/worker-pool/worker-health.js';
-import { type EngineBase, type EngineInfo } from '@switchyard/engine-api/engine.js';
-import { type SherpaDiarizer } from '@switchyard/engine-sherpa/diarizer.js';
-import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
+import { neededMessageBytes, reportProblem, whyNotReady } from '../platform/grpc/report-check.js';
+import { ProcessLog } from '../platform/logging/log-ring.js';
+import { freePort } from '../platform/process/listen-check.js';
 
 const LOOPBACK = '127.0.0.1';
 /** The exit of a program is reported when its output has ended, or a second later. */
@@ -68,8 +61,7 @@ export class ExternalWorker implements EngineBase {
     },
   ) {
     const { spec, diarizer } = options;
-    if (!spec.bridged)
-      throw new Error(`model ${spec.model.id} has no worker to bridge to`);
+    if (!spec.bridged) throw new Error(`model ${spec.model.id} has no worker to bridge to`);
     this.#bridged = spec.bridged;
     if (diarizer) this.speakersOf = (...file) => diarizer.speakersOf(...file);
     this.lost = this.#lost.promise;

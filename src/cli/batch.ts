@@ -20,6 +20,7 @@ import {
 } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
 import { gatewayCommand, commandGroup, oneRequest } from './shared/command.js';
+import type { GatewayClient, GatewayAnswer } from './shared/gateway-client.js';
 import {
   table,
   print,
@@ -29,7 +30,6 @@ import {
   ProgressLine,
   durationText,
 } from './shared/terminal.js';
-import type { GatewayClient, GatewayAnswer } from './shared/gateway-client.js';
 
 type Batch = GatewayAnswer<'/v1/batches/{id}'>;
 
@@ -60,11 +60,7 @@ async function download(
 }
 
 /** The names of the files that were written; with `--json`, the batch with them. */
-function printResults(
-  batch: Batch,
-  files: readonly string[],
-  json: boolean | undefined,
-) {
+function printResults(batch: Batch, files: readonly string[], json: boolean | undefined) {
   if (json) printJson({ batch, files });
   else if (files.length > 0) print(files.join('\n'));
 }
@@ -268,9 +264,7 @@ const withFiles = (name: 'watch' | 'download', about: string) =>
         batch = await watch(client, batch, signal);
         reportEnd(batch);
       } else if (!hasEnded(batch))
-        throw new CliError(
-          `${id} is ${batch.status}; results are available when it has ended`,
-        );
+        throw new CliError(`${id} is ${batch.status}; results are available when it has ended`);
       printResults(batch, await download(client, batch, output), json);
       if (name === 'watch') assertAnswered(batch);
     },

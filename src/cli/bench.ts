@@ -1,9 +1,9 @@
 import { parseWholeNumber } from './shared/arguments.js';
 import { CliError } from './shared/cli-error.js';
 import { gatewayCommand, type OptionValues } from './shared/command.js';
-import { columns, print, printJson, ProgressLine, msText } from './shared/terminal.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
+import { columns, print, printJson, ProgressLine, msText } from './shared/terminal.js';
 
 /** One answered request. */
 interface Sample {
@@ -37,8 +37,7 @@ const OPTIONS = {
 type Options = OptionValues<typeof OPTIONS>;
 
 export const benchCommand = gatewayCommand('bench <model>', {
-  about:
-    'a small load on one model of a running gateway: latency, throughput and grouping',
+  about: 'a small load on one model of a running gateway: latency, throughput and grouping',
   arg: 'model or alias',
   examples: [
     'bench whisper-1',
@@ -87,19 +86,14 @@ async function ran(
         if (!(error instanceof CliError)) throw error;
         failures.push(error);
       }
-      if (process.stderr.isTTY)
-        progress.show(`${samples.length + failures.length} of ${requests}`);
+      if (process.stderr.isTTY) progress.show(`${samples.length + failures.length} of ${requests}`);
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
   return { samples, failures };
 }
 
-async function sampleOf(
-  client: GatewayClient,
-  load: Load,
-  priority: string,
-): Promise<Sample> {
+async function sampleOf(client: GatewayClient, load: Load, priority: string): Promise<Sample> {
   const body = await load.body();
   const fromMs = performance.now();
   const headers = { 'x-priority': priority };
@@ -109,41 +103,39 @@ async function sampleOf(
   return { amount, ms: performance.now() - fromMs, group };
 }
 
-const LOADS: Readonly<
-  Record<ServedModel['kind'], (model: ServedModel, options: Options) => Load>
-> = {
-  stt: (model, { audio }) => ({
-    unit: 's of audio',
-    path: '/v1/audio/transcriptions',
-    body: () => speechForm(model, audio),
-    amount: async response =>
-      ((await response.json()) as { duration?: number }).duration ?? 0,
-  }),
-  tts: (model, { text }) => ({
-    unit: 's of audio',
-    path: '/v1/audio/speech',
-    body: () => speechBody(model, text, 'pcm'),
-    // Samples of 16 bit at 24 kHz.
-    amount: async response => (await response.bytes()).length / 48_000,
-  }),
-  llm: ({ root: model }, { text: content }) => ({
-    unit: 'tokens',
-    path: '/v1/chat/completions',
-    body: () => ({ model, messages: [{ role: 'user', content }] }),
-    amount: async response => {
-      const { usage } = (await response.json()) as {
-        usage: { completion_tokens?: number };
-      };
-      return usage.completion_tokens ?? 0;
-    },
-  }),
-  embedding: ({ root: model }, { text: input }) => ({
-    unit: 'texts',
-    path: '/v1/embeddings',
-    body: () => ({ model, input }),
-    amount: async response => (await response.bytes(), 1),
-  }),
-};
+const LOADS: Readonly<Record<ServedModel['kind'], (model: ServedModel, options: Options) => Load>> =
+  {
+    stt: (model, { audio }) => ({
+      unit: 's of audio',
+      path: '/v1/audio/transcriptions',
+      body: () => speechForm(model, audio),
+      amount: async response => ((await response.json()) as { duration?: number }).duration ?? 0,
+    }),
+    tts: (model, { text }) => ({
+      unit: 's of audio',
+      path: '/v1/audio/speech',
+      body: () => speechBody(model, text, 'pcm'),
+      // Samples of 16 bit at 24 kHz.
+      amount: async response => (await response.bytes()).length / 48_000,
+    }),
+    llm: ({ root: model }, { text: content }) => ({
+      unit: 'tokens',
+      path: '/v1/chat/completions',
+      body: () => ({ model, messages: [{ role: 'user', content }] }),
+      amount: async response => {
+        const { usage } = (await response.json()) as {
+          usage: { completion_tokens?: number };
+        };
+        return usage.completion_tokens ?? 0;
+      },
+    }),
+    embedding: ({ root: model }, { text: input }) => ({
+      unit: 'texts',
+      path: '/v1/embeddings',
+      body: () => ({ model, input }),
+      amount: async response => (await response.bytes(), 1),
+    }),
+  };
 
 function reportOf(samples: readonly Sample[], seconds: number, unit: string) {
   const times = samples.map(({ ms }) => ms).sort((a, b) => a - b);

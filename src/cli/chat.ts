@@ -1,11 +1,11 @@
 import { stderr, stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
+import { watchedRequest } from './request-watch.js';
 import { parseNumber, parseWholeNumber } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
 import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { type GatewayClient, serverEvents } from './shared/gateway-client.js';
-import { watchedRequest } from './request-watch.js';
 import { MARKS, say } from './shared/terminal.js';
 
 const HELP = `
@@ -23,10 +23,7 @@ const OPTIONS = {
   '-m, --model <name>': 'model or alias',
   '-s, --system <text>': 'system prompt',
   '-n, --max-tokens <number>': ['maximum tokens of the answer', parseWholeNumber(1)],
-  '-t, --temperature <number>': [
-    '0 to 2; 0 = always the most likely token',
-    parseNumber(0, 2),
-  ],
+  '-t, --temperature <number>': ['0 to 2; 0 = always the most likely token', parseNumber(0, 2)],
   '--seed <number>': [
     'the same seed gives the same answer',
     parseWholeNumber(Number.MIN_SAFE_INTEGER),

@@ -43,8 +43,7 @@ function positions(parent: Command, above = ''): readonly Position[] {
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-const plain = (text: string) =>
-  quoted(text.replaceAll(':', '\\:').replaceAll(/\s+/g, ' '));
+const plain = (text: string) => quoted(text.replaceAll(':', '\\:').replaceAll(/\s+/g, ' '));
 
 /**
  * The words typed so far that are commands, as `$at`; bash and zsh both understand it.

@@ -1,6 +1,6 @@
-import { isSecretSetting } from '../platform/config/setting-source.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
+import { isSecretSetting } from '../platform/config/setting-source.js';
 import { environmentName, settingDefinition } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
 import { FILE_SCHEMAS } from './file-schemas.js';
@@ -28,9 +28,7 @@ const check = command('check', {
     if (options.json) return { ok: true, models: ids, warnings };
     for (const warning of warnings) print(`${MARKS.warn} ${problemText(warning)}`);
     const { modelsFile } = settings.workers;
-    print(
-      `${MARKS.ok} settings and ${modelsFile} are valid; models: ${ids.join(', ') || 'none'}`,
-    );
+    print(`${MARKS.ok} settings and ${modelsFile} are valid; models: ${ids.join(', ') || 'none'}`);
     return undefined;
   },
 });
@@ -52,8 +50,7 @@ const show = command('print', {
     }));
     if (options.json) return { settings, models: config.models };
     const models = config.models.map(
-      model =>
-        `  ${model.id}  ${model.kind}, ${model.engine}, ${replicaSpecs(model).length} local`,
+      model => `  ${model.id}  ${model.kind}, ${model.engine}, ${replicaSpecs(model).length} local`,
     );
     print(
       table(['  setting', 'value', 'origin', 'allowed'], settings, row => [
@@ -63,9 +60,7 @@ const show = command('print', {
         row.allowed,
       ]),
     );
-    print(
-      `\nmodels (${config.settings.workers.modelsFile})\n${models.join('\n') || '  none'}`,
-    );
+    print(`\nmodels (${config.settings.workers.modelsFile})\n${models.join('\n') || '  none'}`);
     return undefined;
   },
 });

@@ -9,8 +9,8 @@ describe('doctor, at a folder', () => {
     ['fail', 100 * 1024 ** 2],
     ['fail', 0],
   ])('says %s with %d bytes free: a full disk ends it with 1', async (state, free) => {
-    expect(
-      await checkFolder('data folder', tmpdir(), () => Promise.resolve(free)),
-    ).toMatchObject({ state });
+    expect(await checkFolder('data folder', tmpdir(), () => Promise.resolve(free))).toMatchObject({
+      state,
+    });
   });
 });

@@ -18,13 +18,7 @@ import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
 import { KEY_TEXTS } from './operate/status.js';
 import { command, type EngineChecks } from './shared/command.js';
-import {
-  diagnosesText,
-  type Diagnosis,
-  failing,
-  passing,
-  warning,
-} from './shared/diagnosis.js';
+import { diagnosesText, type Diagnosis, failing, passing, warning } from './shared/diagnosis.js';
 import { type GatewayAnswer } from './shared/gateway-client.js';
 import { runCommand } from './shared/run-command.js';
 import { byteText } from './shared/terminal.js';
@@ -66,8 +60,7 @@ async function checkPackage(name: string, engine: string) {
 async function checkFfmpeg() {
   const { code, output } = await runCommand('ffmpeg', ['-version']);
   if (code !== 127) return passing('ffmpeg', output.split('\n')[0] ?? '');
-  const detail =
-    'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
+  const detail = 'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
   const fix = 'apt-get install -y --no-install-recommends ffmpeg';
   return failing('ffmpeg', detail, fix);
 }
@@ -196,10 +189,7 @@ const isProgram = (file: string) =>
  * What a gateway that runs here says of its keys and its workers; nothing of workers
  * where it asks for a key.
  */
-async function checkGateway({
-  host,
-  port,
-}: Settings['server']): Promise<readonly Diagnosis[]> {
+async function checkGateway({ host, port }: Settings['server']): Promise<readonly Diagnosis[]> {
   const ask = (what: string) =>
     fetch(`http://${host}:${port}/admin/v1/${what}`, {
       signal: AbortSignal.timeout(DIAL_LIMIT_MS),
@@ -233,14 +223,9 @@ const STATES = {
  * The environment of `engines install ctranslate2`, where the command of a model starts
  * with its Python.
  */
-function checkPythonWorkers(
-  models: readonly ModelSpec[],
-  dataDir: string,
-): readonly Diagnosis[] {
+function checkPythonWorkers(models: readonly ModelSpec[], dataDir: string): readonly Diagnosis[] {
   const environment = new PythonEnvironment(dataDir);
-  const users = models
-    .filter(model => usesEnvironment(model, environment))
-    .map(({ id }) => id);
+  const users = models.filter(model => usesEnvironment(model, environment)).map(({ id }) => id);
   if (users.length === 0) return [];
   const { state, manifest } = environment.state();
   const what = 'ctranslate2';
@@ -260,14 +245,8 @@ const usesEnvironment = ({ command = [] }: ModelSpec, { python }: PythonEnvironm
  * Compiled kernels are an offer: they need a compiler, which is named when
  * one accepts it.
  */
-async function checkLlamaKernels(
-  models: readonly ModelSpec[],
-): Promise<readonly Diagnosis[]> {
-  if (
-    !models.some(
-      ({ engine, options }) => engine === 'llama-cpp' && options.device !== 'cuda',
-    )
-  )
+async function checkLlamaKernels(models: readonly ModelSpec[]): Promise<readonly Diagnosis[]> {
+  if (!models.some(({ engine, options }) => engine === 'llama-cpp' && options.device !== 'cuda'))
     return [];
   if ((await lackingBuildTools()) !== undefined) return [];
   const what = 'llama.cpp';
@@ -280,8 +259,7 @@ async function checkLlamaKernels(
 export const doctorCommand = command('doctor', {
   about: 'check whether this machine is ready; each problem comes with its fix',
   examples: ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
-  notes:
-    'Exit code 1: something that is configured will not work. ! marks what is optional.',
+  notes: 'Exit code 1: something that is configured will not work. ! marks what is optional.',
   async run({ engines }) {
     const checks = await diagnose(engines);
     return { ok: checks.every(({ state }) => state !== 'fail'), checks };

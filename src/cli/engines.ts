@@ -1,20 +1,16 @@
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig } from '../platform/config/load-config.js';
-import { ENGINE_TABLE } from './engines/engine-table.js';
-import { usageError } from './shared/cli-error.js';
-import { command, commandGroup, type OptionValues } from './shared/command.js';
 import {
   EMBEDDED_LIBRARIES,
   engineVersion,
   installEnginePackages,
   PACKAGED_ENGINES,
 } from './engines/engine-packages.js';
-import {
-  buildLlamaKernels,
-  isCompiledHere,
-  removeLlamaKernels,
-} from './engines/llama-kernels.js';
+import { ENGINE_TABLE } from './engines/engine-table.js';
+import { buildLlamaKernels, isCompiledHere, removeLlamaKernels } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
+import { usageError } from './shared/cli-error.js';
+import { command, commandGroup, type OptionValues } from './shared/command.js';
 import { table, MARKS, ProgressLine, say } from './shared/terminal.js';
 
 const INSTALL_OPTIONS = {
@@ -68,10 +64,7 @@ const install = command('install <engine>', {
   },
 });
 
-export const enginesCommand = commandGroup('engines', 'engines: list, install', [
-  list,
-  install,
-]);
+export const enginesCommand = commandGroup('engines', 'engines: list, install', [list, install]);
 
 const WORKER =
   "-m, switchyard_worker.ctranslate2, --path, FOLDER, --model, '{model}', --listen, '{host}:{port}'";
@@ -80,23 +73,21 @@ const environment = () => new PythonEnvironment(loadConfig().settings.data.dir);
 
 async function listedEngines(python: PythonEnvironment) {
   const isCompiled = await isCompiledHere();
-  return Object.entries(ENGINE_TABLE).map(
-    ([engine, { kinds, capabilities, devices }]) => {
-      const version = versionOf(engine, python);
-      const kernels =
-        version !== undefined && engine === 'llama-cpp' && isCompiled
-          ? ', compiled for this CPU'
-          : '';
-      return {
-        engine,
-        kinds,
-        capabilities,
-        devices: Object.keys(devices),
-        installed: version !== undefined,
-        version: `${version ?? ''}${kernels}`,
-      };
-    },
-  );
+  return Object.entries(ENGINE_TABLE).map(([engine, { kinds, capabilities, devices }]) => {
+    const version = versionOf(engine, python);
+    const kernels =
+      version !== undefined && engine === 'llama-cpp' && isCompiled
+        ? ', compiled for this CPU'
+        : '';
+    return {
+      engine,
+      kinds,
+      capabilities,
+      devices: Object.keys(devices),
+      installed: version !== undefined,
+      version: `${version ?? ''}${kernels}`,
+    };
+  });
 }
 
 /** Undefined: it is not installed. */
@@ -115,8 +106,7 @@ function pythonVersion(python: PythonEnvironment): string | undefined {
   const { state, manifest } = python.state();
   if (state === 'absent' || state === 'damaged') return undefined;
   const { ctranslate2, python: of } = manifest!.versions;
-  const hint =
-    state === 'outdated' ? ', install again for the versions of this release' : '';
+  const hint = state === 'outdated' ? ', install again for the versions of this release' : '';
   return `${ctranslate2}, Python ${of}${hint}`;
 }
 
@@ -140,8 +130,7 @@ async function installPython(
 ) {
   const place = environment();
   using progress = new ProgressLine();
-  const report = (text: string) =>
-    progress.show(text.slice(0, process.stderr.columns ?? 120));
+  const report = (text: string) => progress.show(text.slice(0, process.stderr.columns ?? 120));
   const { manifest } = await place.install({ cuda, report, signal, python });
   progress.clear();
   const { ctranslate2, python: of } = manifest!.versions;

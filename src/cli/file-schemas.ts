@@ -1,13 +1,9 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { jsonSchema } from '../contracts/schema/rules.js';
 import { MODEL, MODEL_FIELDS } from '../platform/config/model-fields.js';
 import { type SettingDefinition } from '../platform/config/setting-definition.js';
-import {
-  environmentName,
-  SETTING_PATHS,
-  settingDefinition,
-} from '../platform/config/settings.js';
+import { environmentName, SETTING_PATHS, settingDefinition } from '../platform/config/settings.js';
 import { CATALOGUE_ENTRY } from './catalogue/catalogue.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
 
 /** YAML language servers of editors know this version best. */
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
@@ -88,6 +84,5 @@ const listSchema = (title: string, list: string, items: Fields): Fields => ({
 export const FILE_SCHEMAS: Readonly<Record<string, () => Fields>> = {
   switchyard: settingsSchema,
   models: modelsSchema,
-  catalogue: () =>
-    listSchema('Catalogue of models', 'catalogue', jsonSchema(CATALOGUE_ENTRY)),
+  catalogue: () => listSchema('Catalogue of models', 'catalogue', jsonSchema(CATALOGUE_ENTRY)),
 };

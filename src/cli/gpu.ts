@@ -1,12 +1,14 @@
-import { delimiter, basename, dirname, join } from 'node:path';
-import { loadConfig } from '../platform/config/load-config.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
-import { command, commandGroup } from './shared/command.js';
-import { diagnosesText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
-import { PythonEnvironment } from './engines/python-environment.js';
-import { say } from './shared/terminal.js';
 import { existsSync } from 'node:fs';
 import { readdir, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { delimiter, basename, dirname, join } from 'node:path';
+import { ownName } from '@switchyard/engine-api/own-name.js';
+import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { loadConfig } from '../platform/config/load-config.js';
+import { engineModules, installedVersion } from './engines/engine-packages.js';
+import { PythonEnvironment } from './engines/python-environment.js';
+import { CliError } from './shared/cli-error.js';
+import { command, commandGroup } from './shared/command.js';
+import { diagnosesText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
 import {
   askNode,
   lastLines,
@@ -16,9 +18,7 @@ import {
   NPM_INSTALL,
   demandSuccess,
 } from './shared/run-command.js';
-import { engineModules, installedVersion } from './engines/engine-packages.js';
-import { ownName } from '@switchyard/engine-api/own-name.js';
-import { CliError } from './shared/cli-error.js';
+import { say } from './shared/terminal.js';
 
 /** What can be installed, each with the download in MB, as measured. */
 const GPU_PARTS = {
@@ -56,9 +56,7 @@ async function installPackage(name: string, options: Parameters<typeof installGp
   const { modules = engineModules(), report, dryRun } = options;
   const version = installedVersion('node-llama-cpp', modules);
   if (version === undefined)
-    throw new CliError(
-      `node-llama-cpp is not installed: ${ownName()} engines install, or npm ci`,
-    );
+    throw new CliError(`node-llama-cpp is not installed: ${ownName()} engines install, or npm ci`);
   const own = join('@node-llama-cpp', name);
   const target = join(modules, own);
   if (existsSync(join(target, 'bins')) && installedVersion(own, modules) === version)
@@ -146,9 +144,7 @@ export async function checkGpu({
   const { code, output } = await run('nvidia-smi', NVIDIA_QUERY);
   const gpus = code === 0 ? output.split('\n').filter(line => line.trim() !== '') : [];
   const cached = await run('/bin/sh', ['-c', 'PATH="$PATH:/sbin" ldconfig -p']);
-  const folders = await Promise.all(
-    libraryFolders.map(folder => readdir(folder).catch(() => [])),
-  );
+  const folders = await Promise.all(libraryFolders.map(folder => readdir(folder).catch(() => [])));
   const libraries = [cached.output, ...folders.flat()].join('\n');
   const checks = [
     driver(gpus, output),
@@ -164,10 +160,7 @@ export async function checkGpu({
 const ownLibraryFolders = () =>
   (foreignEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
 
-const NVIDIA_QUERY = [
-  '--query-gpu=name,driver_version,memory.total',
-  '--format=csv,noheader',
-];
+const NVIDIA_QUERY = ['--query-gpu=name,driver_version,memory.total', '--format=csv,noheader'];
 
 const library = (what: string, found: readonly string[]) =>
   found.length > 0
@@ -194,9 +187,7 @@ async function unlinkedIn(
   file: string,
 ): Promise<Diagnosis | undefined> {
   const { output } = await run('ldd', [file]);
-  const missing = [...output.matchAll(/^\s*(\S+) => not found$/gm)].map(
-    ([, name = '']) => name,
-  );
+  const missing = [...output.matchAll(/^\s*(\S+) => not found$/gm)].map(([, name = '']) => name);
   if (missing.length === 0) return undefined;
   const version = missing
     .map(name => /^lib(?:cudart|cublas)\.so\.(\d+)$/.exec(name)?.[1])
@@ -219,16 +210,13 @@ async function llamaCpp(run: RunCommand, modules: string) {
     const fix = 'switchyard engines install llama-cpp';
     return failing(what, 'node-llama-cpp does not load', fix);
   }
-  const loading = Object.entries(found).flatMap(([name, loads]) =>
-    loads ? [name] : [],
-  );
+  const loading = Object.entries(found).flatMap(([name, loads]) => (loads ? [name] : []));
   const detail = `back ends that load: ${loading.join(', ')}`;
   if (found.cuda) return passing(what, detail);
   const folder = 'linux-x64-cuda';
   const bins = join(modules, '@node-llama-cpp', folder, 'bins', folder);
   const without = `${detail}; not cuda`;
-  if (!existsSync(bins))
-    return failing(what, without, 'switchyard gpu install llama-cpp');
+  if (!existsSync(bins)) return failing(what, without, 'switchyard gpu install llama-cpp');
   const unlinked = await unlinkedIn(run, what, join(bins, 'libggml-cuda.so'));
   return unlinked ?? failing(what, without, DRIVER);
 }

@@ -1,19 +1,19 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, existsSync } from 'node:fs';
+import { type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { stdin } from 'node:process';
 import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { WebSocket } from 'ws';
 import { programFolders } from '../platform/config/process-environment.js';
 import { parseWholeNumber, readablePath } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { GatewayClient, refusal } from './shared/gateway-client.js';
 import { print, ProgressLine, say } from './shared/terminal.js';
-import { type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { WebSocket } from 'ws';
 
 const OPTIONS = {
   '-m, --model <name>': ['model or alias', undefined, 'whisper-1'],
@@ -105,8 +105,7 @@ class LiveTranscription {
     if (isCommit || type === 'input_audio_buffer.speech_started') this.#open.add(item);
     if ([`${TEXT}completed`, `${TEXT}failed`].includes(type)) this.#open.delete(item);
     if (isCommit || error?.code === PENDING_CODE) this.#committed = true;
-    else if (error)
-      this.#fail(`${error.message}${error.code ? ` [${error.code}]` : ''}`);
+    else if (error) this.#fail(`${error.message}${error.code ? ` [${error.code}]` : ''}`);
     if (type.startsWith(TEXT)) this.onEvent(event);
   }
 
@@ -140,19 +139,13 @@ async function connected({ url, headers }: GatewayClient, model: string) {
   } catch (error) {
     if (error instanceof CliError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new CliError(
-      `no gateway answers at ${url} (${code ?? message})`,
-      EXIT.unreachable,
-    );
+    throw new CliError(`no gateway answers at ${url} (${code ?? message})`, EXIT.unreachable);
   }
 }
 
 /** @throws CliError once the gateway has answered with no session */
 async function refused(socket: WebSocket): Promise<never> {
-  const [, response] = (await once(socket, 'unexpected-response')) as [
-    unknown,
-    IncomingMessage,
-  ];
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
   const { statusCode: status = 500 } = response;
   throw await refusal(new Response(await text(response), { status }));
 }
@@ -186,11 +179,7 @@ The first Ctrl-C ends the recording and waits for the last words.`;
 export const listenCommand = gatewayCommand('listen [file]', {
   about: 'live text of the microphone, a file or stdin, over /v1/realtime',
   arg: 'an audio file, or - for stdin, instead of the microphone',
-  examples: [
-    'listen',
-    'listen talk.mp3',
-    'ffmpeg -i in.mkv -f wav - | switchyard listen -',
-  ],
+  examples: ['listen', 'listen talk.mp3', 'ffmpeg -i in.mkv -f wav - | switchyard listen -'],
   notes: NOTES,
   options: OPTIONS,
   json: 'each event of the gateway as one line of JSON',

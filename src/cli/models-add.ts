@@ -3,16 +3,12 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type AddPlan, planAdd } from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
-import {
-  editModels,
-  type ModelsDocument,
-  previewModels,
-} from './catalogue/models-document.js';
+import { editModels, type ModelsDocument, previewModels } from './catalogue/models-document.js';
+import { SourcePuller } from './models-pull.js';
+import { reloadGateway, untilLoaded } from './models-served.js';
 import { usageError } from './shared/cli-error.js';
 import { gatewayCommand, type Invocation } from './shared/command.js';
 import { MARKS, say, confirm } from './shared/terminal.js';
-import { SourcePuller } from './models-pull.js';
-import { reloadGateway, untilLoaded } from './models-served.js';
 
 const HELP = `
 Examples:
@@ -37,8 +33,7 @@ const OPTIONS = {
   '--token-file <file>':
     'file with the access token of the hub (default: HF_TOKEN, hub.token_file)',
   '-y, --yes': 'do not ask for confirmation',
-  '--no-load':
-    'do not ask the gateway to load it; it reads the models file at its next start',
+  '--no-load': 'do not ask the gateway to load it; it reads the models file at its next start',
   '--no-wait': 'do not wait until the gateway has loaded it',
   '-q, --quiet': 'show no progress',
 } as const;
@@ -60,13 +55,10 @@ export const modelsAddCommand = gatewayCommand('add <names...>', {
     const puller = new SourcePuller(settings, signal, options);
     for (const plan of plans) say(await planText(plan, puller));
     if (!options.yes) await confirm('Add?', 'nothing was added');
-    for (const { sources } of plans)
-      for (const source of sources) await puller.pull(source);
+    for (const { sources } of plans) for (const source of sources) await puller.pull(source);
     // They are there whatever becomes of the entry: the next attempt downloads nothing.
     await editModels(file, edit).catch((error: unknown) => {
-      say(
-        `the files are downloaded, ${file.path} is as it was; mend it and run the command again`,
-      );
+      say(`the files are downloaded, ${file.path} is as it was; mend it and run the command again`);
       throw error;
     });
     const models = await served(plans, invocation);
@@ -84,8 +76,7 @@ export const modelsAddCommand = gatewayCommand('add <names...>', {
 type Adding = Invocation<typeof OPTIONS, readonly string[]>;
 
 async function planned({ arg: names, options, engines, signal }: Adding) {
-  if (names.length > 1 && options.as !== undefined)
-    throw usageError('--as is for one model');
+  if (names.length > 1 && options.as !== undefined) throw usageError('--as is for one model');
   const { settings, models } = loadConfig({ askEngine: engines.objections });
   const catalogue = Catalogue.load(settings.hub.catalogueFile);
   const entries = [...new Set(names)].map(name => catalogue.find(name));
@@ -111,15 +102,10 @@ const editOf = (plans: readonly AddPlan[]) => (models: ModelsDocument) => {
   }
 };
 
-async function planText(
-  { entry, id, sources, model, moved, kept }: AddPlan,
-  puller: SourcePuller,
-) {
+async function planText({ entry, id, sources, model, moved, kept }: AddPlan, puller: SourcePuller) {
   const files = await Promise.all(sources.map(source => puller.describe(source)));
   const names = (text: string, map: Readonly<Record<string, string>>) =>
-    Object.entries(map).map(
-      ([alias, holder]) => `  alias    ${alias} ${text} ${holder}`,
-    );
+    Object.entries(map).map(([alias, holder]) => `  alias    ${alias} ${text} ${holder}`);
   const written = model
     ? `${id}, ${String(model.engine)}`
     : `${id} is there and stays as it is (--replace)`;

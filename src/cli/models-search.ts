@@ -1,12 +1,7 @@
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_NAMES, MODEL_KINDS } from '../platform/config/model-spec.js';
 import { missingEngine } from './catalogue/add-plan.js';
-import {
-  Catalogue,
-  type CatalogueEntry,
-  devicesOf,
-  knownBytes,
-} from './catalogue/catalogue.js';
+import { Catalogue, type CatalogueEntry, devicesOf, knownBytes } from './catalogue/catalogue.js';
 import { command, type OptionValues } from './shared/command.js';
 import { table, print, say, byteText } from './shared/terminal.js';
 
@@ -37,9 +32,7 @@ export const modelsSearchCommand = command('search [words...]', {
       };
     if (found.length > 0) return print(entryTable(found));
     const closest = catalogue.closest(words.join('-')).join(', ');
-    return say(
-      `no model matches${words.length === 0 ? '' : `; closest names: ${closest}`}`,
-    );
+    return say(`no model matches${words.length === 0 ? '' : `; closest names: ${closest}`}`);
   },
 });
 
@@ -66,21 +59,15 @@ function runsOn(entry: CatalogueEntry) {
 }
 
 const sizeOf = (entry: CatalogueEntry) =>
-  knownBytes(entry) === 0
-    ? '?'
-    : `${byteText(knownBytes(entry))}${entry.unverified ? '+' : ''}`;
+  knownBytes(entry) === 0 ? '?' : `${byteText(knownBytes(entry))}${entry.unverified ? '+' : ''}`;
 
 const entryTable = (models: readonly CatalogueEntry[]) =>
-  table(
-    ['name', 'kind', 'engine', 'devices', 'size', 'licence', 'what'],
-    models,
-    entry => [
-      entry.name,
-      entry.entry.kind,
-      entry.entry.engine,
-      devicesOf(entry).join(' ') || '-',
-      sizeOf(entry),
-      entry.licence,
-      entry.summary,
-    ],
-  );
+  table(['name', 'kind', 'engine', 'devices', 'size', 'licence', 'what'], models, entry => [
+    entry.name,
+    entry.entry.kind,
+    entry.entry.engine,
+    devicesOf(entry).join(' ') || '-',
+    sizeOf(entry),
+    entry.licence,
+    entry.summary,
+  ]);

@@ -50,9 +50,7 @@ export async function untilLoaded(
     if (model.state === 'loaded') return 'loaded';
     if (model.state === 'unloaded') return 'on request';
     if (model.state === 'failed')
-      throw new CliError(
-        `${id} does not load: ${model.reason ?? 'see the gateway’s log'}`,
-      );
+      throw new CliError(`${id} does not load: ${model.reason ?? 'see the gateway’s log'}`);
     await pause(POLL_MS, undefined, { signal });
   }
 }

@@ -13,8 +13,8 @@ import { SourcePuller } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 import { CliError } from './shared/cli-error.js';
 import { gatewayCommand, type Invocation } from './shared/command.js';
-import { MARKS, say, onSay, confirm } from './shared/terminal.js';
 import { type GatewayClient } from './shared/gateway-client.js';
+import { MARKS, say, onSay, confirm } from './shared/terminal.js';
 
 const BEAT_MS = 2000;
 
@@ -23,10 +23,7 @@ const BEAT_MS = 2000;
  * answer or gives no leave misses this, and nothing else.
  */
 class Arrivals implements Disposable {
-  readonly #arrivals = new Map<
-    string,
-    { line: string; readonly stop: AbortController }
-  >();
+  readonly #arrivals = new Map<string, { line: string; readonly stop: AbortController }>();
   readonly #beat = setInterval(() => this.#report(), BEAT_MS);
   #current: string | undefined;
 
@@ -98,9 +95,7 @@ export const modelsStarterCommand = gatewayCommand('starter [names...]', {
     const { settings } = loadConfig();
     const catalogue = Catalogue.load(settings.hub.catalogueFile);
     const wanted = names.length > 0 ? names : STARTERS;
-    const missing = wanted
-      .map(name => catalogue.find(name))
-      .filter(entry => lacks(entry));
+    const missing = wanted.map(name => catalogue.find(name)).filter(entry => lacks(entry));
     for (const entry of missing)
       say(`  ${entry.summary}; licence: ${entry.licence ?? 'not stated'}`);
     if (missing.length === 0) return;
@@ -142,9 +137,7 @@ function lacks({ name, aliases }: CatalogueEntry) {
   if (models.some(({ id }) => id === name)) return false;
   const free = aliases.some(
     alias =>
-      !models.some(
-        model => model.aliases.includes(alias) && !STAND_INS.includes(model.engine),
-      ),
+      !models.some(model => model.aliases.includes(alias) && !STAND_INS.includes(model.engine)),
   );
   return free || aliases.length === 0;
 }
@@ -170,11 +163,7 @@ async function arrive(entry: CatalogueEntry, invocation: Starting, signal: Abort
   return first ? `${first} is now ${title}${also}` : `${title} is there`;
 }
 
-async function installEngine(
-  entry: CatalogueEntry,
-  dataDir: string,
-  signal: AbortSignal,
-) {
+async function installEngine(entry: CatalogueEntry, dataDir: string, signal: AbortSignal) {
   if (entry.engine !== 'ctranslate2') {
     const report = (text: string) => say(`  ${text}`);
     return installEnginePackages(entry.entry.engine, { report, signal });

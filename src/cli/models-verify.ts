@@ -26,14 +26,8 @@ const QUESTIONS: readonly (readonly [question: string, answer: RegExp])[] = [
   ['What is 17 + 25? Answer with the number only.', /\b42\b/],
   ['What is the capital of France? Answer with one word.', /paris/i],
   ['Write the word "switch" backwards. Answer with that word only.', /hctiws/i],
-  [
-    'Which is heavier: a kilogram of iron or two kilograms of wool? Answer with one word.',
-    /wool/i,
-  ],
-  [
-    'Translate "good morning" into German. Answer with the translation only.',
-    /guten morgen/i,
-  ],
+  ['Which is heavier: a kilogram of iron or two kilograms of wool? Answer with one word.', /wool/i],
+  ['Translate "good morning" into German. Answer with the translation only.', /guten morgen/i],
 ];
 
 /** Callers at the same time, besides one. */
@@ -54,11 +48,7 @@ const LIKENESSES = [
     'I forgot my login and need a new one.',
     'The recipe needs two eggs and some flour.',
   ],
-  [
-    'The train was cancelled.',
-    'There is no train today.',
-    'The painting hangs in the museum.',
-  ],
+  ['The train was cancelled.', 'There is no train today.', 'The painting hangs in the museum.'],
 ] as const;
 
 export const modelsVerifyCommand = gatewayCommand('verify <name>', {
@@ -96,12 +86,7 @@ export const modelsVerifyCommand = gatewayCommand('verify <name>', {
     // The key is the gateway's, and no matter of another server.
     const other = new GatewayClient({ url: beside, apiKey: 'unused' });
     const root = options.besideModel ?? served.root;
-    const { said: others, ...theirs } = await check(
-      other,
-      { ...served, root },
-      audio,
-      text,
-    );
+    const { said: others, ...theirs } = await check(other, { ...served, root }, audio, text);
     const rows: readonly Row[] = [
       { ...row, accuracy: row.accuracy + agreementOf(said, others) },
       { ...NO_FACTS, model: root, engine: beside, ...theirs, date },
@@ -152,18 +137,13 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
   async stt(client, served, audio, text = SPOKEN) {
     const body = await speechForm(served, audio);
     const hear = () =>
-      client.json<{ text: string; duration: number }>(
-        'post',
-        '/v1/audio/transcriptions',
-        { body },
-      );
+      client.json<{ text: string; duration: number }>('post', '/v1/audio/transcriptions', { body });
     const [answer, ms] = await timed(hear);
     const [, togetherMs] = await together(CALLERS[0], hear);
     const said = wordsOf(text);
     const errors = editDistance(said, wordsOf(answer.text));
     const rate = ((100 * errors) / Math.max(1, said.length)).toFixed(1);
-    const what =
-      audio === undefined ? 'of 5 sentences spoken by flite' : `of ${said.length} words`;
+    const what = audio === undefined ? 'of 5 sentences spoken by flite' : `of ${said.length} words`;
     return {
       said: [answer.text],
       accuracy: `word errors ${rate} % ${what}`,
@@ -209,10 +189,7 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
     for (const callers of [1, ...CALLERS]) {
       const [replies, ms] = await together(callers, () => ask(TELL, TOLD_TOKENS));
       if (callers === 1) said.push(...replies.map(textOf));
-      const tokens = replies.reduce(
-        (sum, { usage }) => sum + usage.completion_tokens,
-        0,
-      );
+      const tokens = replies.reduce((sum, { usage }) => sum + usage.completion_tokens, 0);
       rates.push((tokens / (ms / 1000)).toFixed(0));
     }
     return {
@@ -266,9 +243,7 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, ms: number]> {
  * row without it.
  */
 async function workerFacts(client: GatewayClient, model: string) {
-  const { data } = await client
-    .call('get', '/admin/v1/workers')
-    .catch(() => ({ data: [] }));
+  const { data } = await client.call('get', '/admin/v1/workers').catch(() => ({ data: [] }));
   const own = data.filter(worker => worker.model === model);
   const health = own[0]?.health as { engine?: string; revision?: string } | undefined;
   const bytes = own.reduce((sum, { pid }) => sum + residentBytes(pid), 0);
@@ -298,14 +273,12 @@ function residentBytes(pid: number | undefined): number {
   }
 }
 
-const wordsOf = (text: string): readonly string[] =>
-  text.toLowerCase().match(/[a-z']+/g) ?? [];
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[a-z']+/g) ?? [];
 const realTime = (ms: number, seconds: number) =>
   `${(ms / 1000 / Math.max(seconds, 0.001)).toFixed(3)} × real time`;
 
 /** Of 16 bit samples behind a head of 44 bytes, as the gateway writes it. */
-const wavSeconds = (wav: Buffer) =>
-  (wav.length - 44) / Math.max(1, wav.readUInt32LE(28));
+const wavSeconds = (wav: Buffer) => (wav.length - 44) / Math.max(1, wav.readUInt32LE(28));
 
 function cosine(a: readonly number[], b: readonly number[]) {
   const dot = (x: readonly number[], y: readonly number[]) =>

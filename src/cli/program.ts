@@ -5,15 +5,12 @@ import { productVersion } from '../platform/process/product-version.js';
 import { batchCommand } from './batch.js';
 import { benchCommand } from './bench.js';
 import { chatCommand } from './chat.js';
-import { CliError, EXIT, type ExitCode, InterruptedError } from './shared/cli-error.js';
-import { commandGroup, type EngineChecks } from './shared/command.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { doctorCommand } from './doctor.js';
 import { enginesCommand } from './engines.js';
 import { gpuCommand } from './gpu.js';
 import { initCommand } from './init.js';
-import { keysCommand } from './operate/keys.js';
 import { listenCommand } from './listen.js';
 import { modelsAddCommand } from './models-add.js';
 import { modelsCheckCommand } from './models-check.js';
@@ -23,14 +20,17 @@ import { modelsRemoveCommand } from './models-remove.js';
 import { modelsSearchCommand } from './models-search.js';
 import { modelsStarterCommand } from './models-starter.js';
 import { modelsVerifyCommand } from './models-verify.js';
-import { workersCommand, logsCommand } from './operate/workers.js';
+import { keysCommand } from './operate/keys.js';
 import { queueCommand, requestsCommand, whyCommand } from './operate/requests.js';
 import { statusCommand, topCommand } from './operate/status.js';
 import { tenantsCommand, usageCommand } from './operate/usage.js';
-import { speakCommand } from './speak.js';
+import { workersCommand, logsCommand } from './operate/workers.js';
+import { CliError, EXIT, type ExitCode, InterruptedError } from './shared/cli-error.js';
+import { commandGroup, type EngineChecks } from './shared/command.js';
 import { columns, MARKS, say } from './shared/terminal.js';
-import { transcribeCommand } from './transcribe.js';
+import { speakCommand } from './speak.js';
 import { supportBundleCommand } from './support-bundle.js';
+import { transcribeCommand } from './transcribe.js';
 import { upCommand } from './up.js';
 import { workerCheckCommand } from './worker-check.js';
 import { workerRunCommand } from './worker-run.js';
@@ -145,12 +145,10 @@ const all = (command: Command): Command[] => [command, ...command.commands.flatM
  */
 export function exitCodeOf(error: unknown): number {
   // commander has printed its message; --help is no error.
-  if (error instanceof CommanderError)
-    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof InterruptedError) return report(error, EXIT.interrupted);
   if (error instanceof CliError) return report(error, error.exitCode);
-  if (error instanceof ConfigError || error instanceof UsageError)
-    return report(error, EXIT.usage);
+  if (error instanceof ConfigError || error instanceof UsageError) return report(error, EXIT.usage);
   if (isSystemError(error)) return report(error, EXIT.failed);
   throw error;
 }

@@ -12,8 +12,7 @@ export function watchedRequest(client: GatewayClient) {
   const id = `cli-${randomUUID()}`;
   const line = new ProgressLine();
   const stopped = new AbortController();
-  const ask = (signal?: AbortSignal) =>
-    client.call('get', '/v1/requests/{id}', { id, signal });
+  const ask = (signal?: AbortSignal) => client.call('get', '/v1/requests/{id}', { id, signal });
   const look = async () => {
     const { state, position, model } = await ask(stopped.signal);
     if (stopped.signal.aborted) return;

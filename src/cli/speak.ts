@@ -5,10 +5,10 @@ import type { Writable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
+import { watchedRequest } from './request-watch.js';
 import { parseNumber, writablePath } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { gatewayCommand } from './shared/command.js';
-import { watchedRequest } from './request-watch.js';
 import { ProgressLine, say, byteText } from './shared/terminal.js';
 
 const HELP = `
@@ -41,8 +41,7 @@ export const speakCommand = gatewayCommand('speak <text>', {
     const { model, voice, instructions, speed, priority, timings, json } = options;
     const format = options.format ?? formatOf(options.output);
     const output = options.output ?? `speech.${format}`;
-    if (json && output === '-')
-      throw usageError('--json and -o - both go to stdout; name a file');
+    if (json && output === '-') throw usageError('--json and -o - both go to stdout; name a file');
     const path = output === '-' ? undefined : await writablePath(output);
     const body = {
       model,
@@ -79,8 +78,7 @@ async function save(
   const counted = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
       bytes += chunk.length;
-      if (path !== undefined && process.stderr.isTTY)
-        line.show(`${output}: ${byteText(bytes)}`);
+      if (path !== undefined && process.stderr.isTTY) line.show(`${output}: ${byteText(bytes)}`);
       yield chunk;
     }
   };

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { isSecretSetting } from '../platform/config/setting-source.js';
+import { gzipSync } from 'node:zlib';
 import { loadConfig } from '../platform/config/load-config.js';
 import { protectSecrets, redacted } from '../platform/config/redaction.js';
+import { isSecretSetting } from '../platform/config/setting-source.js';
 import { productVersion } from '../platform/process/product-version.js';
-import { writablePath } from './shared/arguments.js';
 import { diagnose } from './doctor.js';
+import { writablePath } from './shared/arguments.js';
 import { gatewayCommand } from './shared/command.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { MARKS, print, say } from './shared/terminal.js';
-import { gzipSync } from 'node:zlib';
 
 const BLOCK = 512;
 
@@ -22,8 +22,7 @@ function tarGz(files: Readonly<Record<string, string>>, mtimeS: number): Buffer 
 
 function entryOf(name: string, content: Buffer, mtimeS: number): Buffer {
   const head = Buffer.alloc(BLOCK);
-  const octal = (value: number, digits: number) =>
-    `${value.toString(8).padStart(digits, '0')}\0`;
+  const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, '0')}\0`;
   const fields: readonly (readonly [offset: number, text: string])[] = [
     [0, name],
     [100, octal(0o600, 7)],
@@ -45,11 +44,7 @@ function entryOf(name: string, content: Buffer, mtimeS: number): Buffer {
     148,
     'latin1',
   );
-  return Buffer.concat([
-    head,
-    content,
-    Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK),
-  ]);
+  return Buffer.concat([head, content, Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)]);
 }
 
 /** What a running gateway says about itself; no route here answers with content. */
@@ -74,10 +69,7 @@ ids of requests are. Without a gateway it holds what this machine knows.`;
 export const supportBundleCommand = gatewayCommand('support-bundle', {
   about:
     'one archive for a bug report: version, settings, status, history, workers, doctor; no secrets',
-  examples: [
-    'support-bundle',
-    'support-bundle -o bundle.tar.gz --url http://gpu-1:8000',
-  ],
+  examples: ['support-bundle', 'support-bundle -o bundle.tar.gz --url http://gpu-1:8000'],
   notes: NOTES,
   options: {
     '-o, --output <file>': 'the archive (default: switchyard-support-TIME.tar.gz)',
@@ -101,9 +93,7 @@ export const supportBundleCommand = gatewayCommand('support-bundle', {
 
 /** @param doctor what `switchyard doctor` finds */
 async function contents(client: GatewayClient, doctor: () => Promise<unknown>) {
-  protectSecrets(
-    Object.values(client.headers).map(header => header.replace(/^Bearer /, '')),
-  );
+  protectSecrets(Object.values(client.headers).map(header => header.replace(/^Bearer /, '')));
   const { version: node, platform, arch } = process;
   const created = new Date().toISOString();
   const own = {

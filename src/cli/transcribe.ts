@@ -1,17 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import {
-  fileBlob,
-  namedValue,
-  parseNumber,
-  repeatable,
-  writablePath,
-} from './shared/arguments.js';
+import { watchedRequest } from './request-watch.js';
+import { fileBlob, namedValue, parseNumber, repeatable, writablePath } from './shared/arguments.js';
 import { usageError } from './shared/cli-error.js';
 import { gatewayCommand, type OptionValues } from './shared/command.js';
 import { serverEvents } from './shared/gateway-client.js';
-import { watchedRequest } from './request-watch.js';
 import { say } from './shared/terminal.js';
 
 const JSON_FORMATS = ['json', 'verbose_json', 'diarized_json'];
@@ -28,11 +22,7 @@ Text is printed as it arrives; the queue position is reported on stderr. Ctrl-C 
 
 const OPTIONS = {
   '-m, --model <name>': ['model or alias', undefined, 'whisper-1'],
-  '-f, --format <format>': [
-    'response format',
-    ['text', ...JSON_FORMATS, 'srt', 'vtt'],
-    'text',
-  ],
+  '-f, --format <format>': ['response format', ['text', ...JSON_FORMATS, 'srt', 'vtt'], 'text'],
   '-o, --output <file>': 'write the answer to a file (default: stdout)',
   '--no-stream': 'wait for the whole text',
   '-l, --language <tag>': 'spoken language, such as en',
@@ -85,9 +75,7 @@ type Options = OptionValues<typeof OPTIONS>;
 function formatOf({ json, format }: Options) {
   if (!json || JSON_FORMATS.includes(format)) return format;
   if (format === 'text') return 'json';
-  throw usageError(
-    `--json goes with the formats ${JSON_FORMATS.join(', ')}, not ${format}`,
-  );
+  throw usageError(`--json goes with the formats ${JSON_FORMATS.join(', ')}, not ${format}`);
 }
 
 async function copyDeltas(response: Response, write: (text: string) => void) {
@@ -109,13 +97,11 @@ async function formOf(
   if (streams) form.set('stream', 'true');
   for (const name of ['language', 'prompt', 'temperature', 'itn'] as const)
     if (options[name] !== undefined) form.set(name, String(options[name]));
-  for (const kind of options.timestamps ?? [])
-    form.append('timestamp_granularities[]', kind);
+  for (const kind of options.timestamps ?? []) form.append('timestamp_granularities[]', kind);
   for (const field of options.field) form.append(...namedValue('--field', field));
   // Last: the gateway checks the fields before it reads the audio.
   if (/^https?:\/\//.test(file)) form.set('file_url', file);
-  else if (file === '-')
-    form.set('file', new Blob([await buffer(process.stdin)]), 'stdin');
+  else if (file === '-') form.set('file', new Blob([await buffer(process.stdin)]), 'stdin');
   else form.set('file', await fileBlob(file), basename(file));
   return form;
 }

@@ -10,19 +10,10 @@ then the workers stop.`;
 
 export const upCommand = command('up', {
   about: 'start the gateway with its workers and print what to try',
-  examples: [
-    'up',
-    'up --port 9000',
-    'up --models starter',
-    'up --host 0.0.0.0',
-    'up --dev',
-  ],
+  examples: ['up', 'up --port 9000', 'up --models starter', 'up --host 0.0.0.0', 'up --dev'],
   notes: NOTES,
   options: {
-    '--port <number>': [
-      'listen on this port instead of server.port',
-      parseWholeNumber(1, 65_535),
-    ],
+    '--port <number>': ['listen on this port instead of server.port', parseWholeNumber(1, 65_535)],
     '--host <address>': 'listen on this address instead of server.host',
     '--models <names>':
       'fetch models beside the running gateway: starter, none, or comma-separated names (default: none, with --dev starter)',

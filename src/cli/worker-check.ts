@@ -2,14 +2,7 @@ import { MODEL_KINDS } from '../platform/config/model-spec.js';
 import { readablePath, parseWholeNumber, repeatable } from './shared/arguments.js';
 import { usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
-import {
-  columns,
-  dim,
-  MARKS,
-  print,
-  printJson,
-  ProgressLine,
-} from './shared/terminal.js';
+import { columns, dim, MARKS, print, printJson, ProgressLine } from './shared/terminal.js';
 import { type CheckOptions } from './worker-check/check.js';
 import { type CheckResult, CHECKS, runChecks } from './worker-check/run-checks.js';
 
@@ -80,8 +73,7 @@ const WIDTH = Math.max(...CHECKS.map(({ name }) => name.length));
 function line({ name, state, detail, ms, guide }: CheckResult) {
   const time = ms >= 1000 ? dim(` (${(ms / 1000).toFixed(1)} s)`) : '';
   const text = state === 'not_judged' ? dim(`not judged: ${detail}`) : detail;
-  const read =
-    guide === undefined ? '' : `\n${' '.repeat(WIDTH + 3)}${dim('→')} ${guide}`;
+  const read = guide === undefined ? '' : `\n${' '.repeat(WIDTH + 3)}${dim('→')} ${guide}`;
   return `${STATE_MARKS[state]} ${name.padEnd(WIDTH)} ${text}${time}${read}`;
 }
 

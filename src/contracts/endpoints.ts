@@ -26,8 +26,7 @@ const ROUTES: Readonly<
     'POST /v1/responses': 'Items to items, streamed or whole',
     'POST /v1/responses/input_tokens': 'Tokens that the input of a response comes to',
     'POST /v1/responses/compact': 'A conversation to one that is shorter',
-    'GET /v1/responses/{id}':
-      'A stored response, or the events of one that runs in the background',
+    'GET /v1/responses/{id}': 'A stored response, or the events of one that runs in the background',
     'GET /v1/responses/{id}/input_items': 'Items of the input of a stored response',
     'POST /v1/responses/{id}/cancel': 'Cancel a background response',
     'DELETE /v1/responses/{id}': 'Delete a stored response',
@@ -89,8 +88,7 @@ const ROUTES: Readonly<
   admin: {
     'GET /admin/v1/status': 'What this gateway does now, and what limits it',
     'GET /admin/v1/alerts': 'Alerts of the Prometheus in `console.prometheus_url`',
-    'GET /admin/v1/doctor':
-      'What `switchyard doctor` finds on the machine of this gateway',
+    'GET /admin/v1/doctor': 'What `switchyard doctor` finds on the machine of this gateway',
     'GET /admin/v1/settings': 'Effective settings and where each came from',
     'GET /admin/v1/logs': 'Last lines of the log of this gateway, or all from now on',
     'GET /admin/v1/workers/{id}/log':
@@ -99,10 +97,8 @@ const ROUTES: Readonly<
     'GET /admin/v1/queue': 'Depth by model and priority, bounds, oldest wait',
     'GET /admin/v1/models': 'Models: loaded or not, their workers, when last used',
     'GET /admin/v1/catalogue': 'Models of the catalogue that have files to download',
-    'GET /admin/v1/catalogue/additions':
-      'Models that are being added, and how the last ones ended',
-    'POST /admin/v1/catalogue/{name}/add':
-      'Download a model of the catalogue and serve it',
+    'GET /admin/v1/catalogue/additions': 'Models that are being added, and how the last ones ended',
+    'POST /admin/v1/catalogue/{name}/add': 'Download a model of the catalogue and serve it',
     'POST /admin/v1/catalogue/{name}/progress':
       'Show how far another program is that fetches a model',
     'POST /admin/v1/catalogue/{name}/cancel':
@@ -117,11 +113,9 @@ const ROUTES: Readonly<
     'POST /admin/v1/requests/{id}/cancel': 'Cancel one request',
     'POST /admin/v1/requests/{id}/priority': 'Give a waiting request another priority',
     'GET /admin/v1/workers': 'Workers: state, slots, restarts, how the last one ended',
-    'POST /admin/v1/workers/{id}/drain':
-      'Send a worker nothing more until it is resumed',
+    'POST /admin/v1/workers/{id}/drain': 'Send a worker nothing more until it is resumed',
     'POST /admin/v1/workers/{id}/resume': 'Send a drained worker requests again',
-    'POST /admin/v1/workers/{id}/restart':
-      'Drain a worker, replace its process, and resume it',
+    'POST /admin/v1/workers/{id}/restart': 'Drain a worker, replace its process, and resume it',
     'GET /admin/v1/keys': 'API keys, without their secrets',
     'POST /admin/v1/keys': 'Create an API key',
     'POST /admin/v1/keys/{id}/rotate': 'Replace the secret of an API key',
@@ -158,12 +152,11 @@ const ROUTES: Readonly<
  * Every route of the gateway. A spec proves this table, Nest's routes and the
  * OpenAPI paths equal.
  */
-export const ENDPOINTS: readonly Endpoint[] = Object.entries(ROUTES).flatMap(
-  ([area, routes]) =>
-    Object.entries(routes).map(([route, summary]) => {
-      const [method, path = ''] = route.split(' ');
-      return { method: method as Endpoint['method'], path, summary, area };
-    }),
+export const ENDPOINTS: readonly Endpoint[] = Object.entries(ROUTES).flatMap(([area, routes]) =>
+  Object.entries(routes).map(([route, summary]) => {
+    const [method, path = ''] = route.split(' ');
+    return { method: method as Endpoint['method'], path, summary, area };
+  }),
 );
 
 const PATTERNS = ENDPOINTS.map(({ method, path }) => ({
@@ -173,9 +166,7 @@ const PATTERNS = ENDPOINTS.map(({ method, path }) => ({
 
 /** Methods that `path` (without query) takes; empty when there is no such route. */
 export function allowedMethods(path: string): readonly string[] {
-  return PATTERNS.filter(({ pattern }) => pattern.test(path)).flatMap(
-    ({ methods }) => methods,
-  );
+  return PATTERNS.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods);
 }
 
 const TEXT_WORK =

@@ -2,26 +2,26 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { type SettingSources } from '../platform/config/setting-source.js';
-import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type Settings } from '../platform/config/settings.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { type SettingSources } from '../platform/config/setting-source.js';
+import { type Settings } from '../platform/config/settings.js';
 import { TrustedProxies } from '../platform/http/networks.js';
-import { counterMetric } from '../platform/metrics/metric-provider.js';
 import { logRequests } from '../platform/logging/request-lines.js';
+import { counterMetric } from '../platform/metrics/metric-provider.js';
 import { AuditLog } from './admin/audit-log.js';
 import { openEntrance } from './entrance.js';
-import { serveDocs } from './http/openapi/swagger.js';
+import { GatewayModule } from './gateway.module.js';
 import { answerBrokenHttp, sendError } from './http/error-reply.js';
 import { toDomainError } from './http/http-error.js';
-import { MULTIPART_OPTIONS } from './http/multipart-form.js';
-import { requestIdFor } from './http/request-headers.js';
-import { tendConnections } from './http/reception.js';
-import { RequestTraces } from './http/request-traces.js';
 import { keepJsonBytes } from './http/json-body.js';
-import { GatewayModule } from './gateway.module.js';
-import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
+import { MULTIPART_OPTIONS } from './http/multipart-form.js';
+import { serveDocs } from './http/openapi/swagger.js';
+import { tendConnections } from './http/reception.js';
+import { requestIdFor } from './http/request-headers.js';
+import { RequestTraces } from './http/request-traces.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
+import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
 
 /** A client has this long for its headers; its body is measured by `BodyWatch`. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -113,9 +113,7 @@ export function configureGateway(
   settings: Settings,
 ): NestFastifyApplication {
   app.useLogger(app.get(Logger));
-  app.useWebSocketAdapter(
-    new CompositeWebSocketAdapter(app.getHttpServer(), app.get(OriginGuard)),
-  );
+  app.useWebSocketAdapter(new CompositeWebSocketAdapter(app.getHttpServer(), app.get(OriginGuard)));
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeContentTypeParser('text/plain');
   keepJsonBytes(fastify);

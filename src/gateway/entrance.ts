@@ -1,8 +1,8 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AccessGuard } from '../platform/auth/access-hooks.js';
-import { OriginGuard } from '../platform/auth/origin-guard.js';
-import { KeyRing } from '../platform/auth/key-ring.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
+import { KeyRing } from '../platform/auth/key-ring.js';
+import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { type Settings } from '../platform/config/settings.js';
 import { CrossOrigins } from '../platform/http/cross-origins.js';
 import { unroutable } from './http/http-error.js';
@@ -35,8 +35,7 @@ export function openEntrance(app: NestFastifyApplication, settings: Settings): v
   fastify.addHook('onRequest', (request, reply, done) => {
     receive(request, reply);
     const { origin } = request.headers;
-    if (origin !== undefined && crossOrigins.answersPreflight(origin, request, reply))
-      return;
+    if (origin !== undefined && crossOrigins.answersPreflight(origin, request, reply)) return;
     const isInner = inner.admit(request);
     const count = (): Promise<void> | undefined => {
       // Who has no right learns no routes; and of a wrong URL, the body would be reported

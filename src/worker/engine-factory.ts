@@ -1,8 +1,8 @@
+import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
 import { ENGINE_KINDS } from '../platform/config/model-fields.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type EngineCheck } from '../platform/config/models-file.js';
-import { ContinuousGenerator } from './generation/continuous-generator.js';
-import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
+import { enginePackage } from './engines/load-package.js';
 import { OpenAiHttpEmbedder } from './engines/openai-http/embedder.js';
 import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';
 import {
@@ -16,8 +16,8 @@ import { SyntheticGenerator } from './engines/synthetic/generator.js';
 import { readSyntheticOptions } from './engines/synthetic/options.js';
 import { SyntheticRecognizer } from './engines/synthetic/recognizer.js';
 import { SyntheticSynthesizer } from './engines/synthetic/synthesizer.js';
-import { enginePackage } from './engines/load-package.js';
 import { type WorkerEngine } from './engines/worker-engine.js';
+import { ContinuousGenerator } from './generation/continuous-generator.js';
 
 /**
  * What the engine of a model finds wrong with it, before any worker starts: the boot can
@@ -106,9 +106,7 @@ export function createEngine(spec: ModelSpec): WorkerEngine {
   }
 }
 
-const OPENAI_HTTP: Readonly<
-  Record<ModelSpec['kind'], (spec: ModelSpec) => WorkerEngine>
-> = {
+const OPENAI_HTTP: Readonly<Record<ModelSpec['kind'], (spec: ModelSpec) => WorkerEngine>> = {
   stt: spec => new OpenAiHttpRecognizer(readOpenAiHttpOptions(spec)),
   tts: spec => new OpenAiHttpSynthesizer(readOpenAiHttpSpeechOptions(spec)),
   llm: spec => new OpenAiHttpGenerator(readOpenAiHttpOptions(spec)),

@@ -32,13 +32,8 @@ export function inProcessWorker(spec: WorkerSpec) {
         return warnings;
       },
       report: () => health.report(),
-      generate: (
-        call: GenerateCallFields,
-        sink: Parameters<GenerationService['generate']>[2],
-      ) =>
-        calls.run(call.requestId, undefined, signal =>
-          generation.generate(call, signal, sink),
-        ),
+      generate: (call: GenerateCallFields, sink: Parameters<GenerationService['generate']>[2]) =>
+        calls.run(call.requestId, undefined, signal => generation.generate(call, signal, sink)),
       cancel: (id: string, reason: string) => calls.cancel(id, reason),
       abortAll: (error: DomainError) => calls.abortAll(error),
       close: () => {

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { parse } from 'yaml';
-import { FILE_SCHEMAS } from '../../src/cli/file-schemas.js';
 import { ModelsDocument } from '../../src/cli/catalogue/models-document.js';
-import { modelsFromFile } from '../../src/platform/config/models-file.js';
+import { FILE_SCHEMAS } from '../../src/cli/file-schemas.js';
 import { takeSettingsFile } from '../../src/platform/config/load-config.js';
+import { modelsFromFile } from '../../src/platform/config/models-file.js';
 import { SettingSources } from '../../src/platform/config/setting-source.js';
 import { parseYaml } from '../../src/platform/config/yaml-file.js';
 
@@ -40,22 +40,16 @@ describe('the JSON Schemas of the configuration', () => {
     models: text => modelsFromFile(parseYaml(text, 'x')).problems.length === 0,
   };
 
-  it.each(NAMES)(
-    '%s: the committed file is what `npm run docs` makes of the registries',
-    name => {
-      expect(schemaOf(name)).toEqual(JSON.parse(JSON.stringify(FILE_SCHEMAS[name]!())));
-    },
-  );
+  it.each(NAMES)('%s: the committed file is what `npm run docs` makes of the registries', name => {
+    expect(schemaOf(name)).toEqual(JSON.parse(JSON.stringify(FILE_SCHEMAS[name]!())));
+  });
 
-  it.each(NAMES)(
-    'config/%s.yaml names its schema in the first line, and is valid',
-    name => {
-      const text = read(`config/${name}.yaml`);
-      expect(text.startsWith(headOf(name))).toBe(true);
-      schemaAccepts(name, text);
-      expect(validators.get(name)!.errors).toBeNull();
-    },
-  );
+  it.each(NAMES)('config/%s.yaml names its schema in the first line, and is valid', name => {
+    const text = read(`config/${name}.yaml`);
+    expect(text.startsWith(headOf(name))).toBe(true);
+    schemaAccepts(name, text);
+    expect(validators.get(name)!.errors).toBeNull();
+  });
 
   it.each([
     ['switchyard', 'a wrong key', 'queue: { max_request: 5 }'],
@@ -72,28 +66,17 @@ describe('the JSON Schemas of the configuration', () => {
     ['models', 'a wrong item', model(`${MODEL}, aliases: [ok, 5]`)],
     ['models', 'a wrong name', model(`${MODEL.replace('m,', '"no good",')}`)],
     ['models', 'a wrong key of a replica', model(`${MODEL}, replicas: [{ gpu: 1 }]`)],
-    [
-      'models',
-      'a variable of ours',
-      model(`${MODEL}, replicas: [{ env: { SWITCHYARD_X: 1 } }]`),
-    ],
+    ['models', 'a variable of ours', model(`${MODEL}, replicas: [{ env: { SWITCHYARD_X: 1 } }]`)],
     [
       'models',
       'a certificate without its key',
       model(`${MODEL}, remote: { tls: { cert_file: a } }`),
     ],
-    [
-      'models',
-      'a command without a port',
-      model(`${MODEL}, command: [python, worker.py]`),
-    ],
+    ['models', 'a command without a port', model(`${MODEL}, command: [python, worker.py]`)],
     ['models', 'another section', `${model(MODEL)}other: 1`],
     ['models', 'no list', 'models: 5'],
   ])('%s: refuses %s as its reader does', (name, _, text) => {
-    expect([schemaAccepts(name, text), readerAccepts[name]!(text)]).toEqual([
-      false,
-      false,
-    ]);
+    expect([schemaAccepts(name, text), readerAccepts[name]!(text)]).toEqual([false, false]);
   });
 
   it.each([
@@ -110,16 +93,9 @@ describe('the JSON Schemas of the configuration', () => {
       'a worker of its own',
       model(`${MODEL.replace('synthetic', 'external')}, command: [a, '{port}']`),
     ],
-    [
-      'models',
-      'remote workers',
-      model(`${MODEL}, addresses: ['w:9000'], remote: { tls: {} }`),
-    ],
+    ['models', 'remote workers', model(`${MODEL}, addresses: ['w:9000'], remote: { tls: {} }`)],
   ])('%s: accepts %s as its reader does', (name, _, text) => {
-    expect([schemaAccepts(name, text), readerAccepts[name]!(text)]).toEqual([
-      true,
-      true,
-    ]);
+    expect([schemaAccepts(name, text), readerAccepts[name]!(text)]).toEqual([true, true]);
   });
 
   it('tell of a setting what it does, its unit and its variable', () => {
@@ -129,19 +105,13 @@ describe('the JSON Schemas of the configuration', () => {
     expect(properties.queue!.properties).toMatchObject({
       aging_ms: {
         type: 'integer',
-        description: expect.stringMatching(
-          / ms\. Variable: SWITCHYARD_QUEUE_AGING_MS\.$/,
-        ),
+        description: expect.stringMatching(/ ms\. Variable: SWITCHYARD_QUEUE_AGING_MS\.$/),
       },
     });
   });
 
   it('stay named when `models add` rewrites the file', () => {
-    const document = ModelsDocument.parse(
-      read('config/models.yaml'),
-      'models.yaml',
-      () => [],
-    );
+    const document = ModelsDocument.parse(read('config/models.yaml'), 'models.yaml', () => []);
     document.put({ id: 'added' }, 'a new one');
     expect(document.toString().startsWith(headOf('models'))).toBe(true);
   });

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { type Command } from 'commander';
 import { parse } from 'yaml';
-import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { program } from '../../src/cli/program.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { GATEWAY_VARIABLES } from '../../src/platform/config/process-environment.js';
 import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';
+import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { environmentNames } from '../support/packaging.js';
 
 const MANUAL = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs')];
@@ -34,8 +34,7 @@ function filesIn(folder: string): string[] {
 const read = (path: string): string => readFileSync(path, 'utf8');
 
 /** Without fenced blocks; inline code stays. */
-const proseOf = (text: string): string =>
-  text.replace(/^( *)```[^\n]*\n[\s\S]*?\n *```$/gm, '');
+const proseOf = (text: string): string => text.replace(/^( *)```[^\n]*\n[\s\S]*?\n *```$/gm, '');
 const withoutCode = (text: string): string => proseOf(text).replace(/`[^`\n]*`/g, '');
 const shellOf = (text: string): string[] =>
   [...text.matchAll(/^ *```(?:bash|console|sh)\n([\s\S]*?)\n *```$/gm)].map(
@@ -70,9 +69,7 @@ function leadsSomewhere(file: string, target: string): boolean {
   const [path = '', anchor] = target.split('#');
   const found = path === '' ? file : join(dirname(file), path);
   if (!existsSync(found)) return false;
-  return (
-    anchor === undefined || (statSync(found).isFile() && anchorsOf(found).has(anchor))
-  );
+  return anchor === undefined || (statSync(found).isFile() && anchorsOf(found).has(anchor));
 }
 
 /** `transcribe`, `batch submit`, …, and what stands above them. */
@@ -137,20 +134,17 @@ describe('examples', () => {
   const blocks = (file: string, language: RegExp): string[] =>
     [...read(file).matchAll(/^( *)```(\w+)\n([\s\S]*?)\n *```$/gm)]
       .filter(([, , name = '']) => language.test(name))
-      .map(([, indent = '', , code = '']) =>
-        code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-      );
+      .map(([, indent = '', , code = '']) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
 
   it.each([...MANUAL, ...AREAS])('for a shell in %s can be parsed', file => {
     for (const input of blocks(file, /^(bash|sh)$/))
-      expect(
-        `${input}\n${spawnSync('bash', ['-n'], { input, encoding: 'utf8' }).stderr}`,
-      ).toBe(`${input}\n`);
+      expect(`${input}\n${spawnSync('bash', ['-n'], { input, encoding: 'utf8' }).stderr}`).toBe(
+        `${input}\n`,
+      );
   });
 
   it.each([...MANUAL, ...AREAS])('in YAML of %s can be parsed', file => {
-    for (const code of blocks(file, /^yaml$/))
-      expect(() => parse(code) as unknown).not.toThrow();
+    for (const code of blocks(file, /^yaml$/)) expect(() => parse(code) as unknown).not.toThrow();
   });
 });
 
@@ -175,12 +169,8 @@ describe('names', () => {
     const named = inlineCode(read(file)).flatMap(
       code => /^([a-z]+)\.[a-z0-9_]+$/.exec(code)?.slice(0, 2) ?? [],
     );
-    const paths = named.filter(
-      (name, at) => at % 2 === 0 && sections.has(named[at + 1] ?? ''),
-    );
-    expect(
-      paths.filter(path => !(SETTING_PATHS as readonly string[]).includes(path)),
-    ).toEqual([]);
+    const paths = named.filter((name, at) => at % 2 === 0 && sections.has(named[at + 1] ?? ''));
+    expect(paths.filter(path => !(SETTING_PATHS as readonly string[]).includes(path))).toEqual([]);
   });
 
   it.each(MANUAL)('of environment variables in %s exist', file => {
@@ -191,9 +181,7 @@ describe('names', () => {
       'SWITCHYARD_HOME',
       'SWITCHYARD_WORKER_SPEC',
     ];
-    expect(environmentNames(read(file)).filter(name => !known.includes(name))).toEqual(
-      [],
-    );
+    expect(environmentNames(read(file)).filter(name => !known.includes(name))).toEqual([]);
   });
 
   it.each(MANUAL)('of routes in %s exist', file => {
@@ -219,8 +207,7 @@ describe('files', () => {
     'workers',
     'docs',
   ].flatMap(filesIn);
-  const ROOTED =
-    /^(?:packages|src|test|scripts|proto|config|docker|docs|workers)\/[\w./-]+$/;
+  const ROOTED = /^(?:packages|src|test|scripts|proto|config|docker|docs|workers)\/[\w./-]+$/;
   const SOURCE = /^[\w./-]+\.(?:ts|mjs|cjs|py|proto)$/;
   /** `NAME.thread.ts` stands for many. */
   const PLACEHOLDER = /NAME|\.\.\.|…/;
@@ -232,10 +219,7 @@ describe('files', () => {
         code => (ROOTED.test(code) || SOURCE.test(code)) && !PLACEHOLDER.test(code),
       );
       const missing = named.filter(
-        name =>
-          ![name, `${name}.ts`, join(dirname(file), name)].some(path =>
-            existsSync(path),
-          ),
+        name => ![name, `${name}.ts`, join(dirname(file), name)].some(path => existsSync(path)),
       );
       expect(missing.filter(name => !endsSomeFile(name))).toEqual([]);
     },
@@ -280,17 +264,11 @@ describe('alerts', () => {
   it('each have a section in the runbook, and link it', () => {
     const links = rules.map(({ annotations }) => annotations.runbook_url);
     expect(links).toEqual(rules.map(({ alert }) => `${runbook}#${alert.toLowerCase()}`));
-    expect(
-      rules.filter(({ alert }) => !anchorsOf(runbook).has(alert.toLowerCase())),
-    ).toEqual([]);
+    expect(rules.filter(({ alert }) => !anchorsOf(runbook).has(alert.toLowerCase()))).toEqual([]);
   });
 
   it('are the only sections of the runbook that carry the name of one', () => {
-    const sections = [...anchorsOf(runbook)].filter(anchor =>
-      anchor.startsWith('switchyard'),
-    );
-    expect(sections.sort()).toEqual(
-      rules.map(({ alert }) => alert.toLowerCase()).sort(),
-    );
+    const sections = [...anchorsOf(runbook)].filter(anchor => anchor.startsWith('switchyard'));
+    expect(sections.sort()).toEqual(rules.map(({ alert }) => alert.toLowerCase()).sort());
   });
 });

@@ -1,17 +1,13 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { type FieldRule, PASSED_ON } from '../../src/contracts/openai/field-types.js';
 import { IgnoredFields } from '../../src/contracts/openai/ignored-fields.js';
-import {
-  REQUEST_DTOS,
-  REQUEST_FIELDS,
-} from '../../src/gateway/http/openapi/request-fields.js';
-import {
-  openEnvelope,
-  readClientEvent,
-} from '../../src/contracts/realtime/realtime-event.js';
+import { RerankDto } from '../../src/contracts/openai/rerank.dto.js';
+import { TokenizeDto } from '../../src/contracts/openai/token.dto.js';
+import { openEnvelope, readClientEvent } from '../../src/contracts/realtime/realtime-event.js';
 import {
   defaultSession,
   readOlderSession,
@@ -23,28 +19,26 @@ import {
   REALTIME_QUERY,
   SESSION_FIELDS,
 } from '../../src/contracts/realtime/session-fields.js';
+import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
 import {
   parseTranscription,
   parseTranslation,
 } from '../../src/gateway/audio/parse-transcription.js';
+import { parseSpeech } from '../../src/gateway/audio/start-speech.js';
 import { parseDto } from '../../src/gateway/http/dto-validation.js';
-import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
-import { RerankDto } from '../../src/contracts/openai/rerank.dto.js';
-import { TokenizeDto } from '../../src/contracts/openai/token.dto.js';
+import { REQUEST_DTOS, REQUEST_FIELDS } from '../../src/gateway/http/openapi/request-fields.js';
+import { parseMessage } from '../../src/gateway/messages/parse-message.js';
 import { requestParser } from '../../src/gateway/models/model-abilities.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/completions.controller.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
+import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
 import { ModelList } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerateItem } from '../../src/worker/engines/text-generator.js';
 import { ContinuousGenerator } from '../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
-import { parseSpeech } from '../../src/gateway/audio/start-speech.js';
-import { parseMessage } from '../../src/gateway/messages/parse-message.js';
-import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;
@@ -67,10 +61,7 @@ const propertiesOf = (dto: Dto): readonly string[] => {
 const rulesOf = (route: Route): (readonly [string, FieldRule])[] =>
   Object.entries(REQUEST_FIELDS[route]);
 /** Read without a class that declares them. */
-const beyondDto = (
-  { byEngine, capability, treatment }: FieldRule,
-  declared: boolean,
-): boolean =>
+const beyondDto = ({ byEngine, capability, treatment }: FieldRule, declared: boolean): boolean =>
   byEngine === true ||
   treatment === 'refused' ||
   ((capability === PASSED_ON || treatment === 'ignored') && !declared);
@@ -94,9 +85,7 @@ describe('the table of fields', () => {
     const expected = posts
       .filter(({ path }) => !bodyless.test(path))
       .map(({ method, path }) => `${method} ${path}`);
-    const described = Object.keys(REQUEST_FIELDS).filter(route =>
-      route.startsWith('POST'),
-    );
+    const described = Object.keys(REQUEST_FIELDS).filter(route => route.startsWith('POST'));
     expect(described.sort()).toEqual(expected.sort());
   });
 });
@@ -201,8 +190,7 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
       kind: 'stt',
       needs: [],
       base: {},
-      parse: (query, catalog, compat) =>
-        parseAsr(parseDto(AsrQueryDto, query), catalog, compat),
+      parse: (query, catalog, compat) => parseAsr(parseDto(AsrQueryDto, query), catalog, compat),
     },
     samples: { initial_prompt: 'names', vad_filter: 'true', word_timestamps: 'true' },
   },
@@ -325,94 +313,85 @@ const BESIDES: Readonly<Record<string, Body>> = {
   word_timestamps: { output: 'json' },
 };
 
-describe.each(Object.entries(PARSED))(
-  '%s',
-  (route, { kind, needs, base, samples, parse }) => {
-    const rules = rulesOf(route as Route);
-    const every = rules.flatMap(([, { capability = '' }]) => capability);
-    const catalog = new ModelCatalog(
-      new ModelList([
-        bare('unable', kind, needs),
-        bare('able', kind, [...needs, ...every], 'openai-http'),
-      ]),
-    );
-    const send = (model: string, field: string, strict = false): readonly string[] =>
-      parse({ model, ...base, ...BESIDES[field], [field]: samples[field] }, catalog, {
-        strict,
-      }).ignored;
-    const ofTreatment = (wanted: string) =>
-      rules.filter(([, { treatment }]) => treatment === wanted).map(([name]) => name);
+describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples, parse }) => {
+  const rules = rulesOf(route as Route);
+  const every = rules.flatMap(([, { capability = '' }]) => capability);
+  const catalog = new ModelCatalog(
+    new ModelList([
+      bare('unable', kind, needs),
+      bare('able', kind, [...needs, ...every], 'openai-http'),
+    ]),
+  );
+  const send = (model: string, field: string, strict = false): readonly string[] =>
+    parse({ model, ...base, ...BESIDES[field], [field]: samples[field] }, catalog, {
+      strict,
+    }).ignored;
+  const ofTreatment = (wanted: string) =>
+    rules.filter(([, { treatment }]) => treatment === wanted).map(([name]) => name);
 
-    it('has a sample of every field that a model may not honour', () => {
-      const judged = ['advice', 'meaning', 'ignored', 'refused'].flatMap(ofTreatment);
-      expect(Object.keys(samples).sort()).toEqual(judged.sort());
-    });
+  it('has a sample of every field that a model may not honour', () => {
+    const judged = ['advice', 'meaning', 'ignored', 'refused'].flatMap(ofTreatment);
+    expect(Object.keys(samples).sort()).toEqual(judged.sort());
+  });
 
-    const advice = ofTreatment('advice');
-    (advice.length > 0 ? it.each(advice) : () => undefined)(
-      'reports %s where it has no effect, and refuses it if strict',
-      field => {
-        expect(send('unable', field)).toEqual([field]);
-        expect(() => send('unable', field, true)).toThrow(refusal(field));
-        expect(send('able', field, true)).toEqual([]);
-      },
-    );
+  const advice = ofTreatment('advice');
+  (advice.length > 0 ? it.each(advice) : () => undefined)(
+    'reports %s where it has no effect, and refuses it if strict',
+    field => {
+      expect(send('unable', field)).toEqual([field]);
+      expect(() => send('unable', field, true)).toThrow(refusal(field));
+      expect(send('able', field, true)).toEqual([]);
+    },
+  );
 
-    it('reports what never has an effect, and refuses it if strict', () => {
-      for (const field of ofTreatment('ignored')) {
-        expect(send('able', field)).toEqual([field]);
-        expect(() => send('able', field, true)).toThrow(refusal(field));
-      }
-    });
-
-    it('refuses what cannot be honoured by any model', () => {
-      for (const field of ofTreatment('refused'))
-        expect(() => send('able', field)).toThrow(refusal(field));
-    });
-
-    it('refuses what this model cannot honour', async () => {
-      for (const field of ofTreatment('meaning')) await demandRefused(field);
-    });
-
-    async function demandRefused(field: string): Promise<void> {
-      if (REQUEST_FIELDS[route as Route][field]!.capability === PASSED_ON) {
-        const asked = Promise.resolve().then(() =>
-          byLocalEngine(route, { ...base, [field]: samples[field] }),
-        );
-        await expect(asked).rejects.toThrow(refusal(field));
-      } else {
-        expect(() => send('unable', field)).toThrow(refusal(field));
-      }
-      expect(send('able', field)).toEqual([]);
+  it('reports what never has an effect, and refuses it if strict', () => {
+    for (const field of ofTreatment('ignored')) {
+      expect(send('able', field)).toEqual([field]);
+      expect(() => send('able', field, true)).toThrow(refusal(field));
     }
+  });
 
-    it('reports and refuses nothing where nothing was asked for', () => {
-      expect(
-        parse({ model: 'unable', ...base }, catalog, { strict: true }).ignored,
-      ).toEqual([]);
-    });
+  it('refuses what cannot be honoured by any model', () => {
+    for (const field of ofTreatment('refused'))
+      expect(() => send('able', field)).toThrow(refusal(field));
+  });
 
-    const engines = rules
-      .filter(([, { byEngine }]) => byEngine === true)
-      .map(([name]) => name);
-    it('leaves to the engine only what it reads', () => {
-      for (const field of engines)
-        expect(() =>
-          byLocalEngine(route, { ...base, [field]: WRONG[field] ?? { wrong: 1 } }),
-        ).toThrow(
-          expect.objectContaining({
-            param: expect.stringMatching(new RegExp(`^${field}`)),
-          }),
-        );
-    });
-  },
-);
+  it('refuses what this model cannot honour', async () => {
+    for (const field of ofTreatment('meaning')) await demandRefused(field);
+  });
+
+  async function demandRefused(field: string): Promise<void> {
+    if (REQUEST_FIELDS[route as Route][field]!.capability === PASSED_ON) {
+      const asked = Promise.resolve().then(() =>
+        byLocalEngine(route, { ...base, [field]: samples[field] }),
+      );
+      await expect(asked).rejects.toThrow(refusal(field));
+    } else {
+      expect(() => send('unable', field)).toThrow(refusal(field));
+    }
+    expect(send('able', field)).toEqual([]);
+  }
+
+  it('reports and refuses nothing where nothing was asked for', () => {
+    expect(parse({ model: 'unable', ...base }, catalog, { strict: true }).ignored).toEqual([]);
+  });
+
+  const engines = rules.filter(([, { byEngine }]) => byEngine === true).map(([name]) => name);
+  it('leaves to the engine only what it reads', () => {
+    for (const field of engines)
+      expect(() =>
+        byLocalEngine(route, { ...base, [field]: WRONG[field] ?? { wrong: 1 } }),
+      ).toThrow(
+        expect.objectContaining({
+          param: expect.stringMatching(new RegExp(`^${field}`)),
+        }),
+      );
+  });
+});
 
 function byLocalEngine(route: string, body: Body): unknown {
   const form = route.includes('chat') ? 'chat' : 'completion';
-  const info = { grammar: true, contextTokens: 64 } as Parameters<
-    typeof parseGenerationParams
-  >[1];
+  const info = { grammar: true, contextTokens: 64 } as Parameters<typeof parseGenerationParams>[1];
   const item = {
     form,
     body: Buffer.from(JSON.stringify({ model: 'm', ...body })),
@@ -431,27 +410,20 @@ describe('sessions', () => {
     for (const path of Object.keys(SESSION_FIELDS)) {
       const read = (field: string) => () =>
         readSession({ type: 'realtime', ...nested(path, field) }, CURRENT);
-      demandKnown(
-        Object.keys(SESSION_FIELDS[path as keyof typeof SESSION_FIELDS]),
-        read,
-      );
+      demandKnown(Object.keys(SESSION_FIELDS[path as keyof typeof SESSION_FIELDS]), read);
     }
   });
 
   it('of the older dialect are read as theirs says', () => {
     for (const [path, rules] of Object.entries(OLDER_SESSION_FIELDS)) {
-      const read = (field: string) => () =>
-        readOlderSession(nested(path, field), CURRENT);
+      const read = (field: string) => () => readOlderSession(nested(path, field), CURRENT);
       demandKnown(Object.keys(rules), read);
     }
   });
 });
 
 /** All of `fields`, and no other. */
-function demandKnown(
-  fields: readonly string[],
-  read: (field: string) => () => unknown,
-): void {
+function demandKnown(fields: readonly string[], read: (field: string) => () => unknown): void {
   const unknown = expect.objectContaining({ code: 'unknown_parameter' });
   for (const field of fields) expect(read(field)).not.toThrow(unknown);
   expect(read('other')).toThrow(unknown);
@@ -464,10 +436,7 @@ const nested = (path: string, field: string): Body =>
     .slice(1)
     .reduceRight<Body>((value, name) => ({ [name]: value }), { [field]: ['sample'] });
 
-const effectless = (
-  groups: object,
-  treatment: string,
-): [path: string, field: string][] =>
+const effectless = (groups: object, treatment: string): [path: string, field: string][] =>
   Object.entries(groups).flatMap(([path, rules]) =>
     Object.entries(rules as Record<string, FieldRule>)
       .filter(([, rule]) => rule.treatment === treatment)
@@ -487,17 +456,14 @@ describe.each([
     (value: Body, ignored: IgnoredFields) => readOlderSession(value, CURRENT, ignored),
   ],
 ] as const)('sessions, %s', (_dialect, groups, read) => {
-  it.each(effectless(groups, 'ignored'))(
-    'report %s.%s, and refuse it if strict',
-    (path, field) => {
-      const ignored = new IgnoredFields();
-      read(nested(path, field), ignored);
-      expect(ignored.paths).toEqual([`${path}.${field}`]);
-      expect(() => read(nested(path, field), new IgnoredFields(true))).toThrow(
-        refusal(`${path}.${field}`),
-      );
-    },
-  );
+  it.each(effectless(groups, 'ignored'))('report %s.%s, and refuse it if strict', (path, field) => {
+    const ignored = new IgnoredFields();
+    read(nested(path, field), ignored);
+    expect(ignored.paths).toEqual([`${path}.${field}`]);
+    expect(() => read(nested(path, field), new IgnoredFields(true))).toThrow(
+      refusal(`${path}.${field}`),
+    );
+  });
 
   it.each(effectless(groups, 'refused'))('refuse %s.%s', (path, field) => {
     expect(() => read(nested(path, field), new IgnoredFields())).toThrow(
@@ -530,9 +496,7 @@ describe('events', () => {
   };
   const send = (field: string, ignored: IgnoredFields): unknown =>
     readClientEvent(
-      openEnvelope(
-        JSON.stringify({ type: 'response.create', response: { [field]: ['sample'] } }),
-      ),
+      openEnvelope(JSON.stringify({ type: 'response.create', response: { [field]: ['sample'] } })),
       ignored,
     );
 
@@ -542,9 +506,7 @@ describe('events', () => {
       const ignored = new IgnoredFields();
       send(field, ignored);
       expect(ignored.paths).toEqual([`response.${field}`]);
-      expect(() => send(field, new IgnoredFields(true))).toThrow(
-        refusal(`response.${field}`),
-      );
+      expect(() => send(field, new IgnoredFields(true))).toThrow(refusal(`response.${field}`));
     },
   );
 
@@ -555,8 +517,8 @@ describe('events', () => {
 
 it('the query of a live session has the names that its handshake reads', () => {
   const source = readFileSync('src/gateway/realtime/realtime.gateway.ts', 'utf8');
-  const read = [
-    ...source.matchAll(/(?:query|queryOf\(request\))\.(?:get|has)\('(\w+)'\)/g),
-  ].map(([, name]) => name);
+  const read = [...source.matchAll(/(?:query|queryOf\(request\))\.(?:get|has)\('(\w+)'\)/g)].map(
+    ([, name]) => name,
+  );
   expect([...new Set(read)].sort()).toEqual(Object.keys(REALTIME_QUERY).sort());
 });

@@ -11,12 +11,10 @@ describe('golden files', () => {
   it('keeps every test title, or names the title that covers it now', () => {
     const now = new Set(testTitles());
     const covered = coveredTitles();
-    const before = readFileSync('test/golden/test-titles.txt', 'utf8')
-      .trimEnd()
-      .split('\n');
-    expect(
-      before.filter(title => !now.has(title) && !now.has(covered.get(title) ?? '')),
-    ).toEqual([]);
+    const before = readFileSync('test/golden/test-titles.txt', 'utf8').trimEnd().split('\n');
+    expect(before.filter(title => !now.has(title) && !now.has(covered.get(title) ?? ''))).toEqual(
+      [],
+    );
   });
 });
 

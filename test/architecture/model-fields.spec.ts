@@ -15,8 +15,7 @@ function documented(): Map<string, string> {
     const start = /^# {3}(\w+)\s+(.*)$/.exec(line);
     if (start) [, name = ''] = start;
     const text = start ? start[2] : /^# {12,}(.*)$/.exec(line)?.[1];
-    if (name && text !== undefined)
-      fields.set(name, `${fields.get(name) ?? ''} ${text}`.trim());
+    if (name && text !== undefined) fields.set(name, `${fields.get(name) ?? ''} ${text}`.trim());
   }
   return fields;
 }
@@ -27,9 +26,7 @@ describe('the comments of config/models.yaml', () => {
   });
 
   it('name every engine', () => {
-    expect(documented().get('engine')?.split(' | ').sort()).toEqual(
-      [...ENGINE_NAMES].sort(),
-    );
+    expect(documented().get('engine')?.split(' | ').sort()).toEqual([...ENGINE_NAMES].sort());
   });
 
   it('name every capability', () => {

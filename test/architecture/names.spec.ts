@@ -5,10 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 const sources = ['packages', 'src'].flatMap(root =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter(
-      file =>
-        file.endsWith('.ts') &&
-        !file.endsWith('.spec.ts') &&
-        !file.includes('/generated/'),
+      file => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !file.includes('/generated/'),
     )
     .map(file => `${root}/${file}`),
 );
@@ -27,9 +24,7 @@ const exportedNames = (file: string): Set<string> =>
 describe('exported names', () => {
   it('mean one thing each: no name is exported by two files', () => {
     const filesOf = new Map<string, string[]>();
-    for (const file of sources.filter(
-      name => !CONTRACT.test(name) || name.includes('engine-api'),
-    ))
+    for (const file of sources.filter(name => !CONTRACT.test(name) || name.includes('engine-api')))
       for (const name of exportedNames(file))
         filesOf.set(name, [...(filesOf.get(name) ?? []), file]);
     expect([...filesOf].filter(([, files]) => files.length > 1)).toEqual([]);
@@ -44,13 +39,9 @@ describe('folders', () => {
   const imports = new Set(
     sources.flatMap(file =>
       [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
-        .map(
-          ([, path = '']) =>
-            [dirname(file), dirname(join(dirname(file), path))] as const,
-        )
+        .map(([, path = '']) => [dirname(file), dirname(join(dirname(file), path))] as const)
         .filter(
-          ([from, to]) =>
-            !`${from}/`.startsWith(`${to}/`) && !`${to}/`.startsWith(`${from}/`),
+          ([from, to]) => !`${from}/`.startsWith(`${to}/`) && !`${to}/`.startsWith(`${from}/`),
         )
         .map(pair => pair.join(' ')),
     ),
@@ -58,8 +49,8 @@ describe('folders', () => {
 
   it('never import each other', () => {
     expect(imports.size).toBeGreaterThan(100);
-    expect(
-      [...imports].filter(pair => imports.has(pair.split(' ').reverse().join(' '))),
-    ).toEqual([]);
+    expect([...imports].filter(pair => imports.has(pair.split(' ').reverse().join(' ')))).toEqual(
+      [],
+    );
   });
 });

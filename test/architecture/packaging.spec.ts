@@ -23,23 +23,15 @@ import { itWith } from '../support/requires.js';
 
 const CHART = 'docker/helm/switchyard';
 const TARGETS = ['gateway', 'cuda', 'cpu'];
-const VERSION = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string })
-  .version;
-const COMPOSE = [
-  'docker/compose.yaml',
-  'docker/compose.gpu.yaml',
-  'docker/compose.cluster.yaml',
-];
+const VERSION = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
+const COMPOSE = ['docker/compose.yaml', 'docker/compose.gpu.yaml', 'docker/compose.cluster.yaml'];
 const SETTINGS = SETTING_PATHS.map(environmentName);
 const read = (path: string): string => readFileSync(path, 'utf8');
 const yaml = <T>(path: string): T => parse(read(path), { merge: true }) as T;
 
 const problemsOf = (models: unknown): unknown =>
   modelsFromFile(
-    parseYaml(
-      typeof models === 'string' ? models : JSON.stringify({ models }),
-      'models',
-    ),
+    parseYaml(typeof models === 'string' ? models : JSON.stringify({ models }), 'models'),
   ).problems;
 
 describe('docker/Dockerfile', () => {
@@ -60,16 +52,11 @@ describe('docker/Dockerfile', () => {
     expect([main, existsSync(`src/${main}.ts`)]).toEqual([expect.any(String), true]);
   });
 
-  it.each(TARGETS)(
-    '%s listens beyond loopback, where the first start makes a key',
-    name => {
-      const environment = inherited(stages, name).filter(line =>
-        line.startsWith('ENV '),
-      );
-      expect(environment.join(' ')).toContain('SWITCHYARD_SERVER_HOST=0.0.0.0');
-      expect(environment.join(' ')).not.toMatch(/ALLOW_ANONYMOUS|KEYS_FILE/);
-    },
-  );
+  it.each(TARGETS)('%s listens beyond loopback, where the first start makes a key', name => {
+    const environment = inherited(stages, name).filter(line => line.startsWith('ENV '));
+    expect(environment.join(' ')).toContain('SWITCHYARD_SERVER_HOST=0.0.0.0');
+    expect(environment.join(' ')).not.toMatch(/ALLOW_ANONYMOUS|KEYS_FILE/);
+  });
 
   it('has the CUDA that its packages need', () => {
     const { from } = stages.find(({ name }) => name === 'cuda')!;
@@ -86,18 +73,13 @@ describe('docker/Dockerfile', () => {
 
   it('sets settings that exist', () => {
     expect(
-      environmentNames(read('docker/Dockerfile')).filter(
-        name => !SETTINGS.includes(name),
-      ),
+      environmentNames(read('docker/Dockerfile')).filter(name => !SETTINGS.includes(name)),
     ).toEqual([]);
   });
 
   it('leaves out of gateway and batch only packages that neither ever imports', () => {
-    const removal =
-      instructions.find(line => line.startsWith('RUN rm -rf node_modules/')) ?? '';
-    const removed = [...removal.matchAll(/node_modules\/(\S+)/g)].map(
-      ([, name = '']) => name,
-    );
+    const removal = instructions.find(line => line.startsWith('RUN rm -rf node_modules/')) ?? '';
+    const removed = [...removal.matchAll(/node_modules\/(\S+)/g)].map(([, name = '']) => name);
     expect(removed).toContain('node-llama-cpp');
     const needed = ['src/main.gateway.ts', 'src/main.batch.ts'].flatMap(main => [
       ...importedPackages(main),
@@ -147,15 +129,10 @@ describe('docker/compose.yaml', () => {
       const lines = read(file).split('\n');
       expect(
         lines.filter(
-          line =>
-            !line.startsWith('#') &&
-            secret.test(line) &&
-            !line.includes('${STORES_PASSWORD'),
+          line => !line.startsWith('#') && secret.test(line) && !line.includes('${STORES_PASSWORD'),
         ),
       ).toEqual([]);
-      const built = Object.values(yaml<Compose>(file).services).filter(
-        ({ build }) => build,
-      );
+      const built = Object.values(yaml<Compose>(file).services).filter(({ build }) => build);
       for (const { build, image } of built) {
         expect(TARGETS).toContain(build!.target);
         expect(image).toBe(`switchyard-${build!.target}:${VERSION}`);
@@ -205,20 +182,16 @@ describe('docker/compose.cluster.yaml', () => {
     for (const service of Object.values(services)) {
       for (const name of Object.keys(service.depends_on ?? {}))
         expect(services).toHaveProperty(name);
-      for (const { source } of service.configs ?? [])
-        expect(configs).toHaveProperty(source);
+      for (const { source } of service.configs ?? []) expect(configs).toHaveProperty(source);
       const files = (service.volumes ?? []).filter(volume => volume.startsWith('.'));
-      for (const file of files)
-        expect(existsSync(join('docker', file.split(':')[0]!))).toBe(true);
+      for (const file of files) expect(existsSync(join('docker', file.split(':')[0]!))).toBe(true);
     }
   });
 
   it('starts processors with the flags that a gateway gives its own; so does the chart', () => {
     const wanted = ['node', ...PROCESSOR_NODE_FLAGS, 'dist/main.batch.js'];
     expect(services.batch?.command).toEqual(wanted);
-    expect(read(`${CHART}/templates/batch.yaml`)).toContain(
-      `command: [${wanted.join(', ')}]`,
-    );
+    expect(read(`${CHART}/templates/batch.yaml`)).toContain(`command: [${wanted.join(', ')}]`);
   });
 
   it('has models without a mistake, each served by workers that are started for it', () => {
@@ -253,8 +226,7 @@ describe('docker/compose.cluster.yaml', () => {
 
   it('gives Prometheus the ports that gateways and processors serve metrics on', () => {
     const exposed = (service: string): string[] => {
-      const target =
-        /^switchyard-(\w+):/.exec(services[service]?.image ?? '')?.[1] ?? '';
+      const target = /^switchyard-(\w+):/.exec(services[service]?.image ?? '')?.[1] ?? '';
       const lines = inherited(dockerStages('docker/Dockerfile'), target).filter(line =>
         line.startsWith('EXPOSE '),
       );
@@ -264,8 +236,7 @@ describe('docker/compose.cluster.yaml', () => {
       scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
     }>('config/prometheus/prometheus.yaml');
     for (const { dns_sd_configs: targets } of jobs)
-      for (const { names, port } of targets)
-        expect(exposed(names[0]!)).toContain(String(port));
+      for (const { names, port } of targets) expect(exposed(names[0]!)).toContain(String(port));
   });
 });
 
@@ -284,9 +255,9 @@ describe('docker/helm/switchyard', () => {
     const named = environmentNames(templates).filter(name => !SETTINGS.includes(name));
     expect(named).toEqual([]);
     const byValue = Object.keys(values.settings as object);
-    expect(
-      byValue.filter(path => !(SETTING_PATHS as readonly string[]).includes(path)),
-    ).toEqual([]);
+    expect(byValue.filter(path => !(SETTING_PATHS as readonly string[]).includes(path))).toEqual(
+      [],
+    );
   });
 
   it('asks for values that exist', () => {
@@ -310,9 +281,7 @@ describe('docker/helm/switchyard', () => {
     expect(problemsOf(values.models)).toEqual([]);
     const ids = (values.models as { id: string }[]).map(({ id }) => id);
     expect(
-      (values.workers as { model: string }[]).filter(
-        ({ model }) => !ids.includes(model),
-      ),
+      (values.workers as { model: string }[]).filter(({ model }) => !ids.includes(model)),
     ).toEqual([]);
     const options = /args: \[([^\]]*)\]/.exec(templates)?.[1]?.match(/--\w+/g) ?? [];
     expect(options.filter(option => !WORKER_USAGE.includes(`${option} `))).toEqual([]);
@@ -341,9 +310,7 @@ describe('docker/helm/switchyard', () => {
       );
       const documents = parseAllDocuments(text);
       expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
-      const kinds = documents.map(
-        document => (document.toJS() as { kind: string } | null)?.kind,
-      );
+      const kinds = documents.map(document => (document.toJS() as { kind: string } | null)?.kind);
       const wanted = [
         'Deployment',
         'PodDisruptionBudget',
@@ -352,12 +319,7 @@ describe('docker/helm/switchyard', () => {
         'HorizontalPodAutoscaler',
       ];
       expect(kinds).toEqual(
-        expect.arrayContaining([
-          ...wanted,
-          'ServiceMonitor',
-          'PrometheusRule',
-          'Ingress',
-        ]),
+        expect.arrayContaining([...wanted, 'ServiceMonitor', 'PrometheusRule', 'Ingress']),
       );
     },
   );
@@ -371,21 +333,11 @@ interface Schema {
 }
 
 /** Paths of values that the schema says nothing about. */
-function undescribed(
-  value: unknown,
-  schema: Schema | undefined,
-  path: string,
-): string[] {
+function undescribed(value: unknown, schema: Schema | undefined, path: string): string[] {
   if (schema === undefined) return [path];
   if (Array.isArray(value))
-    return value.flatMap((item, at) =>
-      undescribed(item, schema.items, `${path}[${at}]`),
-    );
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    schema.additionalProperties !== false
-  )
+    return value.flatMap((item, at) => undescribed(item, schema.items, `${path}[${at}]`));
+  if (typeof value !== 'object' || value === null || schema.additionalProperties !== false)
     return [];
   return Object.entries(value).flatMap(([key, inner]) =>
     undescribed(inner, schema.properties?.[key], `${path}.${key}`),
@@ -403,9 +355,7 @@ describe('dashboard and alerts', () => {
       }[];
     }[];
   }
-  const rules = yaml<Rules>(`${CHART}/files/alerts.yaml`).groups.flatMap(
-    group => group.rules,
-  );
+  const rules = yaml<Rules>(`${CHART}/files/alerts.yaml`).groups.flatMap(group => group.rules);
   const { panels } = JSON.parse(read(`${CHART}/files/dashboard.json`)) as {
     panels: { id: number; title: string; targets?: { expr: string }[] }[];
   };
@@ -434,10 +384,7 @@ describe('dashboard and alerts', () => {
   });
 
   it('scale workers by what waits and what runs', () => {
-    expect(metricsOf(query)).toEqual([
-      'scheduler_queue_depth',
-      'switchyard_requests_running',
-    ]);
+    expect(metricsOf(query)).toEqual(['scheduler_queue_depth', 'switchyard_requests_running']);
   });
 
   it('say how bad it is and what it means, once each', () => {
@@ -466,9 +413,7 @@ describe('dashboard and alerts', () => {
     for (const { expr } of compared) {
       const limit = Number(/> ([\d.]+)/.exec(expr)?.[1]);
       const metric = METRICS[metricsOf(expr)[0] as keyof typeof METRICS];
-      expect('buckets' in metric && metric.buckets.some(bucket => bucket > limit)).toBe(
-        true,
-      );
+      expect('buckets' in metric && metric.buckets.some(bucket => bucket > limit)).toBe(true);
     }
   });
 });

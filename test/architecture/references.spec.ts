@@ -1,23 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
-const FOLDERS = [
-  'packages',
-  'src',
-  'test',
-  'docs',
-  'scripts',
-  'config',
-  'proto',
-  'docker',
-];
+const FOLDERS = ['packages', 'src', 'test', 'docs', 'scripts', 'config', 'proto', 'docker'];
 const TEXT = /\.(ts|mts|mjs|cjs|js|md|ya?ml|proto|py|json|html|css)$/;
 
 const FILES = [
   ...FOLDERS.flatMap(folder =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(
-      name => `${folder}/${name}`,
-    ),
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => `${folder}/${name}`),
   ),
   ...readdirSync('.'),
 ].filter(
@@ -31,27 +20,21 @@ const FILES = [
 /** `file: match` for every match. */
 const matches = (pattern: RegExp): string[] =>
   FILES.flatMap(file =>
-    [...readFileSync(file, 'utf8').matchAll(pattern)].map(
-      ([found]) => `${file}: ${found}`,
-    ),
+    [...readFileSync(file, 'utf8').matchAll(pattern)].map(([found]) => `${file}: ${found}`),
   );
 
 describe('references', () => {
   it('name only decisions that docs/decisions.md gives a reason for', () => {
     const decisions = readFileSync('docs/decisions.md', 'utf8');
-    const defined = new Set(
-      [...decisions.matchAll(/^\*\*(D-\d+) /gm)].map(([, name]) => name),
-    );
+    const defined = new Set([...decisions.matchAll(/^\*\*(D-\d+) /gm)].map(([, name]) => name));
     expect(defined).toContain('D-01');
-    const unknown = matches(/\bD-\d+\b/g).filter(
-      match => !defined.has(match.split(': ')[1]),
-    );
+    const unknown = matches(/\bD-\d+\b/g).filter(match => !defined.has(match.split(': ')[1]));
     expect(unknown).toEqual([]);
   });
 
   it('name no document that is not in the repository', () => {
-    expect(
-      matches(/\bseeds\/\w+|\b(?:LESSONS|FINDINGS)\b|\bCOMPAT "|\bDESIGN (?:§|")/g),
-    ).toEqual([]);
+    expect(matches(/\bseeds\/\w+|\b(?:LESSONS|FINDINGS)\b|\bCOMPAT "|\bDESIGN (?:§|")/g)).toEqual(
+      [],
+    );
   });
 });

@@ -8,12 +8,9 @@ import { METRICS } from '../../src/platform/metrics/registry.js';
 /** First code span of every row between the markers of a table in docs/reference. */
 function documented(name: string, column: number): string[] {
   const page = readFileSync(`docs/reference/${name}.md`, 'utf8');
-  const block =
-    page.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)[0] ?? '';
+  const block = page.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)[0] ?? '';
   const rows = block.trim().split('\n').slice(2);
-  return rows
-    .map(row => row.split('|')[column]?.trim().replaceAll('`', '') ?? '')
-    .sort();
+  return rows.map(row => row.split('|')[column]?.trim().replaceAll('`', '') ?? '').sort();
 }
 
 function sources(folder: string): string[] {
@@ -65,32 +62,24 @@ describe('registries and code', () => {
     const isSpec = (file: string): boolean =>
       file.endsWith('.spec.ts') && !file.includes('/architecture/');
     const specs = ['packages', 'src', 'test'].flatMap(folder =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(
-        name => `${folder}/${name}`,
-      ),
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => `${folder}/${name}`),
     );
     const code = textOf(specs.filter(isSpec));
     const isTested = (name: string): boolean =>
-      new RegExp(
-        `\\b${name}(_sum|_count)?\\b[^;]*(\\.to[A-Z]\\w+\\(|=== \\d|\\} \\d)`,
-      ).test(code);
+      new RegExp(`\\b${name}(_sum|_count)?\\b[^;]*(\\.to[A-Z]\\w+\\(|=== \\d|\\} \\d)`).test(code);
     expect(Object.keys(METRICS).filter(name => !isTested(name))).toEqual([]);
   });
 
   it('use every setting: none is accepted and then ignored', () => {
     // What becomes something else there: the loader's own checks, and the rules that a
     // worker process is told.
-    const readers = ['load-config', 'worker-spec'].map(
-      name => `src/platform/config/${name}.ts`,
-    );
+    const readers = ['load-config', 'worker-spec'].map(name => `src/platform/config/${name}.ts`);
     const files = [
       ...sources('src').filter(file => !file.startsWith('src/platform/config/')),
       ...readers,
     ];
     const texts = files.map(file => readFileSync(file, 'utf8'));
-    const unused = SETTING_PATHS.filter(
-      path => !texts.some(code => readsSetting(code, path)),
-    );
+    const unused = SETTING_PATHS.filter(path => !texts.some(code => readsSetting(code, path)));
     expect(unused).toEqual([]);
   });
 
@@ -99,9 +88,7 @@ describe('registries and code', () => {
       file => !/(domain|coded)-error\.ts$/.test(file),
     );
     const code = textOf(raised);
-    expect(
-      Object.keys(ERROR_REGISTRY).filter(name => !code.includes(`'${name}'`)),
-    ).toEqual([]);
+    expect(Object.keys(ERROR_REGISTRY).filter(name => !code.includes(`'${name}'`))).toEqual([]);
   });
 
   it('reads the environment in src/platform/config only', () => {
@@ -114,8 +101,7 @@ describe('registries and code', () => {
 
 const camelCase = (part: string): string =>
   part.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-const partsOf = (path: string) =>
-  path.split('.').map(camelCase) as [section: string, name: string];
+const partsOf = (path: string) => path.split('.').map(camelCase) as [section: string, name: string];
 const SETTINGS = SETTING_PATHS.map(partsOf);
 
 /**
@@ -125,17 +111,12 @@ const SETTINGS = SETTING_PATHS.map(partsOf);
  */
 function readsSetting(code: string, path: string): boolean {
   const [section, name] = partsOf(path);
-  const others = SETTINGS.filter(
-    ([other, same]) => same === name && other !== section,
-  ).map(([other]) => other);
+  const others = SETTINGS.filter(([other, same]) => same === name && other !== section).map(
+    ([other]) => other,
+  );
   if (others.length === 0) return new RegExp(`\\b${name}\\b`).test(code);
-  const own = code.replaceAll(
-    new RegExp(`\\b(?:${others.join('|')})\\??\\.${name}\\b`, 'g'),
-    '',
-  );
-  return (
-    new RegExp(`\\b${section}\\b`).test(own) && new RegExp(`\\b${name}\\b`).test(own)
-  );
+  const own = code.replaceAll(new RegExp(`\\b(?:${others.join('|')})\\??\\.${name}\\b`, 'g'), '');
+  return new RegExp(`\\b${section}\\b`).test(own) && new RegExp(`\\b${name}\\b`).test(own);
 }
 
 describe('metric names', () => {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { BatchHarness, TENANT } from '../support/batch-harness.js';
 import { silentWav, transcriptionRequest } from '../support/http-request.js';
 import { NodeProcess } from '../support/node-process.js';
-import { atLeast, atMost, progress, type BenchResult } from './support/bench-result.js';
-import { BENCH_MODEL } from './support/bench-model.js';
-import { BenchRig } from './support/bench-rig.js';
 import { type BareJob } from './support/bare-client.js';
+import { BENCH_MODEL } from './support/bench-model.js';
+import { atLeast, atMost, progress, type BenchResult } from './support/bench-result.js';
+import { BenchRig } from './support/bench-rig.js';
 import { LoadProcess } from './support/load-process.js';
 import { median, rounded } from './support/percentiles.js';
 import { processCpuMs } from './support/process-cpu.js';
@@ -86,9 +86,7 @@ export async function run(): Promise<BenchResult> {
 async function throughput(callers: number): Promise<Throughput> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   await using target = peer('noop-target', folder);
-  const { port } = await target.message<{ type: 'listening'; port: number }>(
-    'listening',
-  );
+  const { port } = await target.message<{ type: 'listening'; port: number }>('listening');
   await using harness = await BatchHarness.open({
     settings: {
       'batch.gateway_url': `http://127.0.0.1:${port}`,
@@ -116,8 +114,7 @@ async function throughput(callers: number): Promise<Throughput> {
 }
 
 function summary(rounds: readonly Round[]): Throughput {
-  const middle = (pick: (round: Round) => number): number =>
-    rounded(median(rounds.map(pick)));
+  const middle = (pick: (round: Round) => number): number => rounded(median(rounds.map(pick)));
   return {
     linesPerS: middle(({ batch }) => batch.linesPerS),
     barePerS: middle(({ bare }) => bare.linesPerS),
@@ -189,8 +186,7 @@ async function interactive(): Promise<Interactive> {
     rounds.push({ p99Ms, besideBatchP99Ms, ratio: besideBatchP99Ms / p99Ms, linesPerS });
     progress(`  interactive: ${JSON.stringify(rounds.at(-1))}`);
   }
-  const middle = (pick: (row: Interactive) => number): number =>
-    rounded(median(rounds.map(pick)));
+  const middle = (pick: (row: Interactive) => number): number => rounded(median(rounds.map(pick)));
   return {
     p99Ms: middle(row => row.p99Ms),
     besideBatchP99Ms: middle(row => row.besideBatchP99Ms),
@@ -199,11 +195,7 @@ async function interactive(): Promise<Interactive> {
   };
 }
 
-async function interactiveP99(
-  load: LoadProcess,
-  port: number,
-  seed: number,
-): Promise<number> {
+async function interactiveP99(load: LoadProcess, port: number, seed: number): Promise<number> {
   const request = transcriptionRequest({ model: BENCH_MODEL, priority: 'realtime' });
   const arrivals = { kind: 'poisson', ratePerS: INTERACTIVE_PER_S } as const;
   const report = await load.run({
@@ -240,8 +232,7 @@ async function runningBatch(harness: BatchHarness): Promise<{ end(): Promise<num
       const now = await harness.job(id);
       await harness.jobs.requestCancel(TENANT, id, Date.now());
       const { counts: last } = await harness.untilEnd(id, 30_000);
-      if (last.completed === AUDIO_LINES)
-        throw new Error('the batch ended while it was measured');
+      if (last.completed === AUDIO_LINES) throw new Error('the batch ended while it was measured');
       return now.counts.completed - counts.completed;
     },
   };

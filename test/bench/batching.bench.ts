@@ -1,10 +1,11 @@
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { HttpConnection } from '../support/http-connection.js';
+import { silentWav, transcriptionRequest } from '../support/http-request.js';
+import { BENCH_MODEL } from './support/bench-model.js';
 import { atLeast, atMost, type BenchResult } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
-import { silentWav, transcriptionRequest } from '../support/http-request.js';
-import { HttpConnection } from '../support/http-connection.js';
 import { LoadProcess } from './support/load-process.js';
 import { distribution, rounded } from './support/percentiles.js';
-import { BENCH_MODEL } from './support/bench-model.js';
 import {
   GROUP,
   IDEAL_PER_S,
@@ -15,7 +16,6 @@ import {
   type Table,
 } from './support/window-table.js';
 import { WorkerClient } from './support/worker-client.js';
-import { RequestPriority } from '../../src/core/request/request-priority.js';
 
 const PREP_MS = 12;
 const CALLERS = [1, 8, 16, 64, 512];
@@ -73,11 +73,7 @@ function goals(
     Math.min(...names.map(name => table[name]?.measured.fraction ?? 0));
   const halfLoad = adaptive['poisson 50 %']?.measured.p99Ms ?? Infinity;
   return [
-    atLeast(
-      'fraction of ideal, c >= 16',
-      least(adaptive, 'c=16', 'c=64', 'c=512'),
-      0.97,
-    ),
+    atLeast('fraction of ideal, c >= 16', least(adaptive, 'c=16', 'c=64', 'c=512'), 0.97),
     atLeast('fraction of ideal, c = 8', least(adaptive, 'c=8'), 0.85),
     atMost('p99 at 50 % load, service times', halfLoad / SERVICE_MS, 2.3),
     atMost('lone BATCH caller, added p50 ms', lone?.addedBatchMs ?? Infinity, 6),
@@ -122,13 +118,9 @@ async function loneCaller(rig: BenchRig): Promise<LoneCaller> {
   const ways: Record<'direct' | 'batch' | 'realtime', () => Promise<unknown>> = {
     direct: () => worker.transcribe(audio, 'silence.wav', RequestPriority.REALTIME),
     batch: () =>
-      connection.exchange(
-        transcriptionRequest({ model: BENCH_MODEL, priority: 'batch' }),
-      ),
+      connection.exchange(transcriptionRequest({ model: BENCH_MODEL, priority: 'batch' })),
     realtime: () =>
-      connection.exchange(
-        transcriptionRequest({ model: BENCH_MODEL, priority: 'realtime' }),
-      ),
+      connection.exchange(transcriptionRequest({ model: BENCH_MODEL, priority: 'realtime' })),
   };
   const series = {
     direct: [] as number[],

@@ -1,11 +1,11 @@
+import { type GatewayProcess } from '../support/gateway-process.js';
+import { pause, until } from '../support/waiting.js';
+import { BenchCaller } from './support/bench-caller.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
-import { BenchCaller } from './support/bench-caller.js';
-import { type GatewayProcess } from '../support/gateway-process.js';
 import { distribution, type Distribution } from './support/percentiles.js';
 import { seededRandom } from './support/seeded-random.js';
 import { streamCancels } from './support/stream-cancels.js';
-import { pause, until } from '../support/waiting.js';
 
 const GROUP = 8;
 const SLOTS = 2 * GROUP;
@@ -40,11 +40,7 @@ export async function run(): Promise<BenchResult> {
           50,
         ),
       ),
-      atMost(
-        `slots leaked after ${RANDOM_CANCELS} random cancels`,
-        random.slotsLeaked,
-        0,
-      ),
+      atMost(`slots leaked after ${RANDOM_CANCELS} random cancels`, random.slotsLeaked, 0),
       atMost('requests without a settlement', random.unsettled, 0),
     ],
   };
@@ -118,9 +114,7 @@ async function cancelQueued(gateway: GatewayProcess): Promise<CancelTimes> {
   const blockers = startCallers(gateway, SLOTS, 'blocker');
   await slotsInUse(gateway, SLOTS);
   const waiting = startCallers(gateway, QUEUED_ROUNDS, 'queued');
-  await until(
-    async () => (await gateway.scrape()).sum('scheduler_queue_depth') === QUEUED_ROUNDS,
-  );
+  await until(async () => (await gateway.scrape()).sum('scheduler_queue_depth') === QUEUED_ROUNDS);
   const times = { signalMs: [] as number[], callerMs: [] as number[] };
   for (const caller of waiting) {
     const { signalMs, callerMs } = await caller.cancel();
@@ -135,11 +129,7 @@ async function cancelQueued(gateway: GatewayProcess): Promise<CancelTimes> {
   };
 }
 
-function startCallers(
-  gateway: GatewayProcess,
-  count: number,
-  name: string,
-): BenchCaller[] {
+function startCallers(gateway: GatewayProcess, count: number, name: string): BenchCaller[] {
   return Array.from({ length: count }, (_, index) => {
     const caller = new BenchCaller(gateway.port);
     void caller.transcribe(`${name}-${index}`, 'batch');
@@ -177,23 +167,17 @@ async function randomCancels(): Promise<RandomCancels> {
     ),
   );
   const perS = (RANDOM_CANCELS / (performance.now() - startMs)) * 1000;
-  await until(
-    async () => (await rig.gateway.scrape()).sum('switchyard_requests_running') === 0,
-  );
+  await until(async () => (await rig.gateway.scrape()).sum('switchyard_requests_running') === 0);
   await until(
     async () => (await rig.gateway.scrape()).sum('switchyard_worker_slots_in_use') === 0,
     5000,
   );
   const settled = (await rig.gateway.scrape()).sum('scheduler_requests_total');
   const result = {
-    cancelled: (await rig.gateway.scrape()).sum(
-      'scheduler_requests_total',
-      'status="cancelled"',
-    ),
+    cancelled: (await rig.gateway.scrape()).sum('scheduler_requests_total', 'status="cancelled"'),
     statuses,
     slotsLeaked: (await rig.gateway.scrape()).sum('switchyard_worker_slots_in_use'),
-    unsettled:
-      (await rig.gateway.scrape()).sum('switchyard_requests_accepted_total') - settled,
+    unsettled: (await rig.gateway.scrape()).sum('switchyard_requests_accepted_total') - settled,
     perS: Math.round(perS),
   };
   progress(`  random: ${JSON.stringify(result)}`);
@@ -233,11 +217,8 @@ async function cancelAtRandom(
 
 async function slotsInUse(gateway: GatewayProcess, wanted: number): Promise<void> {
   const reached = await until(
-    async () =>
-      (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted,
+    async () => (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted,
   );
   if (!reached)
-    throw new Error(
-      `slots in use did not become ${wanted}: a slot leaked, or was never taken`,
-    );
+    throw new Error(`slots in use did not become ${wanted}: a slot leaked, or was never taken`);
 }

@@ -1,14 +1,14 @@
-import { Admission } from '../../src/core/queue/admission.js';
-import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
+import { EMPTY } from 'rxjs';
 import { BatchWindow } from '../../src/core/batching/batch-window.js';
 import { Dispatcher } from '../../src/core/dispatch/dispatcher.js';
 import { Lease } from '../../src/core/dispatch/lease.js';
 import { type SlotOffer, type WorkerPort } from '../../src/core/dispatch/worker.port.js';
-import { EMPTY } from 'rxjs';
-import { median } from './support/percentiles.js';
+import { Admission } from '../../src/core/queue/admission.js';
+import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { aKey } from '../support/requests.js';
+import { median } from './support/percentiles.js';
 
 const QUEUED = 100_000;
 const MODELS = 100;

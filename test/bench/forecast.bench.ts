@@ -1,10 +1,10 @@
-import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
+import { silentWav } from '../support/http-request.js';
+import { pause } from '../support/waiting.js';
 import { BENCH_MODEL } from './support/bench-model.js';
+import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
 import { median, rounded } from './support/percentiles.js';
 import { exponential, seededRandom } from './support/seeded-random.js';
-import { silentWav } from '../support/http-request.js';
-import { pause } from '../support/waiting.js';
 
 const COST = { groupMs: 200, itemMs: 25, maxBatch: 8 };
 /** 8 in 400 ms. */
@@ -35,13 +35,11 @@ export async function run(): Promise<BenchResult> {
   const waits: Wait[] = [];
   // One after the other, when all have been sent: polls would compete with
   // what is measured.
-  for (const forecast of forecasts)
-    if (forecast) waits.push(await caller.waitOf(forecast));
+  for (const forecast of forecasts) if (forecast) waits.push(await caller.waitOf(forecast));
   const judged = waits.filter(
     ({ atMs, waitedMs }) => atMs - startMs > PHASE_MS && waitedMs > LEAST_WAIT_MS,
   );
-  const coverage =
-    judged.filter(({ waitedMs, p90 }) => waitedMs <= p90).length / judged.length;
+  const coverage = judged.filter(({ waitedMs, p90 }) => waitedMs <= p90).length / judged.length;
   const medianError = median(
     judged.map(({ waitedMs, p50 }) => Math.abs(p50 - waitedMs) / waitedMs),
   );
@@ -120,8 +118,7 @@ class AsyncCaller {
 
   async waitOf(forecast: Forecast): Promise<Wait> {
     let answer = await this.#look(forecast.id);
-    for (; answer.status !== 'completed'; answer = await this.#look(forecast.id))
-      await pause(250);
+    for (; answer.status !== 'completed'; answer = await this.#look(forecast.id)) await pause(250);
     return { ...forecast, waitedMs: answer.waited_ms };
   }
 

@@ -10,6 +10,8 @@ import { pause } from '../support/waiting.js';
 import { atLeast, type BenchResult, progress } from './support/bench-result.js';
 import { Contender, inTurns } from './support/contender.js';
 import { type ServerShape } from './support/llama-server.js';
+import { compareMemories } from './support/memory-comparison.js';
+import { comparePauses } from './support/pause-comparison.js';
 import {
   compareAnswers,
   kernelsOf,
@@ -18,8 +20,6 @@ import {
   startPeers,
   told,
 } from './support/peer-comparison.js';
-import { compareMemories } from './support/memory-comparison.js';
-import { comparePauses } from './support/pause-comparison.js';
 import { median, rounded } from './support/percentiles.js';
 import { type TextServer, throughput } from './support/text-load.js';
 
@@ -55,14 +55,8 @@ export async function run(): Promise<BenchResult> {
       { ...shape, modelFile: (await publishedFile()) ?? (await llamaModel(large)) },
       folder,
     );
-    const pauses = await underLongPrompts(
-      { ...shape, modelFile: await llamaModel(small) },
-      folder,
-    );
-    const memory = await onHalfTheMemory(
-      { ...shape, modelFile: await llamaModel(small) },
-      folder,
-    );
+    const pauses = await underLongPrompts({ ...shape, modelFile: await llamaModel(small) }, folder);
+    const memory = await onHalfTheMemory({ ...shape, modelFile: await llamaModel(small) }, folder);
     const results = { ...rates.results, mixed: pauses.results, memory: memory.results };
     return { results, goals: [...rates.goals, ...pauses.goals, ...memory.goals] };
   } finally {
@@ -92,8 +86,7 @@ async function together(shape: ServerShape, folder: string): Promise<BenchResult
   for (const one of all) await throughput(one.server, 32, 64, CALLER);
   const answers = peers[0] && (await compareAnswers(own, peers[0], CALLER));
   const idle: Record<string, number> = {};
-  for (const one of peers.length > 0 ? all : [])
-    idle[one.name] = await one.idleCpuShare(2000);
+  for (const one of peers.length > 0 ? all : []) idle[one.name] = await one.idleCpuShare(2000);
   await inTurns(all, { rounds: ROUNDS, loads: LOADS, caller: CALLER });
   // The last probe of the worker tells all that it did.
   await pause(2 * PROBE_MS);
@@ -144,10 +137,7 @@ const figuresOf = (one: Contender): object => ({
   rssMib: one.rssMib,
 });
 
-async function underLongPrompts(
-  shape: ServerShape,
-  folder: string,
-): Promise<BenchResult> {
+async function underLongPrompts(shape: ServerShape, folder: string): Promise<BenchResult> {
   await using chunked = await start(shape, 50, folder);
   await using whole = await start(shape, UNCHUNKED_MS, folder);
   const servers = { chunked: serverOf(chunked), whole: serverOf(whole) };
@@ -155,10 +145,7 @@ async function underLongPrompts(
   return await comparePauses(servers);
 }
 
-async function onHalfTheMemory(
-  shape: ServerShape,
-  folder: string,
-): Promise<BenchResult> {
+async function onHalfTheMemory(shape: ServerShape, folder: string): Promise<BenchResult> {
   await using full = await start(shape, UNCHUNKED_MS, folder);
   await using half = await start(
     { ...shape, kvTokens: (shape.rows * shape.contextTokens) / 2 },

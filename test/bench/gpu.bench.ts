@@ -37,10 +37,7 @@ export async function run(): Promise<BenchResult> {
       contracts,
       generation: generation.results,
     },
-    goals: [
-      atMost('engine contract tests that fail', contracts.failed, 0),
-      ...generation.goals,
-    ],
+    goals: [atMost('engine contract tests that fail', contracts.failed, 0), ...generation.goals],
   });
 }
 
@@ -50,22 +47,17 @@ async function engineContracts(): Promise<Suite> {
   const { runSuite } = (await import(file)) as {
     runSuite(path: string, flags: readonly string[]): Promise<Suite>;
   };
-  const { passed, failed, skipped } = await runSuite('test/contract/engines', [
-    '--runInBand',
-  ]);
+  const { passed, failed, skipped } = await runSuite('test/contract/engines', ['--runInBand']);
   return { passed, failed, skipped };
 }
 
 async function finish(result: BenchResult): Promise<BenchResult> {
   const { results, goals } = result;
   const rows = goals.map(
-    ({ name, value, aim, met }) =>
-      `| ${name} | ${value} | ${aim} | ${met ? 'yes' : 'no'} |`,
+    ({ name, value, aim, met }) => `| ${name} | ${value} | ${aim} | ${met ? 'yes' : 'no'} |`,
   );
   const table =
-    goals.length > 0
-      ? ['| goal | value | aim | met |', '|---|---|---|---|', ...rows, '']
-      : [];
+    goals.length > 0 ? ['| goal | value | aim | met |', '|---|---|---|---|', ...rows, ''] : [];
   const found = (results.found as readonly string[]).map(line => `- ${line}`);
   const page = [
     '# Engines on the GPU',

@@ -30,21 +30,9 @@ export async function run(): Promise<BenchResult> {
   const proxies = await measure('two openai-http models', ['a', 'b'].map(upstreamModel));
   const speech = await measure('config/models.yaml', await defaultModels());
   const goals = [
-    atMost(
-      'CPU at rest, two openai-http models, % of a core',
-      proxies.all.cpuPercent,
-      0.3,
-    ),
-    atMost(
-      'resident memory at rest, two openai-http models, MiB',
-      proxies.all.rssMib,
-      350,
-    ),
-    atMost(
-      'CPU at rest, PocketSphinx and flite, % of a core',
-      speech.all.cpuPercent,
-      0.3,
-    ),
+    atMost('CPU at rest, two openai-http models, % of a core', proxies.all.cpuPercent, 0.3),
+    atMost('resident memory at rest, two openai-http models, MiB', proxies.all.rssMib, 350),
+    atMost('CPU at rest, PocketSphinx and flite, % of a core', speech.all.cpuPercent, 0.3),
   ];
   return { results: { proxies, speech }, goals };
 }
@@ -57,8 +45,7 @@ const upstreamModel = (id: string): ModelSpec => ({
 });
 
 const defaultModels = async (): Promise<readonly ModelSpec[]> =>
-  (parse(await readFile('config/models.yaml', 'utf8')) as { models: ModelSpec[] })
-    .models;
+  (parse(await readFile('config/models.yaml', 'utf8')) as { models: ModelSpec[] }).models;
 
 async function measure(name: string, models: readonly ModelSpec[]) {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-idle-'));

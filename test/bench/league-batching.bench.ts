@@ -58,8 +58,7 @@ const closedScene = (
   request: Parameters<Contestant['request']>[0] = {},
 ): Scene => ({
   name: `${name}, c=${callers}`,
-  turn: (one, loads) =>
-    closed(one, { ...request, callers, durationMs: DURATION_MS }, loads),
+  turn: (one, loads) => closed(one, { ...request, callers, durationMs: DURATION_MS }, loads),
 });
 
 const SCENES: readonly Scene[] = [
@@ -108,12 +107,9 @@ export async function run(): Promise<BenchResult> {
   const kills = await killAll(contestants);
   const medians = summary(table);
   progress(`\n${markdownTable(medians, kills)}\n`);
-  const versions = Object.fromEntries(
-    contestants.map(({ name, version }) => [name, version]),
-  );
+  const versions = Object.fromEntries(contestants.map(({ name, version }) => [name, version]));
   await stack.disposeAsync();
-  if (process.env.BENCH_KEEP === undefined)
-    await rm(folder, { recursive: true, force: true });
+  if (process.env.BENCH_KEEP === undefined) await rm(folder, { recursive: true, force: true });
   const size = { rounds: ROUNDS, durationMs: DURATION_MS };
   return {
     results: { versions, missing, ...size, idle, table: medians, kills },
@@ -122,9 +118,7 @@ export async function run(): Promise<BenchResult> {
 }
 
 /** Last, because not all are there again afterwards. */
-async function killAll(
-  contestants: readonly Contestant[],
-): Promise<Record<string, Kill>> {
+async function killAll(contestants: readonly Contestant[]): Promise<Record<string, Kill>> {
   const kills: [string, Awaited<ReturnType<typeof killed>>][] = [];
   for (const one of contestants) {
     kills.push([one.name, await killed(one)]);
@@ -139,9 +133,7 @@ async function killAll(
 }
 
 /** What those who have no turn take from the one who has. */
-async function atRest(
-  contestants: readonly Contestant[],
-): Promise<Record<string, Turn>> {
+async function atRest(contestants: readonly Contestant[]): Promise<Record<string, Turn>> {
   await pause(IDLE_MS);
   const beforeMs = contestants.map(cpuMsOf);
   await pause(IDLE_MS);
@@ -210,9 +202,7 @@ function goals(table: TurnTable): BenchGoal[] {
       atMost(name.replace('%s', figure), ratio(ours, theirs, figure), 1),
     );
   return [
-    ...[8, 16, 64, 512].flatMap(callers =>
-      least(`20 ms, c=${callers}`, 'fraction', EQUAL),
-    ),
+    ...[8, 16, 64, 512].flatMap(callers => least(`20 ms, c=${callers}`, 'fraction', EQUAL)),
     ...[50, 90].flatMap(percent => most(`load ${percent} %`, 'p99Ms')),
     ...most('urgent beside 1,000 queued', 'p99Ms'),
     ...beside('5 x overload', (ours, theirs, name) => {
@@ -220,11 +210,7 @@ function goals(table: TurnTable): BenchGoal[] {
         ...turn,
         goodput: Math.max(LEAST_GOODPUT, turn.goodput!),
       }));
-      return atLeast(
-        name.replace('%s', 'goodput'),
-        ratio<string>(ours, floored, 'goodput'),
-        1,
-      );
+      return atLeast(name.replace('%s', 'goodput'), ratio<string>(ours, floored, 'goodput'), 1);
     }),
     ...most('after 256 hung up', 'answeredMs'),
   ];

@@ -66,9 +66,7 @@ export async function run(): Promise<BenchResult> {
     killed[one.name] = await onStage(one, KILLED_LINES, killHalfWay);
     progress(`  ${one.name} after kill -9: ${JSON.stringify(killed[one.name])}`);
   }
-  const versions = Object.fromEntries(
-    contestants.map(({ name, version }) => [name, version]),
-  );
+  const versions = Object.fromEntries(contestants.map(({ name, version }) => [name, version]));
   const table = mapped(turns, quartilesOf);
   const shape = {
     lines: LINES,
@@ -102,8 +100,7 @@ async function onStage<T>(
     const figures = await play({ upstream, runner }, lines);
     return { ...figures, ...(await outcomeOf(output, lines)) };
   } finally {
-    if (process.env.BENCH_KEEP === undefined)
-      await rm(folder, { recursive: true, force: true });
+    if (process.env.BENCH_KEEP === undefined) await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -134,9 +131,7 @@ async function killHalfWay(
 
 /** Lines that arrived at the upstream, and requests that repeated one. */
 async function asked(upstream: NodeProcess) {
-  const answer = upstream.message<{ type: 'asked'; lines: number; again: number }>(
-    'asked',
-  );
+  const answer = upstream.message<{ type: 'asked'; lines: number; again: number }>('asked');
   upstream.child.send('asked');
   return answer;
 }
@@ -152,17 +147,9 @@ function goals(
     const { redone, lost, twice } = killed[name]!;
     return [
       ...peers.map(([peer, theirs]) =>
-        atLeast(
-          `${name}: lines/s / ${peer}`,
-          ratio(turns[name]!, theirs, 'linesPerS'),
-          1,
-        ),
+        atLeast(`${name}: lines/s / ${peer}`, ratio(turns[name]!, theirs, 'linesPerS'), 1),
       ),
-      atMost(
-        `${name} after kill -9: lines redone`,
-        redone,
-        IN_FLIGHT + RESULTS_PER_WRITE,
-      ),
+      atMost(`${name} after kill -9: lines redone`, redone, IN_FLIGHT + RESULTS_PER_WRITE),
       atMost(`${name} after kill -9: lines lost or answered twice`, lost + twice, 0),
     ];
   });

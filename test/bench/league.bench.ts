@@ -11,13 +11,7 @@ import {
   switchyard,
 } from './league/contestants.js';
 import { cpuMsOf, rssMibOf, startPeers } from './league/peer-process.js';
-import {
-  mapped,
-  quartilesOf,
-  ratio,
-  summary,
-  type TurnTable,
-} from './league/turn-table.js';
+import { mapped, quartilesOf, ratio, summary, type TurnTable } from './league/turn-table.js';
 import {
   atLeast,
   atMost,
@@ -81,11 +75,8 @@ export async function run(): Promise<BenchResult> {
   const idleMib = Object.fromEntries(contestants.map(one => [one.name, rssMibOf(one)]));
   const load = stack.use(new LoadProcess());
   const table = await measured(contestants, load);
-  const versions = Object.fromEntries(
-    contestants.map(({ name, version }) => [name, version]),
-  );
-  if (process.env.BENCH_KEEP === undefined)
-    await rm(folder, { recursive: true, force: true });
+  const versions = Object.fromEntries(contestants.map(({ name, version }) => [name, version]));
+  if (process.env.BENCH_KEEP === undefined) await rm(folder, { recursive: true, force: true });
   return {
     results: { versions, missing, idleMib, rounds: ROUNDS, table: summary(table) },
     goals: goals(table),
@@ -106,10 +97,7 @@ async function startAll(
 }
 
 /** In turns within each round, so that a slow minute of the machine hits all. */
-async function measured(
-  contestants: readonly Contestant[],
-  load: LoadProcess,
-): Promise<Table> {
+async function measured(contestants: readonly Contestant[], load: LoadProcess): Promise<Table> {
   const table: Table = {};
   for (const scene of SCENES) {
     const rows: Record<string, Turn[]> = (table[scene.name] = {});
@@ -119,8 +107,7 @@ async function measured(
     const durationMs = scene.callers === CALLERS[0] ? FIRST_WARMUP_MS : WARMUP_MS;
     for (const one of present) await exchange(one, warm, { load, durationMs });
     for (let round = 0; round < ROUNDS; round++)
-      for (const one of present)
-        (rows[one.name] ??= []).push(await measure(one, scene, load));
+      for (const one of present) (rows[one.name] ??= []).push(await measure(one, scene, load));
     progress(`  ${scene.name}: ${JSON.stringify(summary(table)[scene.name])}`);
   }
   return table;
@@ -155,11 +142,7 @@ function exchange(
   });
 }
 
-async function measure(
-  contestant: Contestant,
-  scene: Scene,
-  load: LoadProcess,
-): Promise<Turn> {
+async function measure(contestant: Contestant, scene: Scene, load: LoadProcess): Promise<Turn> {
   const beforeMs = cpuMsOf(contestant);
   const report = await exchange(contestant, scene, { load, durationMs: DURATION_MS });
   return {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atMost, type BenchResult, progress } from './support/bench-result.js';
 import { BENCH_MODEL } from './support/bench-model.js';
+import { atMost, type BenchResult, progress } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
 import { uploadFile } from './support/file-upload.js';
 import { converted, writeLongWav } from './support/long-audio-file.js';
@@ -52,10 +52,7 @@ export async function run(): Promise<BenchResult> {
   };
 }
 
-async function measure(
-  container: 'wav' | 'flac' | 'mp3',
-  minutes: number,
-): Promise<Row> {
+async function measure(container: 'wav' | 'flac' | 'mp3', minutes: number): Promise<Row> {
   await using rig = await BenchRig.start({
     cost: { groupMs: 40, maxBatch: 8, input: 'pcm' },
     settings: { 'server.upload_limit_bytes': UPLOAD_LIMIT_BYTES },
@@ -64,9 +61,7 @@ async function measure(
   const path = await audioFile(rig.folder, container, minutes);
   const startMs = performance.now();
   const fields = { model: BENCH_MODEL, response_format: 'verbose_json' };
-  const answer = JSON.parse(
-    await uploadFile({ port: rig.gateway.port, path, fields }),
-  ) as Answer;
+  const answer = JSON.parse(await uploadFile({ port: rig.gateway.port, path, fields })) as Answer;
   const row = {
     fileMib: rounded((await stat(path)).size / 1_048_576),
     gatewayPeakMib: rounded(peakRssMib(rig.gateway.process.child.pid)),
@@ -85,11 +80,7 @@ interface Answer {
   readonly segments: readonly unknown[];
 }
 
-async function audioFile(
-  folder: string,
-  container: string,
-  minutes: number,
-): Promise<string> {
+async function audioFile(folder: string, container: string, minutes: number): Promise<string> {
   const wav = join(folder, 'long.wav');
   await writeLongWav(wav, minutes);
   if (container === 'wav') return wav;

@@ -1,14 +1,14 @@
-import { atLeast, type BenchResult, progress } from './support/bench-result.js';
-import { benchModel } from './support/bench-model.js';
-import { BenchWorker } from './support/bench-worker.js';
-import { median, rounded } from './support/percentiles.js';
-import { WorkerClient } from './support/worker-client.js';
-import { silentWav } from '../support/http-request.js';
-import { RequestPriority } from '../../src/core/request/request-priority.js';
-import { type TranscribeAnswer } from '../../src/contracts/grpc/stt.codec.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type TranscribeAnswer } from '../../src/contracts/grpc/stt.codec.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { silentWav } from '../support/http-request.js';
+import { benchModel } from './support/bench-model.js';
+import { atLeast, type BenchResult, progress } from './support/bench-result.js';
+import { BenchWorker } from './support/bench-worker.js';
+import { median, rounded } from './support/percentiles.js';
+import { WorkerClient } from './support/worker-client.js';
 
 /** A group of 8 costs 100 ms: 60 once and 5 for each. */
 const COST = { groupMs: 60, itemMs: 5, prepMs: 25, maxBatch: 8 };
@@ -38,11 +38,7 @@ interface Row {
   readonly groupSize: number;
 }
 
-type Way = (
-  worker: WorkerClient,
-  audio: Buffer,
-  items: number,
-) => Promise<TranscribeAnswer[]>;
+type Way = (worker: WorkerClient, audio: Buffer, items: number) => Promise<TranscribeAnswer[]>;
 
 /**
  * What do batching and overlap bring? One worker, the same items three ways in turn,
@@ -59,11 +55,7 @@ export async function run(): Promise<BenchResult> {
     await overlapped(worker, audio, 64);
     const results = await measureAll(worker, audio);
     const goals = [
-      atLeast(
-        'overlapped, fraction of the limit',
-        results.overlapped?.ofLimit ?? 0,
-        0.95,
-      ),
+      atLeast('overlapped, fraction of the limit', results.overlapped?.ofLimit ?? 0, 0.95),
     ];
     return {
       results: {
@@ -79,42 +71,25 @@ export async function run(): Promise<BenchResult> {
   }
 }
 
-async function measureAll(
-  worker: WorkerClient,
-  audio: Buffer,
-): Promise<Record<string, Row>> {
+async function measureAll(worker: WorkerClient, audio: Buffer): Promise<Record<string, Row>> {
   const ways: Record<string, Way> = { overlapped, oneGroupAtATime, oneByOne };
   const rounds: Record<string, Row[]> = {};
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [name, way] of Object.entries(ways)) {
       // A tenth is enough of the slow one.
-      const row = await measure(
-        way,
-        worker,
-        audio,
-        name === 'oneByOne' ? ITEMS / 10 : ITEMS,
-      );
+      const row = await measure(way, worker, audio, name === 'oneByOne' ? ITEMS / 10 : ITEMS);
       (rounds[name] ??= []).push(row);
       progress(`  ${name}: ${JSON.stringify(row)}`);
     }
   }
-  return Object.fromEntries(
-    Object.entries(rounds).map(([name, rows]) => [name, middle(rows)]),
-  );
+  return Object.fromEntries(Object.entries(rounds).map(([name, rows]) => [name, middle(rows)]));
 }
 
-async function measure(
-  way: Way,
-  worker: WorkerClient,
-  audio: Buffer,
-  items: number,
-): Promise<Row> {
+async function measure(way: Way, worker: WorkerClient, audio: Buffer, items: number): Promise<Row> {
   const startMs = performance.now();
   const answers = await way(worker, audio, items);
   const tookMs = performance.now() - startMs;
-  const calls = new Map(
-    answers.map(({ execution }) => [execution.batchId, execution.deviceMs]),
-  );
+  const calls = new Map(answers.map(({ execution }) => [execution.batchId, execution.deviceMs]));
   const deviceMs = [...calls.values()].reduce((sum, ms) => sum + ms, 0);
   const perS = (items / tookMs) * 1000;
   return {

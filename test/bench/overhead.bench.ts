@@ -1,16 +1,12 @@
+import { transcriptionRequest } from '../support/http-request.js';
+import { BENCH_MODEL } from './support/bench-model.js';
 import { atLeast, progress, type BenchResult } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
-import { transcriptionRequest } from '../support/http-request.js';
 import { type LoadArrivals, type LoadJob } from './support/load-job.js';
 import { LoadProcess } from './support/load-process.js';
-import {
-  type LoadedServer,
-  type MeasuredLoad,
-  measuredLoad,
-} from './support/measured-load.js';
+import { type LoadedServer, type MeasuredLoad, measuredLoad } from './support/measured-load.js';
 import { PassthroughProcess } from './support/passthrough-process.js';
 import { median, rounded } from './support/percentiles.js';
-import { BENCH_MODEL } from './support/bench-model.js';
 
 /** Many short turns: noise of the machine then falls on both sides. */
 const ROUNDS = 9;
@@ -94,11 +90,7 @@ export async function run(): Promise<BenchResult> {
   return {
     results,
     goals: [
-      atLeast(
-        'requests/s of a bare passthrough, BATCH',
-        fractionOf('saturated, BATCH'),
-        0.85,
-      ),
+      atLeast('requests/s of a bare passthrough, BATCH', fractionOf('saturated, BATCH'), 0.85),
       atLeast(
         'requests/s of a bare passthrough, REALTIME',
         fractionOf('saturated, REALTIME'),
@@ -135,15 +127,12 @@ async function compare(
     const bare = await measuredLoad(load, job, servers.bare);
     rounds.push({ bare, gateway: await measuredLoad(load, job, servers.gateway) });
   }
-  const middle = (
-    pick: (round: { gateway: MeasuredLoad; bare: MeasuredLoad }) => number,
-  ): number => rounded(median(rounds.map(pick)));
+  const middle = (pick: (round: { gateway: MeasuredLoad; bare: MeasuredLoad }) => number): number =>
+    rounded(median(rounds.map(pick)));
   return {
     gatewayPerS: middle(({ gateway }) => gateway.report.requestsPerS),
     barePerS: middle(({ bare }) => bare.report.requestsPerS),
-    fraction: middle(
-      ({ gateway, bare }) => gateway.report.requestsPerS / bare.report.requestsPerS,
-    ),
+    fraction: middle(({ gateway, bare }) => gateway.report.requestsPerS / bare.report.requestsPerS),
     gatewayCpuMs: middle(({ gateway }) => gateway.cpuMs),
     bareCpuMs: middle(({ bare }) => bare.cpuMs),
     addedP50Ms: middle(

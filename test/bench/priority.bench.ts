@@ -1,11 +1,11 @@
-import { atMost, progress, type BenchResult } from './support/bench-result.js';
 import { type GatewayProcess } from '../support/gateway-process.js';
-import { BenchRig } from './support/bench-rig.js';
 import { transcriptionRequest } from '../support/http-request.js';
+import { pause } from '../support/waiting.js';
+import { BENCH_MODEL } from './support/bench-model.js';
+import { atMost, progress, type BenchResult } from './support/bench-result.js';
+import { BenchRig } from './support/bench-rig.js';
 import { LoadProcess } from './support/load-process.js';
 import { distribution, rounded } from './support/percentiles.js';
-import { BENCH_MODEL } from './support/bench-model.js';
-import { pause } from '../support/waiting.js';
 
 const SERVICE_MS = 20;
 const GROUP = 8;
@@ -79,9 +79,7 @@ async function sampleDepth(gateway: GatewayProcess): Promise<number[]> {
     performance.now() < endMs;
     await pause(1000)
   ) {
-    depths.push(
-      (await gateway.scrape()).sum('scheduler_queue_depth', 'priority="batch"'),
-    );
+    depths.push((await gateway.scrape()).sum('scheduler_queue_depth', 'priority="batch"'));
   }
   return depths;
 }

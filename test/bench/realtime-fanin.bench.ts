@@ -91,9 +91,7 @@ async function measure(
   await Promise.all(talking);
   await Promise.all(callers.map(caller => caller.close()));
   const summary = { delays: distribution(delays), wrong, memory };
-  progress(
-    `  ${name}: commit to final ${JSON.stringify(summary.delays)}, ${wrong} wrong`,
-  );
+  progress(`  ${name}: commit to final ${JSON.stringify(summary.delays)}, ${wrong} wrong`);
   return summary;
 }
 

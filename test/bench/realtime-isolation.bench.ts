@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GatewayProcess } from '../support/gateway-process.js';
+import { transcriptionRequest } from '../support/http-request.js';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
 import { fetchRealModels, wavSamples } from '../support/real-models.js';
-import { GatewayProcess } from '../support/gateway-process.js';
-import { transcriptionRequest } from '../support/http-request.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
@@ -18,12 +18,7 @@ import {
   wavOf,
 } from './support/first-text.js';
 import { LoadProcess } from './support/load-process.js';
-import {
-  distribution,
-  median,
-  rounded,
-  type Distribution,
-} from './support/percentiles.js';
+import { distribution, median, rounded, type Distribution } from './support/percentiles.js';
 import {
   finalDelays,
   spoken as spokenBy,
@@ -102,11 +97,7 @@ export async function run(): Promise<BenchResult> {
         ...(whisper && { whisper: whisper.results }),
       },
       goals: [
-        atMost(
-          'first text under load / idle, medians',
-          median(loaded) / median(idle),
-          1.1,
-        ),
+        atMost('first text under load / idle, medians', median(loaded) / median(idle), 1.1),
         atMost('end of speech to completed, p95 ms', spoken.p95, 1500),
         ...sphinx.goals,
         atMost(
@@ -126,11 +117,7 @@ export async function run(): Promise<BenchResult> {
  * The same of a recogniser that works, with a process for streams and one that
  * files keep busy.
  */
-async function pocketSphinx(
-  url: string,
-  files: LoadProcess,
-  port: number,
-): Promise<BenchResult> {
+async function pocketSphinx(url: string, files: LoadProcess, port: number): Promise<BenchResult> {
   const speech = await spokenBy(url);
   const samples = resampled(speech);
   const bare = await bareFirstTexts(samples, SENTENCES);
@@ -182,10 +169,7 @@ async function finalsBesideFiles(
 ): Promise<Distribution> {
   const sentence = resampled(await spokenBy(url));
   const file = wavOf(
-    Int16Array.from(
-      { length: sentence.length * 8 },
-      (_, at) => sentence[at % sentence.length]!,
-    ),
+    Int16Array.from({ length: sentence.length * 8 }, (_, at) => sentence[at % sentence.length]!),
   );
   const load = files.run({
     ...{ port, ...LOAD, durationMs: SPOKEN * 6000, numericHeaders: [] },
@@ -211,9 +195,7 @@ async function whisperBesideFiles(files: LoadProcess): Promise<BenchResult | und
     (await product.workers()).every(({ state }) => state === 'ready'),
   );
   const { url } = product;
-  const clip = await real.speech(
-    'pytest_audioeval/samples/audio/en/quick_brown_fox.wav',
-  );
+  const clip = await real.speech('pytest_audioeval/samples/audio/en/quick_brown_fox.wav');
   await liveDelays(url, clip, 2);
   const idle = (await liveDelays(url, clip, UTTERANCES_OF_WHISPER)).final;
   const { data, rate } = wavSamples(clip);

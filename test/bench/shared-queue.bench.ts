@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
 import { benchModel } from './support/bench-model.js';
+import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
 import { median, rounded } from './support/percentiles.js';
 import { type SharedQueueRig, startSharedQueueRig } from './support/shared-queue-rig.js';
 import { twoDrivers } from './support/two-drivers.js';
@@ -45,11 +45,7 @@ export async function run(): Promise<BenchResult> {
       ),
     );
     goals.push(
-      atMost(
-        'in-flight cancel at another gateway p95, ms',
-        drivers.cancelElsewhereMs.p95,
-        50,
-      ),
+      atMost('in-flight cancel at another gateway p95, ms', drivers.cancelElsewhereMs.p95, 50),
     );
     return {
       results: {

@@ -33,11 +33,7 @@ export async function run(): Promise<BenchResult> {
     const ms = await endMs(size);
     results[`queued_${size}`] = { endMs: ms };
     goals.push(
-      atMost(
-        `end after SIGTERM beyond the grace, ${size} queued, ms`,
-        ms - GRACE_MS,
-        AIM_MS,
-      ),
+      atMost(`end after SIGTERM beyond the grace, ${size} queued, ms`, ms - GRACE_MS, AIM_MS),
     );
   }
   return { results, goals };

@@ -4,18 +4,13 @@ import {
   type DeadlineReport,
   describeDeadlines,
 } from './support/simulation/deadline-load.js';
+import { FairJobs, fairness, type JobLane, type JobOrder } from './support/simulation/fair-jobs.js';
 import {
   changingLoad,
   describeForecast,
   forecastAccuracy,
   type ForecastReport,
 } from './support/simulation/forecast-accuracy.js';
-import {
-  FairJobs,
-  fairness,
-  type JobLane,
-  type JobOrder,
-} from './support/simulation/fair-jobs.js';
 import { type DeviceCost } from './support/simulation/simulated-worker.js';
 import {
   describeReport,
@@ -23,15 +18,15 @@ import {
   simulate,
   type SimulationReport,
 } from './support/simulation/simulation-report.js';
+import { simulationRules } from './support/simulation/simulation-rules.js';
 import {
   describeShares,
   type SharesReport,
   tenantShares,
 } from './support/simulation/tenant-shares.js';
-import { readTrace, type TraceRequest } from './support/simulation/trace.js';
 import { generateTrace, zipfShares } from './support/simulation/trace-mix.js';
+import { readTrace, type TraceRequest } from './support/simulation/trace.js';
 import { VirtualGateway } from './support/simulation/virtual-gateway.js';
-import { simulationRules } from './support/simulation/simulation-rules.js';
 
 /** A recogniser on a GPU: 3 s for a full group of 8 files, 1.25 s for one. */
 const COST: DeviceCost = {
@@ -72,10 +67,7 @@ function simulateAll(): BenchResult {
   const expiring = timed('first in, first out', true);
   const boundMs = Math.max(simulationRules().agingMs, aging.waitMs.realtime.max);
   const all = [day, fleet, aging, fair.report];
-  const lost = all.reduce(
-    (sum, { unsettled, slotsLeaked }) => sum + unsettled + slotsLeaked,
-    0,
-  );
+  const lost = all.reduce((sum, { unsettled, slotsLeaked }) => sum + unsettled + slotsLeaked, 0);
   return {
     results: {
       day,
@@ -115,11 +107,7 @@ function simulateAll(): BenchResult {
       ),
       atMost('overload: BATCH that ran out of time', aging.timedOut, 0),
       atLeast('overload: utilisation of the devices', aging.utilisation, 0.98),
-      atLeast(
-        'overload: group size, of the largest',
-        aging.groupSize / COST.maxBatch,
-        0.98,
-      ),
+      atLeast('overload: group size, of the largest', aging.groupSize / COST.maxBatch, 0.98),
       atLeast("tenants: Jain's index while all have work", fair.fairness, 0.99),
       atLeast("online tenants: Jain's index of two with a backlog", shares.jain, 0.99),
       atMost(
@@ -132,18 +120,10 @@ function simulateAll(): BenchResult {
         shares.utilisation / byTime.utilisation,
         0.98,
       ),
-      atLeast(
-        'forecast: waits over 200 ms that end before their p90',
-        forecast.coverage,
-        0.85,
-      ),
+      atLeast('forecast: waits over 200 ms that end before their p90', forecast.coverage, 0.85),
       atMost('forecast: the same', forecast.coverage, 0.95),
       atMost('forecast: median error of p50', forecast.medianError, 0.25),
-      atMost(
-        'forecast: processor time per request, ms',
-        forecast.usPerRequest / 1000,
-        1,
-      ),
+      atMost('forecast: processor time per request, ms', forecast.usPerRequest / 1000, 1),
       atLeast(
         'deadlines at 110 % load: answers in time, of first in, first out',
         deadlines.met / expiring.met,
@@ -225,12 +205,7 @@ const staffed = (
   shares: ReadonlyMap<string, number>,
   workers: number,
 ): ReadonlyMap<string, number> =>
-  new Map(
-    [...shares].map(([model, share]) => [
-      model,
-      Math.max(1, Math.round(workers * share)),
-    ]),
-  );
+  new Map([...shares].map(([model, share]) => [model, Math.max(1, Math.round(workers * share))]));
 
 /**
  * REALTIME alone is 130 % of what the devices can do, for ten minutes, with
@@ -286,10 +261,7 @@ function tenants(order: JobOrder): {
   for (let atMs = 0; jobs.leftOf('small') > 0 && jobs.leftOf('large') > 0; atMs += 100)
     harness.run(atMs);
   const completed = Object.fromEntries(
-    ['large', 'middle', 'small'].map(name => [
-      name,
-      harness.book.tenants.get(name) ?? 0,
-    ]),
+    ['large', 'middle', 'small'].map(name => [name, harness.book.tenants.get(name) ?? 0]),
   );
   progress(`\n  tenants, lines ${order}: ${JSON.stringify(completed)}`);
   return {

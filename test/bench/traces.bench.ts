@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { transcriptionRequest } from '../support/http-request.js';
-import { atLeast, progress, type BenchResult } from './support/bench-result.js';
 import { BENCH_MODEL } from './support/bench-model.js';
+import { atLeast, progress, type BenchResult } from './support/bench-result.js';
 import { BenchRig } from './support/bench-rig.js';
 import { LoadProcess } from './support/load-process.js';
 import { type MeasuredLoad, measuredLoad } from './support/measured-load.js';
@@ -40,10 +40,7 @@ export async function run(): Promise<BenchResult> {
       advised: await turn(load, advised, 1000),
     });
   collector.close();
-  const beside = (
-    side: 'all' | 'advised',
-    what: (measured: MeasuredLoad) => number,
-  ): number =>
+  const beside = (side: 'all' | 'advised', what: (measured: MeasuredLoad) => number): number =>
     rounded(median(rounds.map(round => what(round[side]) / what(round.none))));
   const results = {
     requestsPerS: rounded(median(rounds.map(round => perSecond(round.none)))),
@@ -59,9 +56,7 @@ export async function run(): Promise<BenchResult> {
   progress(`  of what runs without traces: ${JSON.stringify(results)}`);
   return {
     results,
-    goals: [
-      atLeast('requests/s with 1 in 100 traced / none', results.advised.requests, 0.97),
-    ],
+    goals: [atLeast('requests/s with 1 in 100 traced / none', results.advised.requests, 0.97)],
   };
 }
 

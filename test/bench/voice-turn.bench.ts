@@ -27,9 +27,7 @@ export async function run(): Promise<BenchResult> {
   await turn(product.url, clip);
   const alone: Record<Stage, Spent>[] = [];
   for (let at = 0; at < TURNS; at++) alone.push(await turn(product.url, clip));
-  const beside = await Promise.all(
-    Array.from({ length: TOGETHER }, () => turn(product.url, clip)),
-  );
+  const beside = await Promise.all(Array.from({ length: TOGETHER }, () => turn(product.url, clip)));
   const live = await liveDelays(product.url, clip, TURNS);
   const added = alone.map(stages =>
     Object.values(stages).reduce((sum, { ms, deviceMs = ms }) => sum + ms - deviceMs, 0),

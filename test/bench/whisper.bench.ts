@@ -5,14 +5,9 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { freePort } from '../support/free-port.js';
-import { fetchRealModels, PUBLISHED_MODELS } from '../support/real-models.js';
 import { GatewayProcess } from '../support/gateway-process.js';
-import {
-  atLeast,
-  type BenchGoal,
-  type BenchResult,
-  progress,
-} from './support/bench-result.js';
+import { fetchRealModels, PUBLISHED_MODELS } from '../support/real-models.js';
+import { atLeast, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
 import { quartiles } from './support/percentiles.js';
 
 const THREADS = 2;
@@ -32,9 +27,7 @@ interface Measured {
   /** Peak of resident memory of the processes that do the work, in a turn. */
   readonly rssMib: Series;
   /** Of each way, how many texts are those that most ways found. */
-  readonly texts: Readonly<
-    Record<string, { readonly compared: number; readonly equal: number }>
-  >;
+  readonly texts: Readonly<Record<string, { readonly compared: number; readonly equal: number }>>;
   readonly versions: readonly string[];
   /**
    * Of eight callers, round by round: the sizes of the engine calls that their first
@@ -80,27 +73,16 @@ export async function run(): Promise<BenchResult> {
   Object.assign(process.env, speech);
   const address = `127.0.0.1:${await freePort()}`;
   const worker = stack.use(
-    pythonWorker([
-      '--model',
-      'ctranslate2',
-      '--listen',
-      address,
-      '--path',
-      path,
-      ...more,
-    ]),
+    pythonWorker(['--model', 'ctranslate2', '--listen', address, '--path', path, ...more]),
   );
-  const gateway = stack.use(
-    await GatewayProcess.start([model(address)], SETTINGS, { folder }),
-  );
+  const gateway = stack.use(await GatewayProcess.start([model(address)], SETTINGS, { folder }));
   const pids = { 'gateway-pid': gateway.process.child.pid, 'worker-pid': worker.pid };
   const { rates, rssMib, leftOut, ...others } = await measured(gateway, {
     path,
     ...pids,
     ...(more[1] && { 'compute-type': more[1] }),
   });
-  for (const [peer, why] of Object.entries(leftOut))
-    progress(`  left out: ${peer} (${why})`);
+  for (const [peer, why] of Object.entries(leftOut)) progress(`  left out: ${peer} (${why})`);
   const results = {
     audioSecondsPerS: perWay(rates),
     rssMib: perWay(rssMib),
@@ -138,9 +120,7 @@ async function weights(folder: string): Promise<Weights> {
 }
 
 const perWay = (series: Series): object =>
-  Object.fromEntries(
-    Object.entries(series).map(([way, values]) => [way, quartiles(values)]),
-  );
+  Object.fromEntries(Object.entries(series).map(([way, values]) => [way, quartiles(values)]));
 
 /** The name of an engine is only a word here: the worker runs elsewhere. */
 function model(address: string): ModelSpec {
@@ -179,28 +159,17 @@ function goalsOf(rates: Series): BenchGoal[] {
   return GOALS.flatMap(([name, way, other, aim]) => {
     const [ours, theirs] = [rates[way], rates[other]];
     if (!ours || !theirs) return [];
-    return [
-      atLeast(
-        name,
-        quartiles(ours.map((rate, round) => rate / theirs[round]!)).p50,
-        aim,
-      ),
-    ];
+    return [atLeast(name, quartiles(ours.map((rate, round) => rate / theirs[round]!)).p50, aim)];
   });
 }
 
 /** Eight uploads at once are one group of 8, in the median round. */
 const groupGoals = (groups: Measured['groups']): BenchGoal[] =>
   Object.entries(groups).map(([way, rounds]) =>
-    atLeast(
-      `${way}: of the first 8, in a call of 8`,
-      quartiles(rounds.map(together)).p50,
-      8,
-    ),
+    atLeast(`${way}: of the first 8, in a call of 8`, quartiles(rounds.map(together)).p50, 8),
   );
 
-const together = (sizes: readonly number[]): number =>
-  sizes.filter(size => size === 8).length;
+const together = (sizes: readonly number[]): number => sizes.filter(size => size === 8).length;
 
 const interpreter = (): string => process.env.WHISPER_PYTHON ?? 'python3';
 

@@ -77,10 +77,7 @@ async function struck(
   return streams;
 }
 
-async function resumesEverything([
-  first,
-  second,
-]: readonly ResponseClient[]): Promise<void> {
+async function resumesEverything([first, second]: readonly ResponseClient[]): Promise<void> {
   const undisturbed = textOf(await first!.created(WORDS));
   for (const seen of await struck(first!, () => kill(gateways[0]!))) {
     expect(seen.at(-1)).toMatchObject({ type: 'response.output_text.delta' });

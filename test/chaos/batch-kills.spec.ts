@@ -3,8 +3,8 @@ import { isTerminal } from '../../src/core/jobs/batch-status.js';
 import { settingDefinition } from '../../src/platform/config/settings.js';
 import { seededRandom } from '../bench/support/seeded-random.js';
 import { BatchCrew } from '../support/batch-crew.js';
-import { expectWholeBatch } from '../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../support/batch-harness.js';
+import { expectWholeBatch } from '../support/batch-invariants.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
 import { pause } from '../support/waiting.js';
 
@@ -39,8 +39,7 @@ describe(`a processor struck at random points (seed ${SEED})`, () => {
 
   it(
     `by sleep past its lease, ${SLEEPS} times: what it does when it wakes up changes nothing`,
-    () =>
-      strikeBatches(SLEEPS, (crew, worker, id) => crew.sleepThroughLease(worker, id)),
+    () => strikeBatches(SLEEPS, (crew, worker, id) => crew.sleepThroughLease(worker, id)),
     SLEEPS * 5000 + 60_000,
   );
 
@@ -76,9 +75,7 @@ async function strikeBatches(count: number, strike: Strike): Promise<void> {
     const { output } = await expectWholeBatch(harness, id, IDS);
     expect(output).toHaveLength(LINES);
     const { epoch } = await harness.lease(id);
-    expect(target.calls.length - LINES).toBeLessThanOrEqual(
-      (epoch - 1) * ONE_CHECKPOINT,
-    );
+    expect(target.calls.length - LINES).toBeLessThanOrEqual((epoch - 1) * ONE_CHECKPOINT);
   }
 }
 
@@ -86,11 +83,7 @@ async function strikeBatches(count: number, strike: Strike): Promise<void> {
  * Within the first moments of a claim (ingestion, reading the log), some lines later, or
  * while the files are made.
  */
-async function randomPoint(
-  harness: BatchHarness,
-  target: TargetServer,
-  id: string,
-): Promise<void> {
+async function randomPoint(harness: BatchHarness, target: TargetServer, id: string): Promise<void> {
   if (random() < 0.3) return pause(below(80));
   const before = target.calls.length;
   const more = below(120);

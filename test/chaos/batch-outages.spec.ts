@@ -1,13 +1,13 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { expectWholeBatch } from '../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../support/batch-harness.js';
+import { expectWholeBatch } from '../support/batch-invariants.js';
 import { type NodeProcess } from '../support/node-process.js';
 import { PostgresServer } from '../support/postgres-server.js';
+import { itWith } from '../support/requires.js';
 import { S3Server } from '../support/s3-server.js';
 import { SmallDisk } from '../support/small-disk.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
 import { pause } from '../support/waiting.js';
-import { itWith } from '../support/requires.js';
 
 const IDS = Array.from({ length: 600 }, (_, index) => `line-${index}`);
 /**
@@ -24,11 +24,7 @@ const slowly = async (call: TargetCall) => {
 
 async function untilLogged(processor: NodeProcess, ...texts: string[]): Promise<void> {
   let tail = '';
-  for (
-    const endMs = performance.now() + 60_000;
-    performance.now() < endMs;
-    await pause(20)
-  ) {
+  for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(20)) {
     tail = await processor.logTail();
     if (texts.some(text => tail.includes(text))) return;
   }
@@ -59,9 +55,7 @@ describe('a batch survives', () => {
     expect((await harness.untilEnd(id, 120_000)).status).toBe('completed');
     await expectWholeBatch(harness, id, IDS);
     const { epoch } = await harness.lease(id);
-    expect(target.calls.length).toBeLessThanOrEqual(
-      IDS.length + (epoch - 1) * ONE_CHECKPOINT,
-    );
+    expect(target.calls.length).toBeLessThanOrEqual(IDS.length + (epoch - 1) * ONE_CHECKPOINT);
     expect(processor.child.exitCode).toBeNull();
   });
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
-import { expectWholeBatch } from '../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../support/batch-harness.js';
+import { expectWholeBatch } from '../support/batch-invariants.js';
 import { freePort } from '../support/free-port.js';
 import { NodeProcess } from '../support/node-process.js';
 import { pause } from '../support/waiting.js';

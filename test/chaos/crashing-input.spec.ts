@@ -17,13 +17,8 @@ describe('an input that ends its worker', () => {
   let product: Product;
   afterEach(async () => product[Symbol.asyncDispose]());
 
-  const outcomes = async (
-    texts: readonly string[],
-    priority: 'realtime' | 'batch' = 'batch',
-  ) => {
-    const answers = await Promise.all(
-      texts.map(text => product.transcribe(text, { priority })),
-    );
+  const outcomes = async (texts: readonly string[], priority: 'realtime' | 'batch' = 'batch') => {
+    const answers = await Promise.all(texts.map(text => product.transcribe(text, { priority })));
     return Promise.all(
       answers.map(async answer => {
         if (answer.status === 200) return '200';
@@ -60,10 +55,7 @@ describe('an input that ends its worker', () => {
   it('fails alone also where workers pull from Redis', async () => {
     await using redis = await RedisServer.start();
     const settings = { 'queue.driver': 'redis', 'redis.url': redis.url };
-    product = await Product.start(
-      [syntheticModel({ baseMs: 50, maxBatch: 8, faults })],
-      settings,
-    );
+    product = await Product.start([syntheticModel({ baseMs: 50, maxBatch: 8, faults })], settings);
     const texts = uploads(8, 3);
     expect(await outcomes(texts)).toEqual(expected(texts));
   });

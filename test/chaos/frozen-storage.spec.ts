@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { syntheticText } from '../../src/worker/engines/synthetic/recognizer.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { PostgresServer } from '../support/postgres-server.js';
-import { ResponseClient, textOf } from '../support/response-client.js';
 import { describeWith, POSTGRES } from '../support/requires.js';
+import { ResponseClient, textOf } from '../support/response-client.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 
@@ -83,9 +83,7 @@ interface RequestState {
 
 /** Status, and whether head and bytes are its own. */
 async function outcome(id: string): Promise<string> {
-  const view = (await (
-    await fetch(`${url(1)}/v1/requests/${id}`)
-  ).json()) as RequestState;
+  const view = (await (await fetch(`${url(1)}/v1/requests/${id}`)).json()) as RequestState;
   if (!['completed', 'failed', 'cancelled'].includes(view.status)) return 'open';
   const content = await fetch(`${url(0)}/v1/requests/${id}/content`);
   const { text, error } = (await content.json()) as {
@@ -93,8 +91,7 @@ async function outcome(id: string): Promise<string> {
     error?: { code: string };
   };
   if (error) return `${view.status}: ${error.code}`;
-  const isOwn =
-    content.status === 200 && view.status_code === 200 && view.result?.text === text;
+  const isOwn = content.status === 200 && view.status_code === 200 && view.result?.text === text;
   return isOwn && text === syntheticText(audioOf(id), CONDITIONS)
     ? view.status
     : `${view.status}, mixed`;

@@ -1,24 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { isAlive } from '../../src/platform/process/is-alive.js';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { freePort } from '../support/free-port.js';
-import { isAlive } from '../../src/platform/process/is-alive.js';
+import { itWith, POSTGRES, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { type UpOptions, UpProcess } from '../support/up-process.js';
 import { pause } from '../support/waiting.js';
-import { itWith, POSTGRES, REDIS } from '../support/requires.js';
 
 const LIMIT_MS = 40_000;
 
 /** @returns those of `pids` that live on after a while; a gate on state, not on time */
 async function survivors(pids: readonly number[]): Promise<readonly number[]> {
-  for (
-    const endMs = performance.now() + LIMIT_MS;
-    performance.now() < endMs;
-    await pause(25)
-  ) {
+  for (const endMs = performance.now() + LIMIT_MS; performance.now() < endMs; await pause(25)) {
     if (!pids.some(isAlive)) return [];
   }
   return pids.filter(isAlive);
@@ -49,8 +45,7 @@ describe('kill -9 of npm run up', () => {
     return up;
   }
 
-  const json = async <T>(path: string): Promise<T> =>
-    (await (await fetch(url + path)).json()) as T;
+  const json = async <T>(path: string): Promise<T> => (await (await fetch(url + path)).json()) as T;
 
   /** The gateway's own id is in each of its log lines. */
   async function pidsBehind({ output }: UpProcess): Promise<readonly number[]> {
@@ -68,9 +63,7 @@ describe('kill -9 of npm run up', () => {
   }
 
   async function untilRunning(): Promise<void> {
-    while (
-      (await json<{ total: number }>('/admin/v1/requests?state=running')).total === 0
-    )
+    while ((await json<{ total: number }>('/admin/v1/requests?state=running')).total === 0)
       await pause(20);
   }
 
@@ -105,9 +98,7 @@ describe('kill -9 of npm run up', () => {
 itWith(REDIS, POSTGRES)(
   'kill -9 of a cluster’s command ends its gateways, workers, processors, Redis and PostgreSQL',
   async () => {
-    await using cluster = await ClusterProcess.start([
-      syntheticModel({ baseMs: 20, maxBatch: 8 }),
-    ]);
+    await using cluster = await ClusterProcess.start([syntheticModel({ baseMs: 20, maxBatch: 8 })]);
     const members = cluster.members.map(({ name, pid }) => ({ name, pid: pid! }));
     expect(members.filter(({ pid }) => !isAlive(pid))).toEqual([]);
 

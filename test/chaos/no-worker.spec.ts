@@ -1,19 +1,16 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePort } from '../support/free-port.js';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
+import { freePort } from '../support/free-port.js';
 import { NodeProcess } from '../support/node-process.js';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
 const remote = (port: number) =>
-  syntheticModel(
-    { baseMs: 5, maxBatch: 8 },
-    { replicas: 0, addresses: [`127.0.0.1:${port}`] },
-  );
+  syntheticModel({ baseMs: 5, maxBatch: 8 }, { replicas: 0, addresses: [`127.0.0.1:${port}`] });
 
 describe('no worker', () => {
   let product: Product;
@@ -29,9 +26,7 @@ describe('no worker', () => {
     const answer = await product.transcribe('lost');
     expect(answer.status).toBe(503);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(((await answer.json()) as { error: { code: string } }).error.code).toBe(
-      'no_worker',
-    );
+    expect(((await answer.json()) as { error: { code: string } }).error.code).toBe('no_worker');
     expect(await product.books()).toEqual({
       accepted: 1,
       queued: 0,
@@ -48,15 +43,10 @@ describe('no worker', () => {
       const answers = Array.from({ length: 12 }, (_, index) =>
         product.transcribe(`round ${round} clip ${index}`),
       );
-      await product.until(
-        'all twelve queued',
-        async () => (await product.books()).queued === 12,
-      );
+      await product.until('all twelve queued', async () => (await product.books()).queued === 12);
 
       const worker = startWorker(port, folder, round);
-      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
-        Array(12).fill(200),
-      );
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(12).fill(200));
       const exited = once(worker.child, 'exit');
       worker.child.kill('SIGKILL');
       await exited;

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { NodeProcess } from '../support/node-process.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../src/platform/process/is-alive.js';
-import { Product } from '../support/product.js';
+import { NodeProcess } from '../support/node-process.js';
 import { processTree } from '../support/process-tree.js';
+import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 
@@ -17,11 +17,7 @@ const LIMIT_MS = 5000;
  *   there are none
  */
 async function orphans(pids: readonly number[]): Promise<readonly number[]> {
-  for (
-    const endMs = performance.now() + LIMIT_MS;
-    performance.now() < endMs;
-    await pause(25)
-  ) {
+  for (const endMs = performance.now() + LIMIT_MS; performance.now() < endMs; await pause(25)) {
     if (!pids.some(isAlive)) return [];
   }
   return pids.filter(isAlive);
@@ -76,9 +72,7 @@ describe('kill -9 of a gateway', () => {
       (await product.workers()).every(({ state }) => state === 'ready'),
     );
     const gateway = product.gateway.process;
-    const children = processTree(gateway.child.pid).filter(
-      ({ pid }) => pid !== gateway.child.pid,
-    );
+    const children = processTree(gateway.child.pid).filter(({ pid }) => pid !== gateway.child.pid);
     const pids = children.map(({ pid }) => pid);
     left.push(...pids);
     const requests = Array.from({ length: 12 }, (_, index) =>
@@ -87,8 +81,7 @@ describe('kill -9 of a gateway', () => {
     await product.untilRunning(4);
     const workers = (await product.workers()).map(({ pid }) => pid!);
     const processor = children.find(({ command }) => command.includes('main.batch'))!;
-    for (const pid of [workers[0]!, workers[1]!, processor.pid])
-      process.kill(pid, 'SIGSTOP');
+    for (const pid of [workers[0]!, workers[1]!, processor.pid]) process.kill(pid, 'SIGSTOP');
     await kill(gateway);
     await Promise.all(requests);
     expect(await orphans(pids)).toEqual([]);

@@ -48,11 +48,7 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
 
   it.each([
     ['one file', 1, (product: Product) => product.transcribe('alone')],
-    [
-      'a group of 4',
-      4,
-      (product: Product, n: number) => product.transcribe(`member ${n}`),
-    ],
+    ['a group of 4', 4, (product: Product, n: number) => product.transcribe(`member ${n}`)],
     [
       'speech',
       1,
@@ -67,8 +63,7 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
     [
       'an embedding',
       1,
-      (product: Product) =>
-        post(product.url, '/v1/embeddings', { model: 'vectors', input: 'x' }),
+      (product: Product) => post(product.url, '/v1/embeddings', { model: 'vectors', input: 'x' }),
     ],
   ])(
     'with default settings costs %s a retry, not its answer: 200 after a second attempt',
@@ -79,15 +74,11 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
         let taken: readonly { worker: string }[] = [];
         await product.until('all run', async () => {
           taken = (
-            await product.json<{ data: { worker: string }[] }>(
-              '/admin/v1/requests?state=running',
-            )
+            await product.json<{ data: { worker: string }[] }>('/admin/v1/requests?state=running')
           ).data;
           return taken.length === count;
         });
-        const victim = (await product.workers()).find(
-          ({ id }) => id === taken[0]!.worker,
-        );
+        const victim = (await product.workers()).find(({ id }) => id === taken[0]!.worker);
         process.kill(victim!.pid!, 'SIGKILL');
         const settled = await Promise.all(answers);
         const summaries = await Promise.all(
@@ -156,9 +147,7 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
         body: form,
       });
       const running = async (): Promise<boolean> =>
-        (await gateway.call('GET', '/admin/v1/requests?state=running')).body.includes(
-          '"first',
-        );
+        (await gateway.call('GET', '/admin/v1/requests?state=running')).body.includes('"first');
       while (!(await running())) await pause(20);
       first.child.kill('SIGKILL');
       await using second = remote('second');

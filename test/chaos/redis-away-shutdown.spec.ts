@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { expect, it } from '@jest/globals';
 import { Product } from '../support/product.js';
 import { RedisServer } from '../support/redis-server.js';
+import { describeWith, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
-import { describeWith, REDIS } from '../support/requires.js';
 
 /** A machine that goes down takes Redis and the gateway with it, in any order. */
 describeWith(REDIS)('SIGTERM to a gateway whose queue is in Redis', () => {

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
+import { upstreamLlm } from '../integration/generation/generation-rig.js';
 import { chatLine } from '../support/batch-harness.js';
 import { freePort } from '../support/free-port.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { OpenAiUpstream } from '../support/openai-upstream.js';
 import { ResponseClient } from '../support/response-client.js';
 import { pause, until } from '../support/waiting.js';
-import { upstreamLlm } from '../integration/generation/generation-rig.js';
 
 /**
  * `CHAOS_AWAY_S=75` for the case of the finding: longer than the back-off of any retry,
@@ -79,16 +79,10 @@ it(
         expect(await get(`/v1/requests/${id}`)).toMatchObject({ status: 'completed' });
       }
       for (const { id } of responses) {
-        await until(
-          ended(`/v1/responses/${id}`, ['completed', 'failed', 'incomplete']),
-          60_000,
-        );
+        await until(ended(`/v1/responses/${id}`, ['completed', 'failed', 'incomplete']), 60_000);
         expect(await get(`/v1/responses/${id}`)).toMatchObject({ status: 'completed' });
       }
-      await until(
-        ended(`/v1/batches/${batch}`, ['completed', 'failed', 'expired']),
-        120_000,
-      );
+      await until(ended(`/v1/batches/${batch}`, ['completed', 'failed', 'expired']), 120_000);
       expect((await get<Batch>(`/v1/batches/${batch}`)).request_counts).toMatchObject({
         completed: LINES,
         failed: 0,
@@ -113,9 +107,9 @@ async function submitted(
     (_, index) => `${chatLine(`line-${index}`, MODEL)}\n`,
   );
   form.set('file', new Blob(lines), 'lines.jsonl');
-  const file = (await (
-    await fetch(`${url}/v1/files`, { method: 'POST', body: form })
-  ).json()) as { id: string };
+  const file = (await (await fetch(`${url}/v1/files`, { method: 'POST', body: form })).json()) as {
+    id: string;
+  };
   const order = {
     input_file_id: file.id,
     endpoint: '/v1/chat/completions',

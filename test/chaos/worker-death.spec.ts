@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../src/platform/process/is-alive.js';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -66,13 +66,10 @@ describe('kill -9', () => {
   });
 
   it('of one worker of two: the neighbour never notices', async () => {
-    product = await Product.start([
-      syntheticModel({ baseMs: 300, maxBatch: 1 }, { replicas: 2 }),
-    ]);
+    product = await Product.start([syntheticModel({ baseMs: 300, maxBatch: 1 }, { replicas: 2 })]);
     await product.until(
       'two ready',
-      async () =>
-        (await product.workers()).filter(({ state }) => state === 'ready').length === 2,
+      async () => (await product.workers()).filter(({ state }) => state === 'ready').length === 2,
     );
     const answers = texts(20).map(text => product.transcribe(text));
     await product.untilRunning(4);

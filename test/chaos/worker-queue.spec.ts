@@ -15,8 +15,7 @@ describe.each([
   let product: Product;
   afterEach(async () => product[Symbol.asyncDispose]());
 
-  const worker = async (id: string) =>
-    (await product.workers()).find(view => view.id === id)!;
+  const worker = async (id: string) => (await product.workers()).find(view => view.id === id)!;
 
   it('answers each request once after at most one retry, spares its neighbours, keeps the gauges exact', async () => {
     const other = syntheticModel(SLOW, { id: 'other', replicas: 1 });
@@ -30,9 +29,7 @@ describe.each([
 
     // 8 slots each: 66 requests are 16 in flight, 8 of them on the victim, and 50 queued,
     // if all come before a group ends.
-    const answers = Array.from({ length: 66 }, (_, index) =>
-      product.transcribe(`clip ${index}`),
-    );
+    const answers = Array.from({ length: 66 }, (_, index) => product.transcribe(`clip ${index}`));
     const strangers = Array.from({ length: 8 }, (_, index) =>
       product.transcribe(`other ${index}`, { model: 'other' }),
     );
@@ -49,18 +46,13 @@ describe.each([
       settled.map(async answer => ((await answer.json()) as { text: string }).text),
     );
     expect(new Set(texts).size).toBe(66);
-    const attempts = settled.map(({ headers }) =>
-      Number(headers.get('x-switchyard-attempts')),
-    );
+    const attempts = settled.map(({ headers }) => Number(headers.get('x-switchyard-attempts')));
     expect(Math.max(...attempts)).toBe(2);
     expect(attempts.filter(count => count === 2).length).toBeLessThanOrEqual(12);
 
     const unharmed = await Promise.all(strangers);
     expect(
-      unharmed.map(({ status, headers }) => [
-        status,
-        headers.get('x-switchyard-attempts'),
-      ]),
+      unharmed.map(({ status, headers }) => [status, headers.get('x-switchyard-attempts')]),
     ).toEqual(Array(8).fill([200, '1']));
     expect(await worker('synthetic-1')).toMatchObject({
       pid: sibling!.pid,

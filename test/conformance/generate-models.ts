@@ -26,15 +26,10 @@ interface GivenModel {
 }
 
 const folder = process.argv[2]!;
-const document = parseDocument(
-  await readFile(new URL('models.yaml', import.meta.url), 'utf8'),
-);
+const document = parseDocument(await readFile(new URL('models.yaml', import.meta.url), 'utf8'));
 const { models } = document.toJS() as { models: GivenModel[] };
 const addresses: Record<string, string> = {};
-for (const [
-  index,
-  { id, engine, options, addresses: given, command },
-] of models.entries()) {
+for (const [index, { id, engine, options, addresses: given, command }] of models.entries()) {
   if (engine === 'llama-cpp') {
     const file = join(folder, `${options!.modelFile}.gguf`);
     await copyFile(await llamaModel(SHAPES[options!.modelFile]), file);
@@ -42,16 +37,10 @@ for (const [
   }
   if (engine === 'openai-http') {
     addresses[id] = `127.0.0.1:${await freePort()}`;
-    document.setIn(
-      ['models', index, 'options', 'baseUrl'],
-      `http://${addresses[id]}/v1`,
-    );
+    document.setIn(['models', index, 'options', 'baseUrl'], `http://${addresses[id]}/v1`);
   }
   if (command)
-    document.setIn(
-      ['models', index, 'command', 0],
-      join(folder, 'venv', 'bin', 'python'),
-    );
+    document.setIn(['models', index, 'command', 0], join(folder, 'venv', 'bin', 'python'));
   if (given) {
     addresses[id] = `127.0.0.1:${await freePort()}`;
     document.setIn(['models', index, 'addresses'], [addresses[id]]);

@@ -30,33 +30,28 @@ describe('the built product after its start', () => {
 
   it('exports every metric of the registry, those of the batch processor included', async () => {
     const { body } = await product.gateway.call('GET', '/metrics');
-    const exported = [...body.toString().matchAll(/^# TYPE (\w+)/gm)].map(
-      ([, name]) => name,
-    );
+    const exported = [...body.toString().matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
     expect(exported).toEqual(expect.arrayContaining(Object.keys(METRICS)));
   });
 
   it('counts the request in every histogram that it passed', async () => {
     const scrape = await product.gateway.scrape();
-    const counts = ['queue_wait_seconds', 'grpc_duration_seconds', 'batch_size'].map(
-      name => scrape.sum(`scheduler_${name}_count`),
+    const counts = ['queue_wait_seconds', 'grpc_duration_seconds', 'batch_size'].map(name =>
+      scrape.sum(`scheduler_${name}_count`),
     );
     expect(counts).toEqual([1, 1, 1]);
   });
 
-  it.each(
-    ENDPOINTS.filter(({ method, path }) => method === 'GET' && !path.includes('{')),
-  )('answers $method $path', async ({ path }) => {
-    expect((await fetch(product.url + path)).status).toBe(200);
-  });
+  it.each(ENDPOINTS.filter(({ method, path }) => method === 'GET' && !path.includes('{')))(
+    'answers $method $path',
+    async ({ path }) => {
+      expect((await fetch(product.url + path)).status).toBe(200);
+    },
+  );
 
   it('serves Swagger UI and a document that lists every endpoint', async () => {
-    expect((await fetch(`${product.url}/docs`)).headers.get('content-type')).toContain(
-      'text/html',
-    );
-    const { paths } = await product.json<{ paths: Record<string, object> }>(
-      '/docs-json',
-    );
+    expect((await fetch(`${product.url}/docs`)).headers.get('content-type')).toContain('text/html');
+    const { paths } = await product.json<{ paths: Record<string, object> }>('/docs-json');
     expect(Object.keys(paths)).toEqual(
       expect.arrayContaining([...new Set(ENDPOINTS.map(({ path }) => path))]),
     );

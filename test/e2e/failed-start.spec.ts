@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../support/free-port.js';
 import { SmallDisk } from '../support/small-disk.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -21,10 +21,7 @@ describe('a start that fails', () => {
     folder = mkdtempSync(join(tmpdir(), 'failed-start-'));
     disk = SmallDisk.mount();
     execFileSync('mount', ['-o', 'remount,ro', disk.path]);
-    writeFileSync(
-      join(folder, 'models.yaml'),
-      JSON.stringify({ models: [syntheticModel({})] }),
-    );
+    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
     mkdirSync(join(folder, 'garbage'));
     writeFileSync(join(folder, 'garbage', 'switchyard.db'), 'no database '.repeat(1000));
   });
@@ -64,11 +61,7 @@ describe('a start that fails', () => {
     },
     'a PostgreSQL that is not there': {
       settings: { SWITCHYARD_DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/x' },
-      says: [
-        'connect ECONNREFUSED 127.0.0.1:1',
-        'database.url',
-        'start PostgreSQL there',
-      ],
+      says: ['connect ECONNREFUSED 127.0.0.1:1', 'database.url', 'start PostgreSQL there'],
     },
   });
 
@@ -89,8 +82,7 @@ describe('a start that fails', () => {
       });
       expect(await up.exitCode()).toBe(1);
       for (const text of says) expect(up.output).toContain(text);
-      for (const text of ['/console', 'secret', '    at '])
-        expect(up.output).not.toContain(text);
+      for (const text of ['/console', 'secret', '    at ']) expect(up.output).not.toContain(text);
     },
     30_000,
   );

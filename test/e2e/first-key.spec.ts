@@ -16,11 +16,7 @@ describe('the first start beyond loopback', () => {
 
   const start = (): Promise<GatewayProcess> =>
     GatewayProcess.start([syntheticModel({})], { 'server.host': '0.0.0.0' }, { folder });
-  const status = async (
-    { port }: GatewayProcess,
-    path: string,
-    key?: string,
-  ): Promise<number> => {
+  const status = async ({ port }: GatewayProcess, path: string, key?: string): Promise<number> => {
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
     return (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
   };

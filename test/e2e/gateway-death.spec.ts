@@ -7,9 +7,9 @@ import { heardIn } from '../integration/realtime/realtime-rig.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { RedisServer } from '../support/redis-server.js';
+import { describeWith, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
-import { describeWith, REDIS } from '../support/requires.js';
 
 const suite = describeWith(REDIS);
 

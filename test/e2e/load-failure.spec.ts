@@ -35,11 +35,8 @@ describe('a model that cannot be loaded', () => {
     product = await Product.start([{ ...damaged, ...model }], {}, { until: 'live' });
   };
   const state = async () =>
-    (
-      await product!.json<{ data: { state: string; reason?: string }[] }>(
-        '/admin/v1/models',
-      )
-    ).data[0]!;
+    (await product!.json<{ data: { state: string; reason?: string }[] }>('/admin/v1/models'))
+      .data[0]!;
   const refused = async (reply: Response | Promise<Response>) => {
     const response = await reply;
     const { error } = (await response.json()) as Failure;
@@ -58,12 +55,8 @@ describe('a model that cannot be loaded', () => {
 
   it('refuses the request that waits for it and later ones, with its reason, and restarts slowly', async () => {
     await start({ autostart: 'on_request' });
-    expect(await refused(product!.transcribe('a', { model: ID }))).toMatchObject(
-      expected,
-    );
-    expect(await refused(product!.transcribe('b', { model: ID }))).toMatchObject(
-      expected,
-    );
+    expect(await refused(product!.transcribe('a', { model: ID }))).toMatchObject(expected);
+    expect(await refused(product!.transcribe('b', { model: ID }))).toMatchObject(expected);
     const [worker] = await product!.workers();
     expect(worker!.restarts).toBe(0);
     expect(await state()).toMatchObject({
@@ -74,10 +67,7 @@ describe('a model that cannot be loaded', () => {
 
   it('serves it when its files are repaired and it is loaded again', async () => {
     await start();
-    await product!.until(
-      'the failure is known',
-      async () => (await state()).state === 'failed',
-    );
+    await product!.until('the failure is known', async () => (await state()).state === 'failed');
     await cp(MODEL, folder, { recursive: true });
     for (const way of ['unload', 'load']) {
       await fetch(`${product!.url}/admin/v1/models/${ID}/${way}`, { method: 'POST' });

@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
 
 const PROGRAMS = ['main.gateway.js', 'main.worker.js', 'main.batch.js'] as const;
 
@@ -25,15 +25,12 @@ describe.each(PROGRAMS)('%s', script => {
     expect(stdout).toContain('--help');
   });
 
-  it.each([['--prot=1'], ['start']])(
-    'refuses %s with its usage and exit code 2',
-    word => {
-      const { status, stdout, stderr } = run(script, [word]);
-      expect([status, stdout]).toEqual([2, '']);
-      expect(stderr).toContain(word.split('=')[0]);
-      expect(stderr).toContain(`node dist/${script}`);
-    },
-  );
+  it.each([['--prot=1'], ['start']])('refuses %s with its usage and exit code 2', word => {
+    const { status, stdout, stderr } = run(script, [word]);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(word.split('=')[0]);
+    expect(stderr).toContain(`node dist/${script}`);
+  });
 });
 
 describe('the gateway on a port that is taken', () => {
@@ -48,9 +45,7 @@ describe('the gateway on a port that is taken', () => {
       SWITCHYARD_SERVER_PORT: String(port),
     });
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(
-      `Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `,
-    );
+    expect(stderr).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
     expect(stderr).toContain(`SWITCHYARD_SERVER_PORT=${port + 1}`);
   });
 });

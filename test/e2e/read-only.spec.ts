@@ -1,14 +1,14 @@
-import { afterEach, expect, it } from '@jest/globals';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { afterEach, expect, it } from '@jest/globals';
 import { freePort } from '../support/free-port.js';
-import { syntheticModel } from '../support/synthetic-model.js';
 import { leftover } from '../support/leftovers.js';
-import { pause } from '../support/waiting.js';
 import { describeWith } from '../support/requires.js';
+import { syntheticModel } from '../support/synthetic-model.js';
+import { pause } from '../support/waiting.js';
 
 /**
  * Everything read-only but /app/data and /tmp, as docker/compose.cluster.yaml and the
@@ -65,9 +65,11 @@ describeWith({ name: 'permission to mount', present: mayMount() })(
     it('serves uploads that are spooled, files and a batch; only data and /tmp are written', async () => {
       leftover(end);
       folder = mkdtempSync(join(tmpdir(), 'read-only-'));
-      const [root, data, scratch] = ['app', 'data', 'scratch'].map(name =>
-        join(folder!, name),
-      ) as [string, string, string];
+      const [root, data, scratch] = ['app', 'data', 'scratch'].map(name => join(folder!, name)) as [
+        string,
+        string,
+        string,
+      ];
       for (const path of [root, data, scratch]) mkdirSync(path);
       execFileSync('chmod', ['755', folder]);
       // As the image: what was built, its packages, its configuration; root's,
@@ -76,46 +78,36 @@ describeWith({ name: 'permission to mount', present: mayMount() })(
         cpSync(path, join(root, path), { recursive: true });
       cpSync('package.json', join(root, 'package.json'));
       execFileSync('ln', ['-s', resolve('node_modules'), join(root, 'node_modules')]);
-      writeFileSync(
-        join(root, 'models.yaml'),
-        JSON.stringify({ models: [syntheticModel({})] }),
-      );
+      writeFileSync(join(root, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
       const port = await freePort();
       let output = '';
-      child = spawn(
-        'unshare',
-        ['--mount', '--propagation', 'private', 'sh', '-c', NAMESPACE],
-        {
-          cwd: root,
-          env: {
-            ...{
-              PATH: process.env.PATH,
-              NODE: process.execPath,
-              ROOT: root,
-              DATA: data,
-              SCRATCH: scratch,
-              TMPDIR: scratch,
-            },
-            ...{
-              SWITCHYARD_SERVER_PORT: String(port),
-              SWITCHYARD_DATA_DIR: data,
-              SWITCHYARD_LOGGING_PRETTY: 'false',
-            },
-            ...{
-              SWITCHYARD_WORKERS_MODELS_FILE: join(root, 'models.yaml'),
-              SWITCHYARD_SPOOL_MEMORY_BYTES: '0',
-            },
+      child = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', NAMESPACE], {
+        cwd: root,
+        env: {
+          ...{
+            PATH: process.env.PATH,
+            NODE: process.execPath,
+            ROOT: root,
+            DATA: data,
+            SCRATCH: scratch,
+            TMPDIR: scratch,
           },
-          stdio: ['ignore', 'pipe', 'pipe'],
+          ...{
+            SWITCHYARD_SERVER_PORT: String(port),
+            SWITCHYARD_DATA_DIR: data,
+            SWITCHYARD_LOGGING_PRETTY: 'false',
+          },
+          ...{
+            SWITCHYARD_WORKERS_MODELS_FILE: join(root, 'models.yaml'),
+            SWITCHYARD_SPOOL_MEMORY_BYTES: '0',
+          },
         },
-      );
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       for (const stream of [child.stdout, child.stderr])
         stream?.on('data', chunk => (output += String(chunk)));
       const url = `http://127.0.0.1:${port}`;
-      const until = async (
-        what: string,
-        holds: () => Promise<boolean>,
-      ): Promise<void> => {
+      const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
         for (
           const endMs = performance.now() + 60_000;
           performance.now() < endMs;

@@ -59,12 +59,7 @@ describe('live speech through the built product: made by flite, heard by PocketS
       body,
     });
     const silence = Buffer.alloc(48_000);
-    speech = Buffer.concat([
-      silence,
-      Buffer.from(await answer.arrayBuffer()),
-      silence,
-      silence,
-    ]);
+    speech = Buffer.concat([silence, Buffer.from(await answer.arrayBuffer()), silence, silence]);
   }, 90_000);
   afterAll(async () => product[Symbol.asyncDispose]());
 
@@ -93,17 +88,13 @@ describe('live speech through the built product: made by flite, heard by PocketS
       'input_audio_buffer.speech_stopped',
     ];
     const places = order.map(type => types.indexOf(type));
-    expect(
-      places.every((place, at) => place > (places[at - 1] ?? 0) && place < spoken),
-    ).toBe(true);
+    expect(places.every((place, at) => place > (places[at - 1] ?? 0) && place < spoken)).toBe(true);
     client.socket.close(1000);
   });
 
   it('survives the death of its recogniser in the middle of the sentence', async () => {
     const client = await RealtimeClient.open(product.url, { intent: 'transcription' });
-    const { pid } = (await product.workers()).find(
-      ({ model }) => model === 'pocketsphinx-en',
-    )!;
+    const { pid } = (await product.workers()).find(({ model }) => model === 'pocketsphinx-en')!;
     const middle = FRAME * Math.round(speech.length / FRAME / 2);
     await stream(client, speech, at => at === middle && process.kill(pid!, 'SIGKILL'));
     const { transcript } = await client.next(`${TRANSCRIPTION}.completed`);
@@ -118,9 +109,7 @@ describe('live speech through the built product: made by flite, heard by PocketS
     // Four minutes of speech, more than fits between server and client: it is still being
     // sent when the user speaks.
     const text = Array.from({ length: 90 }, () => SENTENCE).join(' ');
-    const input = [
-      { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
-    ];
+    const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }];
     client.socket.pause();
     client.send({ type: 'response.create', response: { input } });
     const spoken = stream(client, speech);

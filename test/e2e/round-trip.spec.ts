@@ -1,8 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { parse } from 'yaml';
-import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';

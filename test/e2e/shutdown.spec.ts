@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../src/platform/process/is-alive.js';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -15,9 +15,7 @@ describe('SIGTERM to the gateway', () => {
     const pids = (await product.workers()).map(({ pid }) => pid!);
     const idle = await openSocket(product.gateway.port);
     // Four on the worker (two groups of slots), two still in the queue.
-    const accepted = ['a', 'b', 'c', 'd', 'e', 'f'].map(text =>
-      product.transcribe(text),
-    );
+    const accepted = ['a', 'b', 'c', 'd', 'e', 'f'].map(text => product.transcribe(text));
     await product.untilRunning(4);
 
     const exited = once(child, 'exit');
@@ -47,8 +45,7 @@ describe('SIGTERM to the gateway', () => {
 
     const codes = await Promise.all(
       accepted.map(
-        async answer =>
-          ((await (await answer).json()) as { error: { code: string } }).error.code,
+        async answer => ((await (await answer).json()) as { error: { code: string } }).error.code,
       ),
     );
     expect(codes).toEqual(['shutting_down', 'shutting_down', 'shutting_down']);
@@ -63,8 +60,7 @@ describe('SIGTERM to the gateway', () => {
       { until: 'live' },
     );
     const { child } = product.gateway.process;
-    const upgrade =
-      'HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+    const upgrade = 'HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
     const head = `${upgrade}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
     const peers = [
       `GET /x ${head}`,

@@ -36,14 +36,11 @@ describe('a gateway with one key in its environment', () => {
       },
     });
 
-  it.each(['/v1/models', '/admin/v1/settings', '/metrics'])(
-    '%s asks for it',
-    async path => {
-      expect((await call(path)).status).toBe(401);
-      expect((await call(path, `${KEY}x`)).status).toBe(401);
-      expect((await call(path, KEY)).status).toBe(200);
-    },
-  );
+  it.each(['/v1/models', '/admin/v1/settings', '/metrics'])('%s asks for it', async path => {
+    expect((await call(path)).status).toBe(401);
+    expect((await call(path, `${KEY}x`)).status).toBe(401);
+    expect((await call(path, KEY)).status).toBe(200);
+  });
 
   it('lists it without its secret, and does not change it', async () => {
     const keys = await (await call('/admin/v1/keys', KEY)).text();
@@ -73,8 +70,7 @@ describe('a gateway with one key in its environment', () => {
 
   it.each(['config print', 'config print --json'])('is hidden by `%s`', async words => {
     const environment = { SWITCHYARD_AUTH_KEY: KEY };
-    const { stdout, stderr, code } = await new CommandRun(words.split(' '), environment)
-      .ended;
+    const { stdout, stderr, code } = await new CommandRun(words.split(' '), environment).ended;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/auth\.key.*\(hidden\)/s)]);
     expect(stdout + stderr).not.toContain(KEY);
   });

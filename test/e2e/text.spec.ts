@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { processTree } from '../support/process-tree.js';
 import { llamaModel } from '../support/llama-model.js';
+import { processTree } from '../support/process-tree.js';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
@@ -142,11 +142,7 @@ describe('llama.cpp behind the built product', () => {
 
   it.each([
     ['required', 'required', 'tool_calls'],
-    [
-      'a named function',
-      { type: 'function', function: { name: 'switch_track' } },
-      'stop',
-    ],
+    ['a named function', { type: 'function', function: { name: 'switch_track' } }, 'stop'],
   ] as const)(
     'calls a tool where `tool_choice` is %s, with arguments as its schema says',
     async (_, choice, reason) => {
@@ -157,9 +153,7 @@ describe('llama.cpp behind the built product', () => {
         required: ['to'],
         additionalProperties: false,
       };
-      const tools = [
-        { type: 'function' as const, function: { name: 'switch_track', parameters } },
-      ];
+      const tools = [{ type: 'function' as const, function: { name: 'switch_track', parameters } }];
       const asked = {
         model,
         messages,
@@ -173,11 +167,7 @@ describe('llama.cpp behind the built product', () => {
       for (const { finish_reason, message } of [choices[0]!, streamed.choices[0]!]) {
         const [call, ...others] =
           message.tool_calls as OpenAI.ChatCompletionMessageFunctionToolCall[];
-        expect([finish_reason, others, call!.function.name]).toEqual([
-          reason,
-          [],
-          'switch_track',
-        ]);
+        expect([finish_reason, others, call!.function.name]).toEqual([reason, [], 'switch_track']);
         const { to: track } = JSON.parse(call!.function.arguments) as { to: number };
         expect(track).toBeGreaterThanOrEqual(3);
         expect(track).toBeLessThanOrEqual(25);
@@ -185,37 +175,32 @@ describe('llama.cpp behind the built product', () => {
     },
   );
 
-  it.each(['cancel endpoint', 'disconnect'])(
-    'frees its row at once by %s',
-    async way => {
-      const id = `gone-by-${way.split(' ')[0]}`;
-      const stream = await openai.chat.completions.create(
-        { model, messages, stream: true, ...endless(900) },
-        { headers: { 'x-request-id': id } },
-      );
-      let seen = 0;
-      const reading = (async () => {
-        for await (const _ of stream)
-          if (++seen === 5 && way === 'disconnect') stream.controller.abort();
-      })().catch(() => undefined);
-      await product.until('five chunks', () => Promise.resolve(seen >= 5));
-      if (way !== 'disconnect') {
-        expect(await isIdle()).toBe(false);
-        await fetch(`${product.url}/v1/requests/${id}/cancel`, { method: 'POST' });
-      }
-      await reading;
-      expect(seen).toBeLessThan(900);
-      await product.until('its slot to be free', isIdle);
-    },
-  );
+  it.each(['cancel endpoint', 'disconnect'])('frees its row at once by %s', async way => {
+    const id = `gone-by-${way.split(' ')[0]}`;
+    const stream = await openai.chat.completions.create(
+      { model, messages, stream: true, ...endless(900) },
+      { headers: { 'x-request-id': id } },
+    );
+    let seen = 0;
+    const reading = (async () => {
+      for await (const _ of stream)
+        if (++seen === 5 && way === 'disconnect') stream.controller.abort();
+    })().catch(() => undefined);
+    await product.until('five chunks', () => Promise.resolve(seen >= 5));
+    if (way !== 'disconnect') {
+      expect(await isIdle()).toBe(false);
+      await fetch(`${product.url}/v1/requests/${id}/cancel`, { method: 'POST' });
+    }
+    await reading;
+    expect(seen).toBeLessThan(900);
+    await product.until('its slot to be free', isIdle);
+  });
 
   it('goes on with the same words when the process of the model is killed in the middle', async () => {
     const asked = [1, 2, 3].map(seed => ({ model, messages, seed, ...endless(120) }));
     const alone: string[] = [];
     for (const one of asked)
-      alone.push(
-        (await openai.chat.completions.create(one)).choices[0]!.message.content!,
-      );
+      alone.push((await openai.chat.completions.create(one)).choices[0]!.message.content!);
     let chunks = 0;
     const streams = asked.map(async one => {
       let text = '';
@@ -234,9 +219,7 @@ describe('llama.cpp behind the built product', () => {
     )!;
     process.kill(engine.pid, 'SIGKILL');
     expect(await Promise.all(streams)).toEqual(alone);
-    const { restarts } = (await product.workers()).find(
-      worker => worker.model === model,
-    )!;
+    const { restarts } = (await product.workers()).find(worker => worker.model === model)!;
     expect(restarts).toBe(0);
   });
 });

@@ -5,12 +5,7 @@ import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { Product } from '../support/product.js';
 import { describeWith } from '../support/requires.js';
-import {
-  blocks,
-  commandsOf,
-  TUTORIAL_TOOLS,
-  TutorialShell,
-} from '../support/tutorial.js';
+import { blocks, commandsOf, TUTORIAL_TOOLS, TutorialShell } from '../support/tutorial.js';
 
 /**
  * In place of a language model: repeats the question, as
@@ -54,8 +49,7 @@ suite('README, first-app and tutorials, typed as they are written', () => {
     await shell?.[Symbol.asyncDispose]();
   });
 
-  const tutorial = (name: string): Promise<string> =>
-    shell.page(`docs/tutorials/${name}.md`);
+  const tutorial = (name: string): Promise<string> => shell.page(`docs/tutorials/${name}.md`);
 
   it('the front page and the first application speak and transcribe', async () => {
     const readme = blocks(await shell.page('README.md'), 'console').join('\n');
@@ -109,9 +103,9 @@ suite('README, first-app and tutorials, typed as they are written', () => {
     'examples/%s runs with one command',
     async (name, printed) => {
       const program = resolve('examples', `${name}.mjs`);
-      expect(
-        await shell.type(`SWITCHYARD_URL=${product.url} npx node ${program}`),
-      ).toMatch(printed);
+      expect(await shell.type(`SWITCHYARD_URL=${product.url} npx node ${program}`)).toMatch(
+        printed,
+      );
     },
     120_000,
   );

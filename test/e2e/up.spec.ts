@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../support/free-port.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../src/platform/process/is-alive.js';
+import { freePort } from '../support/free-port.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { UpProcess } from '../support/up-process.js';
 
@@ -16,10 +16,7 @@ describe('npm run up', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'up-'));
-    writeFileSync(
-      join(folder, 'models.yaml'),
-      JSON.stringify({ models: [syntheticModel({})] }),
-    );
+    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
     ups = [];
   });
   afterEach(async () => {
@@ -27,10 +24,7 @@ describe('npm run up', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function start(
-    args: readonly string[],
-    settings: Record<string, string> = {},
-  ): UpProcess {
+  function start(args: readonly string[], settings: Record<string, string> = {}): UpProcess {
     const up = new UpProcess(args, {
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
@@ -46,9 +40,7 @@ describe('npm run up', () => {
     await up.says('Switchyard is ready');
     await up.says('/v1/audio/transcriptions -F file=@recording.mp3 -F model=synthetic');
     expect((await fetch(`http://127.0.0.1:${port}/docs`)).status).toBe(200);
-    const workers = (await (
-      await fetch(`http://127.0.0.1:${port}/admin/v1/workers`)
-    ).json()) as {
+    const workers = (await (await fetch(`http://127.0.0.1:${port}/admin/v1/workers`)).json()) as {
       data: { pid: number }[];
     };
 
@@ -65,9 +57,7 @@ describe('npm run up', () => {
     writeFileSync(join(folder, 'models.yaml'), 'models: []\n');
     const up = start(['--run', '--port', String(await freePort())]);
     await up.says('Ctrl-C drains and stops.');
-    expect(up.output).toContain(
-      `no model is configured in ${join(folder, 'models.yaml')}`,
-    );
+    expect(up.output).toContain(`no model is configured in ${join(folder, 'models.yaml')}`);
     expect(up.output).toMatch(/ {2}switchyard models add [\w-]+/);
     expect(up.output).not.toContain('-F model=');
     expect(up.output).not.toContain('→ models');
@@ -120,9 +110,7 @@ describe('npm run up', () => {
     const { port } = holder.address() as AddressInfo;
     const up = start(['--no-install', '--port', String(port)]);
     expect(await up.exitCode()).toBe(1);
-    expect(up.output).toContain(
-      `Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `,
-    );
+    expect(up.output).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
     expect(up.output).toContain(`Stop it with: kill ${process.pid}`);
     expect(up.output).toContain(`npm run up -- --port ${port + 1}`);
     holder.close();
@@ -136,9 +124,7 @@ describe('npm run up', () => {
     expect(await up.exitCode()).toBe(1);
     expect(up.output).toContain('The configuration has 2 problems');
     expect(up.output).toContain('did you mean SWITCHYARD_SERVER_PORT?');
-    expect(up.output).toContain(
-      'batching.policy = "best": must be one of adaptive, window, none',
-    );
+    expect(up.output).toContain('batching.policy = "best": must be one of adaptive, window, none');
   });
 
   it('teaches with --help and refuses an unknown option', async () => {

@@ -44,11 +44,7 @@ describe('a data folder of the previous schema', () => {
       { dimensions: 4 },
       { kind: 'embedding', capabilities: ['embeddings'] },
     );
-    gateway = await GatewayProcess.start(
-      [model],
-      { 'batch.embedded': 'true' },
-      { folder },
-    );
+    gateway = await GatewayProcess.start([model], { 'batch.embedded': 'true' }, { folder });
   });
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]();
@@ -56,16 +52,12 @@ describe('a data folder of the previous schema', () => {
   });
 
   const get = (path: string) => fetch(`http://127.0.0.1:${gateway.port}/v1${path}`);
-  const list = async <T>(path: string) =>
-    ((await (await get(path)).json()) as { data: T[] }).data;
+  const list = async <T>(path: string) => ((await (await get(path)).json()) as { data: T[] }).data;
   const lines = async (file: string) =>
     (await (await get(`/files/${file}/content`)).text())
       .trim()
       .split('\n')
-      .map(
-        line =>
-          JSON.parse(line) as { custom_id: string; response: { status_code: number } },
-      );
+      .map(line => JSON.parse(line) as { custom_id: string; response: { status_code: number } });
 
   it('gets every migration that came since', () => {
     const db = new DatabaseSync(join(folder, 'data/switchyard.db'), { readOnly: true });
@@ -84,9 +76,10 @@ describe('a data folder of the previous schema', () => {
       status: 'completed',
       request_counts: { total: 2, completed: 2 },
     });
-    expect(
-      (await lines(finished.output_file_id)).map(({ custom_id: id }) => id),
-    ).toEqual(['line-1', 'line-2']);
+    expect((await lines(finished.output_file_id)).map(({ custom_id: id }) => id)).toEqual([
+      'line-1',
+      'line-2',
+    ]);
 
     let batch = stopped;
     for (
@@ -113,8 +106,7 @@ describe('a data folder of the previous schema', () => {
       'batch_output',
       'batch_output',
     ]);
-    for (const { id } of files)
-      expect((await get(`/files/${id}/content`)).status).toBe(200);
+    for (const { id } of files) expect((await get(`/files/${id}/content`)).status).toBe(200);
     expect(await readdir(join(folder, 'data'))).toContain('switchyard.db');
   });
 });

@@ -33,8 +33,7 @@ describeWith(BROWSER, CONSOLE)('the console where keys are asked for', () => {
       ...(port !== undefined && { port }),
     });
   };
-  const open = (view: string) =>
-    page.goto(`http://127.0.0.1:${gateway.port}/console/${view}`);
+  const open = (view: string) => page.goto(`http://127.0.0.1:${gateway.port}/console/${view}`);
   const signIn = async (key: string) => {
     await page.getByLabel('API key').fill(key);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -83,21 +82,14 @@ describeWith(BROWSER, CONSOLE)('the console where keys are asked for', () => {
     await feed.getByText('Not connected').waitFor();
     gateway = await start(gateway.port);
     await feed.getByText('Live').waitFor({ timeout: 30_000 });
-    await page
-      .locator('section', { hasText: 'synthetic-0' })
-      .locator('.state.good')
-      .waitFor();
+    await page.locator('section', { hasText: 'synthetic-0' }).locator('.state.good').waitFor();
   }, 120_000);
 
   it('shows a key without the scope admin its own views only', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signIn(made);
     await page.locator('nav a').first().waitFor();
-    expect((await views()).map(text => text.trim())).toEqual([
-      'Batches',
-      'Models',
-      'Playground',
-    ]);
+    expect((await views()).map(text => text.trim())).toEqual(['Batches', 'Models', 'Playground']);
     await open('settings');
     await page.getByText('Your key has no access to this').first().waitFor();
   }, 60_000);
@@ -123,9 +115,7 @@ describeWith(
       [1, 2].map(() => mkdtemp(join(tmpdir(), 'switchyard-console-'))),
     );
     const gateways = await Promise.all(
-      folders.map(folder =>
-        GatewayProcess.start(MODELS, { 'redis.url': redis.url }, { folder }),
-      ),
+      folders.map(folder => GatewayProcess.start(MODELS, { 'redis.url': redis.url }, { folder })),
     );
     const browser = await openBrowser();
     const page = await browser.newPage();
@@ -136,8 +126,6 @@ describeWith(
     await browser.close();
     await gateways[0]![Symbol.asyncDispose]();
     await redis[Symbol.asyncDispose]();
-    await Promise.all(
-      folders.map(folder => rm(folder, { recursive: true, force: true })),
-    );
+    await Promise.all(folders.map(folder => rm(folder, { recursive: true, force: true })));
   }, 120_000);
 });

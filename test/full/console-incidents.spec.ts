@@ -51,9 +51,7 @@ describeWith(BROWSER, CONSOLE)('the cause of an incident, in the console', () =>
     process.kill(pid, 'SIGKILL');
     await said(/^qwen3-8b: no worker is ready/);
     await click('Workers');
-    const card = page
-      .locator('section')
-      .filter({ has: page.locator('h2', { hasText: id }) });
+    const card = page.locator('section').filter({ has: page.locator('h2', { hasText: id }) });
     await card.locator('summary', { hasText: 'SIGKILL' }).waitFor();
     await card.getByText('none while lost').waitFor();
     expect(clicks).toBe(1);

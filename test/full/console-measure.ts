@@ -88,8 +88,7 @@ function longestCpuMs(events: readonly TraceEvent[]): number {
 async function events(product: Product): Promise<number> {
   const scrape = await product.gateway.scrape();
   return (
-    2 * scrape.sum('switchyard_requests_accepted_total') +
-    scrape.sum('scheduler_requests_total')
+    2 * scrape.sum('switchyard_requests_accepted_total') + scrape.sum('scheduler_requests_total')
   );
 }
 
@@ -114,8 +113,7 @@ async function underLoad(
   const measured = await measure(browser, page, view || 'now', async () => {
     sent = await proxy.replay(replayed, WATCH_MS);
   });
-  const rate =
-    (1000 * ((await events(rig.product)) - before)) / (performance.now() - startMs);
+  const rate = (1000 * ((await events(rig.product)) - before)) / (performance.now() - startMs);
   return {
     ...measured,
     eventsPerS: Math.round(rate),
@@ -127,10 +125,7 @@ async function underLoad(
 async function longList({ browser, rig, page }: Scene): Promise<Measured> {
   await page.route('**/admin/v1/requests?*', async route => {
     const query = new URL(route.request().url()).searchParams;
-    const [offset, limit] = [
-      Number(query.get('offset') ?? 0),
-      Number(query.get('limit') ?? 100),
-    ];
+    const [offset, limit] = [Number(query.get('offset') ?? 0), Number(query.get('limit') ?? 100)];
     const data = Array.from({ length: Math.min(limit, ROWS - offset) }, (_, n) => ({
       ...{
         request_id: `req_${offset + n}`,
@@ -153,16 +148,11 @@ async function longList({ browser, rig, page }: Scene): Promise<Measured> {
   await page.goto(`${rig.product.url}/console/requests`);
   await page.getByText('100,000 requests').waitFor();
   await page.locator('.rows-scroll').hover();
-  const measured = await measure(
-    browser,
-    page,
-    `scroll through ${ROWS} rows`,
-    async () => {
-      for (let step = 0; step < 200; step += 1)
-        await page.mouse.wheel(0, step % 20 === 19 ? 200_000 : 600);
-      await page.waitForTimeout(1000);
-    },
-  );
+  const measured = await measure(browser, page, `scroll through ${ROWS} rows`, async () => {
+    for (let step = 0; step < 200; step += 1)
+      await page.mouse.wheel(0, step % 20 === 19 ? 200_000 : 600);
+    await page.waitForTimeout(1000);
+  });
   return { ...measured, rowsInPage: await page.locator('.rows-space .row').count() };
 }
 
@@ -175,8 +165,7 @@ async function main(browser: Browser, rig: ConsoleRig, proxy: FeedProxy): Promis
   const scene = { browser, rig, proxy, page };
   const found = [idle];
   for (const replayed of [0, REPLAYED_PER_S])
-    for (const view of ['', 'requests'])
-      found.push(await underLoad(scene, view, replayed));
+    for (const view of ['', 'requests']) found.push(await underLoad(scene, view, replayed));
   found.push(await longList(scene));
   process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
 }

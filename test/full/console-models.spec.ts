@@ -37,9 +37,7 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
     folder = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
     const { repository, entry } = ownEntry();
     const [model, tokens] = await Promise.all(
-      ['model.onnx', 'tokens.txt'].map(name =>
-        readFile(`test/fixtures/sherpa/nemo-ctc/${name}`),
-      ),
+      ['model.onnx', 'tokens.txt'].map(name => readFile(`test/fixtures/sherpa/nemo-ctc/${name}`)),
     );
     hub = await HubServer.start({
       repository,
@@ -73,22 +71,14 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
       'whisper-small needs ctranslate2, which is not installed: ',
     );
     expect(await whisper.isDisabled()).toBe(true);
-    expect(await models.getByText('qwen3-8b').textContent()).toMatch(
-      /^qwen3-8b · [\d.]+ GiB · /,
-    );
-    expect(await models.getByText(NAME).textContent()).toContain(
-      `${NAME} · size unknown · `,
-    );
+    expect(await models.getByText('qwen3-8b').textContent()).toMatch(/^qwen3-8b · [\d.]+ GiB · /);
+    expect(await models.getByText(NAME).textContent()).toContain(`${NAME} · size unknown · `);
     await models.selectOption(NAME);
-    await page
-      .getByText('Licence: model-license of FunAudioLLM/SenseVoiceSmall')
-      .waitFor();
+    await page.getByText('Licence: model-license of FunAudioLLM/SenseVoiceSmall').waitFor();
     await page.getByRole('button', { name: 'Download and serve' }).click();
   };
   const adding = () =>
-    page
-      .locator('section')
-      .filter({ has: page.locator('h2', { hasText: `Download of ${NAME}` }) });
+    page.locator('section').filter({ has: page.locator('h2', { hasText: `Download of ${NAME}` }) });
 
   it('leads from the address of the server to its first model', async () => {
     await page.goto(`http://127.0.0.1:${gateway.port}/`);

@@ -72,9 +72,7 @@ async function takeAll(
 async function details(rig: ConsoleRig): Promise<string[]> {
   const list = (path: string) => rig.list(path) as Promise<Listed[]>;
   const requests = await Promise.all(
-    ['queued', 'completed'].map(state =>
-      list(`/admin/v1/requests?state=${state}&limit=1`),
-    ),
+    ['queued', 'completed'].map(state => list(`/admin/v1/requests?state=${state}&limit=1`)),
   );
   const pages = requests
     .flat()

@@ -1,7 +1,7 @@
 import { type Page } from 'playwright-core';
 import { KeysFolder } from '../integration/auth/keys-folder.js';
-import { Product } from '../support/product.js';
 import { type SettingOverrides } from '../support/gateway-process.js';
+import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
 const HANG = 'hang please';
@@ -61,15 +61,10 @@ export class ConsoleRig implements AsyncDisposable {
     private readonly tenants: readonly string[],
   ) {}
 
-  static async start(
-    settings: SettingOverrides = {},
-    { fast = false } = {},
-  ): Promise<ConsoleRig> {
+  static async start(settings: SettingOverrides = {}, { fast = false } = {}): Promise<ConsoleRig> {
     const keys = await KeysFolder.create();
     const operator = keys.add('operator', 'inference', 'admin', 'events');
-    const tenants = ['acme', 'globex', 'initech'].map(tenant =>
-      keys.add(tenant, 'inference'),
-    );
+    const tenants = ['acme', 'globex', 'initech'].map(tenant => keys.add(tenant, 'inference'));
     const product = await Product.start(models(fast ? 0 : 1), {
       ...{
         'batch.embedded': 'true',
@@ -84,8 +79,7 @@ export class ConsoleRig implements AsyncDisposable {
   /** Each client of a tenant sends one request after the other. */
   load(clients: readonly number[]): void {
     clients.forEach((count, at) => {
-      for (let client = 0; client < count; client += 1)
-        this.#loops.push(this.#client(at, client));
+      for (let client = 0; client < count; client += 1) this.#loops.push(this.#client(at, client));
     });
   }
 
@@ -183,11 +177,6 @@ export class ConsoleRig implements AsyncDisposable {
 
   #chat(content: string, priority: string, tenant: number): Promise<Response> {
     const body = { model: 'qwen3-8b', messages: [{ role: 'user', content }] };
-    return this.ask(
-      '/v1/chat/completions',
-      body,
-      { 'x-priority': priority },
-      this.tenants[tenant],
-    );
+    return this.ask('/v1/chat/completions', body, { 'x-priority': priority }, this.tenants[tenant]);
   }
 }

@@ -8,9 +8,7 @@ const run = promisify(execFile);
 const SITE = 'docs/site/dist';
 
 const filesIn = (folder: string, ending: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name =>
-    name.endsWith(ending),
-  );
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith(ending));
 
 /** What the browser loads by itself, and where links of a page lead. */
 const references = (html: string, pattern: RegExp): string[] =>
@@ -28,9 +26,7 @@ describe('the manual as a static site', () => {
 
   it('has every page of docs', () => {
     const written = filesIn('docs', '.md').filter(name => !name.startsWith('site/'));
-    expect(pages.map(name => name.replace(/\.html$/, '.md')).sort()).toEqual(
-      written.sort(),
-    );
+    expect(pages.map(name => name.replace(/\.html$/, '.md')).sort()).toEqual(written.sort());
   });
 
   it('loads nothing from other hosts', () => {
@@ -44,16 +40,11 @@ describe('the manual as a static site', () => {
 
   it('links only pages that exist', () => {
     const dead = pages.flatMap(page =>
-      references(
-        readFileSync(join(SITE, page), 'utf8'),
-        /<a\b[^>]*\bhref="([^"#]+)[^"]*"/g,
-      )
+      references(readFileSync(join(SITE, page), 'utf8'), /<a\b[^>]*\bhref="([^"#]+)[^"]*"/g)
         .filter(url => !/^[a-z]+:/.test(url))
         .filter(
           url =>
-            !existsSync(
-              url.startsWith('/') ? join(SITE, url) : join(SITE, dirname(page), url),
-            ),
+            !existsSync(url.startsWith('/') ? join(SITE, url) : join(SITE, dirname(page), url)),
         )
         .map(url => `${page}: ${url}`),
     );
@@ -64,8 +55,6 @@ describe('the manual as a static site', () => {
     const index = filesIn(join(SITE, 'assets'), '.js').find(name =>
       name.includes('localSearchIndex'),
     );
-    expect(readFileSync(join(SITE, 'assets', index ?? ''), 'utf8')).toContain(
-      'overdraft',
-    );
+    expect(readFileSync(join(SITE, 'assets', index ?? ''), 'utf8')).toContain('overdraft');
   });
 });

@@ -58,10 +58,7 @@ suite('Swagger UI: what stands there runs as it stands', () => {
 
   it('speaks, and each upload takes what was spoken: no field is sent that nobody filled in', async () => {
     const spoken = await execute('/v1/audio/speech');
-    expect([spoken.status(), spoken.headers()['content-type']]).toEqual([
-      200,
-      'audio/wav',
-    ]);
+    expect([spoken.status(), spoken.headers()['content-type']]).toEqual([200, 'audio/wav']);
     const seconds = await page.locator('audio').evaluate(
       (player: { readonly duration: number }) =>
         new Promise(resolve => {

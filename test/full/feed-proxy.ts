@@ -1,15 +1,7 @@
-import {
-  createServer,
-  type IncomingMessage,
-  request,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
-import {
-  type LiveDelta,
-  type LiveEntry,
-} from '../../src/contracts/events/live-event.js';
+import { type LiveDelta, type LiveEntry } from '../../src/contracts/events/live-event.js';
 
 /** Socket.IO's packet of one event in the namespace of the live feed. */
 const DELTA = '42/events,["delta",';
@@ -79,8 +71,7 @@ export class FeedProxy implements AsyncDisposable {
       set: Object.fromEntries(counted),
       removed,
     };
-    for (const page of this.#sockets.clients)
-      page.send(`${DELTA}${JSON.stringify(delta)}]`);
+    for (const page of this.#sockets.clients) page.send(`${DELTA}${JSON.stringify(delta)}]`);
   }
 
   #pass(asked: IncomingMessage, answer: ServerResponse): void {

@@ -67,15 +67,11 @@ describe('minutes of speech with pauses, through the default models', () => {
     expect(found.length / placed.length).toBeGreaterThanOrEqual(0.95);
     expect(text.split('quick brown fox').length - 1).toBeLessThanOrEqual(REPEATS);
     expect(
-      words.every(
-        ({ start, end }, at) => start <= end && start >= (words[at - 1]?.start ?? 0),
-      ),
+      words.every(({ start, end }, at) => start <= end && start >= (words[at - 1]?.start ?? 0)),
     ).toBe(true);
     const segments = transcript.segments ?? [];
     expect(segments.map(({ id }) => id)).toEqual(segments.map((_, id) => id));
-    expect(
-      segments.every(({ start }, at) => start >= (segments[at - 1]?.end ?? 0)),
-    ).toBe(true);
+    expect(segments.every(({ start }, at) => start >= (segments[at - 1]?.end ?? 0))).toBe(true);
     expect(transcript.duration).toBeCloseTo((wav.length - 44) / 2 / RATE, 0);
   }, 240_000);
 

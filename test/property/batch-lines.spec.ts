@@ -19,9 +19,9 @@ describe('A body inside a batch line', () => {
         (others, body, space) => {
           const line = bytes(JSON.stringify({ ...others, body }, null, space));
           const span = valueSpan(line, 'body')!;
-          expect(
-            JSON.parse(new TextDecoder().decode(line.subarray(span.start, span.end))),
-          ).toEqual(JSON.parse(JSON.stringify(body)));
+          expect(JSON.parse(new TextDecoder().decode(line.subarray(span.start, span.end)))).toEqual(
+            JSON.parse(JSON.stringify(body)),
+          );
         },
       ),
     );
@@ -33,11 +33,7 @@ describe('A body inside a batch line', () => {
       '{"body": {"seed": 12345678901234567890}, "z": 1}',
       '{"seed": 12345678901234567890}',
     ],
-    [
-      'blanks and the order of keys',
-      '{"body" : { "b":1 ,"a": 2.0 } }',
-      '{ "b":1 ,"a": 2.0 }',
-    ],
+    ['blanks and the order of keys', '{"body" : { "b":1 ,"a": 2.0 } }', '{ "b":1 ,"a": 2.0 }'],
     ['an escaped key', String.raw`{"bo\u0064y":{"a":"}\"{"}}`, String.raw`{"a":"}\"{"}`],
     ['the last of two', '{"body":1,"body":2}', '2'],
     ['a scalar at the end', '{"a":[],"body":null}', 'null'],
@@ -60,16 +56,8 @@ describe('A body inside a batch line', () => {
   });
 
   it('is found together with others in one pass, absent keys left out', () => {
-    const { a, body, none } = valueSpans(bytes('{"body":{"a":2},"a":1}'), [
-      'a',
-      'body',
-      'none',
-    ]);
-    expect([a, body, none]).toEqual([
-      { start: 20, end: 21 },
-      { start: 8, end: 15 },
-      undefined,
-    ]);
+    const { a, body, none } = valueSpans(bytes('{"body":{"a":2},"a":1}'), ['a', 'body', 'none']);
+    expect([a, body, none]).toEqual([{ start: 20, end: 21 }, { start: 8, end: 15 }, undefined]);
   });
 
   it('is undefined when only something deeper has that name', () => {
@@ -102,9 +90,7 @@ describe('FairShare over any lanes', () => {
           const [tenant] = key!.split('/');
           counts.set(tenant!, counts.get(tenant!)! + 1);
         }
-        expect(
-          Math.max(...counts.values()) - Math.min(...counts.values()),
-        ).toBeLessThanOrEqual(1);
+        expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(1);
       }),
     );
   });

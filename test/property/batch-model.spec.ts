@@ -10,8 +10,7 @@ import {
 const IDEAL_PER_SECOND = 400;
 const DEVICE_MS = 20;
 
-const run = (options: DeviceModelOptions): DeviceModelReport =>
-  new DeviceModel(options).run();
+const run = (options: DeviceModelOptions): DeviceModelReport => new DeviceModel(options).run();
 
 /**
  * Virtual time: these are properties of the policy, not of the machine that
@@ -27,13 +26,10 @@ describe('Batch policy on a model device, callers that wait for their answer', (
     },
   );
 
-  it.each([16, 64])(
-    'does so with %d callers also when a group takes 12 ms to prepare',
-    callers => {
-      const { perSecond } = run({ arrivals: { callers }, prepMs: 12 });
-      expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.97);
-    },
-  );
+  it.each([16, 64])('does so with %d callers also when a group takes 12 ms to prepare', callers => {
+    const { perSecond } = run({ arrivals: { callers }, prepMs: 12 });
+    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(0.97);
+  });
 
   it('gathers 8 callers that come back within the quiet gap into groups of 8', () => {
     const { perSecond, meanGroup } = run({ arrivals: { callers: 8 }, forMs: 5_000 });
@@ -86,13 +82,10 @@ describe('Callers on a model device that begin in two halves: one group, or two 
     [16, 0.97],
     [64, 0.97],
     [512, 0.97],
-  ])(
-    'keeps %d callers that begin in halves at %d of the ideal or better',
-    (callers, least) => {
-      const { perSecond } = run({ arrivals: { callers, start: 'halves' } });
-      expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(least);
-    },
-  );
+  ])('keeps %d callers that begin in halves at %d of the ideal or better', (callers, least) => {
+    const { perSecond } = run({ arrivals: { callers, start: 'halves' } });
+    expect(perSecond / IDEAL_PER_SECOND).toBeGreaterThanOrEqual(least);
+  });
 });
 
 describe('Batch policy on a model device, independent callers at random', () => {

@@ -73,9 +73,7 @@ describe('BatchWindow in any situation', () => {
     fc.assert(
       fc.property(situations, situation => {
         const { waiting, offer, options } = situation;
-        fc.pre(
-          waiting > 0 && offer.free > 0 && !offer.idle && options.policy !== 'window',
-        );
+        fc.pre(waiting > 0 && offer.free > 0 && !offer.idle && options.policy !== 'window');
         expect(decide(situation).decision.go).toBe(true);
       }),
     );

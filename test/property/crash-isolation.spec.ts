@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { type Lease } from '../../src/core/dispatch/lease.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { RetryBudget, WorkerLostError } from '../../src/core/request/worker-lost.js';
-import { type Lease } from '../../src/core/dispatch/lease.js';
 import { type FakeWorker, FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher } from '../support/marble-harness.js';
 import { aRequest } from '../support/requests.js';
@@ -61,11 +61,7 @@ class World {
   step(seed: number): void {
     const { dispatcher } = this.#harness;
     this.#nowMs += 100;
-    for (
-      let plan = dispatcher.next(this.#nowMs);
-      plan;
-      plan = dispatcher.next(this.#nowMs)
-    ) {
+    for (let plan = dispatcher.next(this.#nowMs); plan; plan = dispatcher.next(this.#nowMs)) {
       const { workerId } = plan;
       const worker = [...this.#held.keys()].find(one => one.workerId === workerId)!;
       this.#held
@@ -115,13 +111,10 @@ class World {
   }
 }
 
-const members = fc.array(
-  fc.record({ isPoisoned: fc.boolean(), isRealtime: fc.boolean() }),
-  {
-    minLength: 1,
-    maxLength: 24,
-  },
-);
+const members = fc.array(fc.record({ isPoisoned: fc.boolean(), isRealtime: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 24,
+});
 
 describe('a request that ends its worker', () => {
   it('fails alone, for every set of them: its retries cost ⌈log2 n⌉ + 1 deaths at most, all others are answered', () => {
@@ -133,8 +126,7 @@ describe('a request that ends its worker', () => {
       const [replicas = 1, maxBatch = 8, later = 0] = shape;
       const world = new World(replicas, maxBatch);
       const [first, rest] = [given.slice(later), given.slice(0, later)];
-      for (const { isPoisoned, isRealtime } of first)
-        world.submit(isPoisoned, isRealtime);
+      for (const { isPoisoned, isRealtime } of first) world.submit(isPoisoned, isRealtime);
       for (let step = 0; !world.isOver || rest.length > 0; step += 1) {
         expect(step).toBeLessThan(1000);
         const next = rest.pop();
@@ -160,12 +152,7 @@ describe('a request that ends its worker', () => {
       fc.nat(12),
     );
     fc.assert(
-      fc.property(
-        members,
-        shape,
-        fc.array(fc.nat(7), { minLength: 1, maxLength: 20 }),
-        run,
-      ),
+      fc.property(members, shape, fc.array(fc.nat(7), { minLength: 1, maxLength: 20 }), run),
       { numRuns: 500 },
     );
   });

@@ -50,9 +50,7 @@ function play(steps: readonly Arrival[]): {
   };
   steps.forEach(({ tenant, afterMs, costMs, startInMs, takes }, index) => {
     nowMs += afterMs;
-    queue.enqueue(
-      timedRequest(`r${index}`, { tenant, costMs, enqueuedAtMs: nowMs }, startInMs),
-    );
+    queue.enqueue(timedRequest(`r${index}`, { tenant, costMs, enqueuedAtMs: nowMs }, startInMs));
     for (let left = takes; left > 0; left -= 1) send();
   });
   while (queue.depth > 0) {
@@ -88,12 +86,8 @@ describe('deadlines in the queue (D-26)', () => {
     fc.assert(
       fc.property(history, steps => {
         const { sent, expired } = play(steps);
-        for (const { request, atMs } of sent)
-          expect(atMs).toBeLessThan(request.queueDeadlineMs);
-        const ids = [
-          ...sent.map(({ request }) => request.id),
-          ...expired.map(({ id }) => id),
-        ];
+        for (const { request, atMs } of sent) expect(atMs).toBeLessThan(request.queueDeadlineMs);
+        const ids = [...sent.map(({ request }) => request.id), ...expired.map(({ id }) => id)];
         expect([ids.length, new Set(ids).size]).toEqual([steps.length, steps.length]);
       }),
       { numRuns: 150 },
@@ -116,9 +110,7 @@ describe('deadlines in the queue (D-26)', () => {
       fc.property(history, steps => {
         for (const one of play(steps).sent)
           for (const other of sameTenant(one))
-            expect(one.request.enqueuedAtMs - other.enqueuedAtMs).toBeLessThanOrEqual(
-              AGING_MS,
-            );
+            expect(one.request.enqueuedAtMs - other.enqueuedAtMs).toBeLessThanOrEqual(AGING_MS);
       }),
       { numRuns: 150 },
     );
@@ -127,8 +119,7 @@ describe('deadlines in the queue (D-26)', () => {
   it('without deadlines each tenant is served first in, first out', () => {
     fc.assert(
       fc.property(history, steps => {
-        for (const one of play(steps.map(step => ({ ...step, startInMs: undefined })))
-          .sent)
+        for (const one of play(steps.map(step => ({ ...step, startInMs: undefined }))).sent)
           for (const other of sameTenant(one))
             expect(one.request.enqueuedAtMs).toBeLessThanOrEqual(other.enqueuedAtMs);
       }),

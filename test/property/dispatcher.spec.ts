@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RequestPriority } from '../../src/core/request/request-priority.js';
-import { RequestRecord } from '../../src/core/request/request-record.js';
-import { type Settlement } from '../../src/core/request/settlement.js';
+import { type Lease } from '../../src/core/dispatch/lease.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
 import { AgingTurns } from '../../src/core/order/fair-order.js';
-import { type Lease } from '../../src/core/dispatch/lease.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { RequestRecord } from '../../src/core/request/request-record.js';
+import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
+import { type Settlement } from '../../src/core/request/settlement.js';
 import { FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher, type Plan } from '../support/marble-harness.js';
 import { aKey, aRequest } from '../support/requests.js';
-import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 
 const AGING_MS = 200;
 const PATIENCE_MS = 500;
@@ -107,9 +107,7 @@ class Harness {
   }
 
   #checkPlan({ members, model, workerId, reason }: Plan): void {
-    expect(members.map(({ request }) => request.model)).toEqual(
-      members.map(() => model),
-    );
+    expect(members.map(({ request }) => request.model)).toEqual(members.map(() => model));
     expect(workerId).toBe(model);
     expect(members.length).toBeGreaterThan(0);
     expect(members.length).toBeLessThanOrEqual(reason === 'single' ? 1 : MAX_SIZE);
@@ -234,17 +232,14 @@ class Harness {
 
   checkSums(): void {
     const states = [...this.lives.values()].map(({ state }) => state);
-    const count = (wanted: string): number =>
-      states.filter(state => state === wanted).length;
+    const count = (wanted: string): number => states.filter(state => state === wanted).length;
     expect(count('queued')).toBe(this.depth);
     expect(count('settled')).toBe(this.settled);
     expect(count('queued') + count('leased') + count('settled')).toBe(this.accepted);
     const taken = this.slots.reduce((sum, { inUse }) => sum + inUse, 0);
     expect(taken).toBe(this.leases.size);
     expect(
-      this.slots.every(
-        ({ inUse, slots, maxBatch }) => inUse >= 0 && inUse <= slots + maxBatch,
-      ),
+      this.slots.every(({ inUse, slots, maxBatch }) => inUse >= 0 && inUse <= slots + maxBatch),
     ).toBe(true);
   }
 }
@@ -302,8 +297,7 @@ function perform(harness: Harness, step: Act): void {
       step.realtime ? RequestPriority.REALTIME : RequestPriority.BATCH,
     );
   } else if (step.do === 'wait') harness.nowMs += step.ms;
-  else if (step.do === 'ready')
-    harness.workers.setReady(MODELS[step.model] ?? 'm1', step.ready);
+  else if (step.do === 'ready') harness.workers.setReady(MODELS[step.model] ?? 'm1', step.ready);
   else if (step.do === 'cancel')
     harness.cancel(pick([...harness.lives.keys()], step.seed) ?? 'nobody');
   else if (step.do === 'drain') {
@@ -313,11 +307,7 @@ function perform(harness: Harness, step: Act): void {
 
 /** Everybody answers and time passes until nothing waits or runs. */
 function finish(harness: Harness): void {
-  for (
-    let rounds = 0;
-    harness.depth + harness.leases.size > 0 && rounds < 100;
-    rounds += 1
-  ) {
+  for (let rounds = 0; harness.depth + harness.leases.size > 0 && rounds < 100; rounds += 1) {
     harness.running().forEach(id => harness.answer(id));
     harness.nowMs += 50;
     harness.turn();

@@ -41,23 +41,13 @@ class Device {
   }
 
   /** @param error estimate / device time */
-  arrive(
-    tenant: Tenant,
-    actualMs = 10,
-    error = 1,
-    change: Partial<Request> = {},
-  ): string {
+  arrive(tenant: Tenant, actualMs = 10, error = 1, change: Partial<Request> = {}): string {
     const id = `r${(this.#made += 1)}`;
     // Of equal start tags the older request goes first: no two are of the same age.
     const enqueuedAtMs = this.#made / 1e6;
-    this.queue.enqueue(
-      aRequest(id, { tenant, costMs: actualMs * error, enqueuedAtMs, ...change }),
-    );
+    this.queue.enqueue(aRequest(id, { tenant, costMs: actualMs * error, enqueuedAtMs, ...change }));
     this.#actualMs.set(id, actualMs);
-    this.largest = Math.max(
-      this.largest,
-      (actualMs * Math.max(1, error)) / this.weightOf(tenant),
-    );
+    this.largest = Math.max(this.largest, (actualMs * Math.max(1, error)) / this.weightOf(tenant));
     return id;
   }
 
@@ -121,8 +111,7 @@ class Pairs {
   constructor(private readonly device: Device) {}
 
   look(): void {
-    for (const one of TENANTS)
-      for (const other of TENANTS) if (one < other) this.#look(one, other);
+    for (const one of TENANTS) for (const other of TENANTS) if (one < other) this.#look(one, other);
   }
 
   #look(one: Tenant, other: Tenant): void {
@@ -168,34 +157,22 @@ const weights = fc.record({
 describe('fair shares (D-25)', () => {
   it('two tenants with waiting requests differ by at most two largest requests, whatever comes', () => {
     fc.assert(
-      fc.property(
-        history,
-        weights,
-        fc.constantFrom(1, 4, 16),
-        (steps, weighted, credits) => {
-          const device = new Device(credits, weighted);
-          expect(play(device, steps, true)).toBeLessThanOrEqual(
-            2 * device.largest + 1e-6,
-          );
-        },
-      ),
+      fc.property(history, weights, fc.constantFrom(1, 4, 16), (steps, weighted, credits) => {
+        const device = new Device(credits, weighted);
+        expect(play(device, steps, true)).toBeLessThanOrEqual(2 * device.largest + 1e-6);
+      }),
       { numRuns: 120 },
     );
   });
 
   it('by at most credits + 1 while estimates are off by half and corrected when the time is measured', () => {
     fc.assert(
-      fc.property(
-        history,
-        weights,
-        fc.constantFrom(4, 8, 16),
-        (steps, weighted, credits) => {
-          const device = new Device(credits, weighted);
-          expect(play(device, steps, false)).toBeLessThanOrEqual(
-            (credits + 1) * device.largest + 1e-6,
-          );
-        },
-      ),
+      fc.property(history, weights, fc.constantFrom(4, 8, 16), (steps, weighted, credits) => {
+        const device = new Device(credits, weighted);
+        expect(play(device, steps, false)).toBeLessThanOrEqual(
+          (credits + 1) * device.largest + 1e-6,
+        );
+      }),
       { numRuns: 120 },
     );
   });
@@ -222,8 +199,7 @@ describe('fair shares (D-25)', () => {
       fc.property(sizes, weights, (actualMs, weighted) => {
         const device = new Device(1, weighted);
         TENANTS.forEach((tenant, index) => {
-          for (let left = 0; left < 4000; left += 1)
-            device.arrive(tenant, actualMs[index]);
+          for (let left = 0; left < 4000; left += 1) device.arrive(tenant, actualMs[index]);
         });
         for (let turns = 0; turns < 4000; turns += 1) {
           device.send();
@@ -313,8 +289,7 @@ describe('fair shares (D-25)', () => {
   it('within a tenant it is first in, first out, also across a re-queue, which returns the charge', () => {
     const device = new Device(1);
     const ids = [1, 2, 3].map(atMs => device.arrive('a', 10, 1, { enqueuedAtMs: atMs }));
-    for (let count = 0; count < 3; count += 1)
-      device.arrive('b', 10, 1, { enqueuedAtMs: 9 });
+    for (let count = 0; count < 3; count += 1) device.arrive('b', 10, 1, { enqueuedAtMs: 9 });
     const [lost] = [device.send()!];
     device.inFlight.length = 0;
     device.queue.restore(lost);
@@ -323,9 +298,7 @@ describe('fair shares (D-25)', () => {
       device.end(0);
       return sent;
     });
-    expect(order.filter(sent => sent?.tenant === 'a').map(sent => sent?.id)).toEqual(
-      ids,
-    );
+    expect(order.filter(sent => sent?.tenant === 'a').map(sent => sent?.id)).toEqual(ids);
     expect(order.map(sent => sent?.tenant).join('')).toBe('ababab');
   });
 });

@@ -52,9 +52,7 @@ describe('GenerationScheduler shares the device', () => {
             { lengths: { prompt, maxTokens }, tenantWeight }: typeof one,
             depth: number,
           ) => {
-            const present = harness.alive.filter(
-              record => record.request.tenant === tenant,
-            ).length;
+            const present = harness.alive.filter(record => record.request.tenant === tenant).length;
             for (let missing = depth - present; missing > 0; missing--)
               harness.submit(
                 request({
@@ -72,13 +70,9 @@ describe('GenerationScheduler shares the device', () => {
           }
           keep('b', other, 10);
           const gap = (): number =>
-            given(harness, 'a') / one.tenantWeight -
-            given(harness, 'b') / other.tenantWeight;
+            given(harness, 'a') / one.tenantWeight - given(harness, 'b') / other.tenantWeight;
           const before = gap();
-          const most = ({
-            lengths: { prompt, maxTokens },
-            tenantWeight,
-          }: typeof one): number =>
+          const most = ({ lengths: { prompt, maxTokens }, tenantWeight }: typeof one): number =>
             (prompt + YARD_DEFAULTS.outputWeight * maxTokens) / tenantWeight;
           const bound = 2 * (maxRows + 1) * Math.max(most(one), most(other));
           for (let step = 0; step < 150; step++) {
@@ -100,8 +94,7 @@ describe('GenerationScheduler shares the device', () => {
     const late = request({ tenant: 'late', salt: 'late', arrivalMs: harness.nowMs });
     harness.submit(late);
     const started = (): number =>
-      [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined)
-        .length;
+      [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
     const before = started();
     while (harness.records.get(late)!.firstStep === undefined) harness.step();
     expect(started() - before).toBeLessThanOrEqual(2);
@@ -119,8 +112,7 @@ describe('GenerationScheduler shares the device', () => {
           const low = request({ tenant: 'low', salt: 'low', priorityClass });
           harness.submit(low);
           const limitMs =
-            YARD_DEFAULTS.classWidthMs * priorityClass +
-            5 * (other.prompt + other.maxTokens) * 16;
+            YARD_DEFAULTS.classWidthMs * priorityClass + 5 * (other.prompt + other.maxTokens) * 16;
           while (harness.records.get(low)!.firstStep === undefined) {
             for (let here = harness.alive.length; here < 8; here++)
               harness.submit(
@@ -159,14 +151,10 @@ describe('GenerationScheduler shares the device', () => {
         };
         const arrivalMs = came ? 0 : -YARD_DEFAULTS.classWidthMs;
         for (let index = 0; index < backlog; index++)
-          harness.submit(
-            request({ ...old, arrivalMs, prompt: own(3, index), seed: index }),
-          );
+          harness.submit(request({ ...old, arrivalMs, prompt: own(3, index), seed: index }));
         for (let step = 0; step < 5; step++) harness.step();
         const started = (): number =>
-          [...harness.records.values()].filter(
-            ({ firstStep }) => firstStep !== undefined,
-          ).length;
+          [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
         const before = started();
         const live = Array.from({ length: 9 }, (_, index) =>
           request({
@@ -179,8 +167,7 @@ describe('GenerationScheduler shares the device', () => {
           }),
         );
         live.forEach(one => harness.submit(one));
-        while (live.some(one => harness.records.get(one)!.firstStep === undefined))
-          harness.step();
+        while (live.some(one => harness.records.get(one)!.firstStep === undefined)) harness.step();
         // 9 REALTIME turns end before the third aged one; what is let in with the last of
         // them is no rival any more.
         expect(started() - before - live.length).toBeLessThanOrEqual(2 + maxRows);

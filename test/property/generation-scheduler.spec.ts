@@ -1,14 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { itemsOf } from '@switchyard/engine-api/generation-plan.js';
-import {
-  calm,
-  type Played,
-  play,
-  trace,
-  unhurried,
-} from '../support/generation-traces.js';
+import fc from 'fast-check';
 import { type ToyRecord } from '../support/generation-harness.js';
+import { calm, type Played, play, trace, unhurried } from '../support/generation-traces.js';
 import { soloOutput } from '../support/toy-model.js';
 
 /** What a request may come to, by what was done to it. */
@@ -29,8 +23,7 @@ function expectedEnd({ fieldsOf, cancelled, hit }: Played, record: ToyRecord): v
       expect([end.reason, cancelled.has(request)]).toEqual(['consumer_gone', true]);
     else if (end.type === 'deadline')
       expect(record.endedMs).toBeGreaterThanOrEqual(request.deadlineMs!);
-    else
-      expect(fieldsOf.get(request)!.fault !== undefined || hit.has(request)).toBe(true);
+    else expect(fieldsOf.get(request)!.fault !== undefined || hit.has(request)).toBe(true);
   }
 }
 
@@ -39,8 +32,7 @@ describe('GenerationScheduler in any history', () => {
     fc.assert(
       fc.property(trace, history => {
         const played = play(history);
-        for (const record of played.harness.records.values())
-          expectedEnd(played, record);
+        for (const record of played.harness.records.values()) expectedEnd(played, record);
       }),
       { numRuns: 1500 },
     );
@@ -67,8 +59,7 @@ describe('GenerationScheduler in any history', () => {
       fc.property(trace, history => {
         const { harness, refused } = play(calm(history));
         const fits = ({ prompt, maxTokens }: ToyRecord['request']) =>
-          prompt.length + maxTokens <= 64 &&
-          prompt.length + maxTokens - 1 <= history.blocks * 4;
+          prompt.length + maxTokens <= 64 && prompt.length + maxTokens - 1 <= history.blocks * 4;
         expect(refused.some(fits)).toBe(false);
         expect([...harness.records.keys()].every(fits)).toBe(true);
       }),
@@ -78,30 +69,26 @@ describe('GenerationScheduler in any history', () => {
 
   it('fails the poison alone: its neighbours end as they do without it', () => {
     fc.assert(
-      fc.property(
-        trace,
-        fc.constantFrom('run' as const, 'process' as const),
-        (history, fault) => {
-          const { arrivals, ...rest } = calm(history);
-          const [first, ...others] = arrivals;
-          // At the last token of its prompt, which is never found in the cache.
-          const poison = { ...first!, fault, faultAt: first!.prompt.length - 1 };
-          const { harness, fieldsOf } = play({ ...rest, arrivals: [poison, ...others] });
-          for (const { request, output, ends } of harness.records.values()) {
-            const { tokens, reason } = soloOutput(request);
-            if (fieldsOf.get(request)!.fault === undefined)
-              expect({ output, ends }).toEqual({
-                output: tokens,
-                ends: [{ type: 'finished', reason }],
-              });
-            else
-              expect({ output, ends: ends.map(({ type }) => type) }).toEqual({
-                output: [],
-                ends: ['failed'],
-              });
-          }
-        },
-      ),
+      fc.property(trace, fc.constantFrom('run' as const, 'process' as const), (history, fault) => {
+        const { arrivals, ...rest } = calm(history);
+        const [first, ...others] = arrivals;
+        // At the last token of its prompt, which is never found in the cache.
+        const poison = { ...first!, fault, faultAt: first!.prompt.length - 1 };
+        const { harness, fieldsOf } = play({ ...rest, arrivals: [poison, ...others] });
+        for (const { request, output, ends } of harness.records.values()) {
+          const { tokens, reason } = soloOutput(request);
+          if (fieldsOf.get(request)!.fault === undefined)
+            expect({ output, ends }).toEqual({
+              output: tokens,
+              ends: [{ type: 'finished', reason }],
+            });
+          else
+            expect({ output, ends: ends.map(({ type }) => type) }).toEqual({
+              output: [],
+              ends: ['failed'],
+            });
+        }
+      }),
       { numRuns: 500 },
     );
   });
@@ -127,8 +114,7 @@ describe('GenerationScheduler in any history', () => {
           for (const request of decoding) expect(planned.has(request)).toBe(true);
           if (plan)
             for (const { request, sample } of itemsOf(plan))
-              if (sample && harness.records.get(request)!.ends.length === 0)
-                decoding.add(request);
+              if (sample && harness.records.get(request)!.ends.length === 0) decoding.add(request);
           for (const request of decoding)
             if (harness.records.get(request)!.ends.length > 0) decoding.delete(request);
         });
@@ -147,8 +133,7 @@ describe('GenerationScheduler in any history', () => {
             arrivals: arrivals.map(fields => ({ ...fields, pauseAtStep: null })),
           },
           (harness, plan) => {
-            if (harness.alive.length > 0)
-              expect(plan && itemsOf(plan).length).toBeGreaterThan(0);
+            if (harness.alive.length > 0) expect(plan && itemsOf(plan).length).toBeGreaterThan(0);
           },
         );
       }),
@@ -166,9 +151,7 @@ describe('GenerationScheduler in any history', () => {
             ? itemsOf(plan).reduce((sum, item) => sum + item.tokens.length, 0)
             : 0;
           const rows = plan ? itemsOf(plan).length : 0;
-          const unstarted = harness.alive.filter(
-            ({ firstStep }) => firstStep === undefined,
-          ).length;
+          const unstarted = harness.alive.filter(({ firstStep }) => firstStep === undefined).length;
           if (unstarted > 0 && rows < history.maxRows)
             expect(tokens).toBeGreaterThanOrEqual(history.maxRows);
         });

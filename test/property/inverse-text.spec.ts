@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
-import {
-  ENGLISH_RULES,
-  englishNormalizer,
-} from '@switchyard/itn-en/english-normalizer.js';
+import { ENGLISH_RULES, englishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
 import { rewrite, tokenize } from '@switchyard/itn-en/token.js';
+import fc from 'fast-check';
 
 const english = englishNormalizer;
 
@@ -28,9 +25,7 @@ const spoken = fc
     ),
   )
   .map(parts => parts.flat().join(''));
-const plain = fc
-  .array(fc.constantFrom(...PLAIN), { minLength: 1 })
-  .map(parts => parts.join(' '));
+const plain = fc.array(fc.constantFrom(...PLAIN), { minLength: 1 }).map(parts => parts.join(' '));
 const any = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 80 }),
   fc.string({ unit: 'grapheme', maxLength: 80 }),
@@ -64,9 +59,7 @@ describe('English inverse text normalisation, any text', () => {
     const others = (text: string) =>
       lettersOf(text).filter(word => PLAIN_WORDS.has(word) && !numberWords.has(word));
     fc.assert(
-      fc.property(spoken, text =>
-        expect(others(english.normalize(text))).toEqual(others(text)),
-      ),
+      fc.property(spoken, text => expect(others(english.normalize(text))).toEqual(others(text))),
       { numRuns: 2000 },
     );
   });
@@ -75,17 +68,13 @@ describe('English inverse text normalisation, any text', () => {
     const withoutNumbers = fc
       .array(
         fc.constantFrom(
-          ...AROUND_NUMBERS.filter(
-            word => !['twenty-five', 'second', 'oh', 'o'].includes(word),
-          ),
+          ...AROUND_NUMBERS.filter(word => !['twenty-five', 'second', 'oh', 'o'].includes(word)),
           ...PLAIN,
         ),
       )
       .map(parts => parts.join(' '));
     fc.assert(
-      fc.property(withoutNumbers, text =>
-        expect(english.normalize(text)).not.toMatch(/\d/),
-      ),
+      fc.property(withoutNumbers, text => expect(english.normalize(text)).not.toMatch(/\d/)),
       { numRuns: 1000 },
     );
   });

@@ -1,11 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats, { type FormatsPlugin } from 'ajv-formats';
-import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
-import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
+import { describe, expect, it } from '@jest/globals';
 import { demandBounded } from '@switchyard/json-schema-gbnf/gbnf-limits.js';
+import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
 import { schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
+import formats, { type FormatsPlugin } from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
 import { GbnfSampler } from '../support/gbnf-sampler.js';
 
 const SAMPLES = 60;
@@ -54,9 +54,10 @@ function invalidSamples(
   return texts.filter(text => !validate(JSON.parse(text)));
 }
 
-const zod = JSON.parse(
-  readFileSync('test/fixtures/json-schemas/zod-4.json', 'utf8'),
-) as Record<string, object>;
+const zod = JSON.parse(readFileSync('test/fixtures/json-schemas/zod-4.json', 'utf8')) as Record<
+  string,
+  object
+>;
 
 describe('what a grammar lets through is valid under its schema', () => {
   it.each(Object.entries(zod))('zod 4: %s', (_, schema) => {
@@ -150,17 +151,11 @@ describe('what a grammar lets through is valid under its schema', () => {
         $defs: { s: { type: 'string', minLength: 2 } },
       },
     ],
-    [
-      'a pattern with lengths',
-      { type: 'string', pattern: '^[a-z]+$', minLength: 3, maxLength: 5 },
-    ],
+    ['a pattern with lengths', { type: 'string', pattern: '^[a-z]+$', minLength: 3, maxLength: 5 }],
     ['a pattern that is not anchored', { type: 'string', pattern: '[0-9]{2}"\\\\' }],
     ['a look-ahead', { type: 'string', pattern: '^(?!admin)(?=.*\\d)[a-z0-9]{3,9}$' }],
     ['negated classes', { type: 'string', pattern: '^[^\\s"\\\\]{1,5}\\S\\W.$' }],
-    [
-      'an email of one host',
-      { type: 'string', format: 'email', pattern: '@example\\.com$' },
-    ],
+    ['an email of one host', { type: 'string', format: 'email', pattern: '@example\\.com$' }],
     [
       'maps with bounds',
       {
@@ -262,9 +257,7 @@ describe('what a grammar lets through is valid under its schema', () => {
   const bound = fc.oneof(
     fc.integer({ min: -1000, max: 1000 }),
     fc.maxSafeInteger(),
-    fc
-      .double({ min: -1e4, max: 1e4, noNaN: true })
-      .map(value => Number(value.toFixed(3))),
+    fc.double({ min: -1e4, max: 1e4, noNaN: true }).map(value => Number(value.toFixed(3))),
   );
   const numbers = fc.record(
     {
@@ -288,16 +281,12 @@ describe('what a grammar lets through is valid under its schema', () => {
         fc.integer(),
         (keywords, type, seed) => {
           try {
-            expect(invalidSamples({ type, ...keywords }, { seed, samples: 30 })).toEqual(
-              [],
-            );
+            expect(invalidSamples({ type, ...keywords }, { seed, samples: 30 })).toEqual([]);
             held += 1;
           } catch (error) {
             // Bounds that leave nothing, and steps that no power of ten is a multiple of.
             if (!(error instanceof GrammarError)) throw error;
-            expect(error.param).toMatch(
-              /^schema\.(minimum|maximum|exclusiveM|multipleOf)/,
-            );
+            expect(error.param).toMatch(/^schema\.(minimum|maximum|exclusiveM|multipleOf)/);
           }
         },
       ),
@@ -309,13 +298,9 @@ describe('what a grammar lets through is valid under its schema', () => {
 
 const olderTuple = (value: unknown): boolean => {
   const [first, second, ...rest] = value as unknown[];
-  const isMultiple = (one: unknown): boolean =>
-    typeof one === 'number' && one % 25 === 0;
+  const isMultiple = (one: unknown): boolean => typeof one === 'number' && one % 25 === 0;
   return (
-    first === null &&
-    typeof second === 'boolean' &&
-    rest.length >= 2 &&
-    rest.every(isMultiple)
+    first === null && typeof second === 'boolean' && rest.length >= 2 && rest.every(isMultiple)
   );
 };
 

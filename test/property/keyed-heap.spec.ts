@@ -29,9 +29,7 @@ describe('KeyedHeap against a plain minimum', () => {
           const inside = items.filter(other => other.inside);
           expect(heap.items.length).toBe(inside.length);
           expect(heap.keys[0]).toBe(
-            inside.length === 0
-              ? undefined
-              : Math.min(...inside.map(other => other.key)),
+            inside.length === 0 ? undefined : Math.min(...inside.map(other => other.key)),
           );
           expect(heap.items[0]?.key).toBe(heap.keys[0]);
         }

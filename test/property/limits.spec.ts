@@ -1,11 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  type CellRate,
-  remaining,
-  take,
-  waitMs,
-} from '../../src/core/limits/cell-rate.js';
+import { type CellRate, remaining, take, waitMs } from '../../src/core/limits/cell-rate.js';
 
 const rates = fc.record({
   limit: fc.integer({ min: 1, max: 10_000 }),
@@ -54,21 +49,16 @@ describe('a rate', () => {
 
   it('gives after the wait it names, and not a unit of it earlier', () => {
     fc.assert(
-      fc.property(
-        rates,
-        steps,
-        fc.integer({ min: 1, max: 50 }),
-        (rate, wishes, units) => {
-          fc.pre(units <= rate.limit);
-          const paidMs = taken(rate, wishes).reduce(
-            (paid, { atMs, units: n }) => take(rate, paid, n, atMs),
-            0,
-          );
-          const wait = waitMs(rate, paidMs, units, 0);
-          expect(waitMs(rate, paidMs, units, Math.ceil(wait))).toBe(0);
-          if (wait > 1) expect(waitMs(rate, paidMs, units, wait - 1)).toBeGreaterThan(0);
-        },
-      ),
+      fc.property(rates, steps, fc.integer({ min: 1, max: 50 }), (rate, wishes, units) => {
+        fc.pre(units <= rate.limit);
+        const paidMs = taken(rate, wishes).reduce(
+          (paid, { atMs, units: n }) => take(rate, paid, n, atMs),
+          0,
+        );
+        const wait = waitMs(rate, paidMs, units, 0);
+        expect(waitMs(rate, paidMs, units, Math.ceil(wait))).toBe(0);
+        if (wait > 1) expect(waitMs(rate, paidMs, units, wait - 1)).toBeGreaterThan(0);
+      }),
     );
   });
 

@@ -1,14 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  type LiveDelta,
-  type LiveSnapshot,
-} from '../../src/contracts/events/live-event.js';
+import { type LiveDelta, type LiveSnapshot } from '../../src/contracts/events/live-event.js';
 import { LiveView } from '../../src/contracts/events/live-view.js';
-import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
-import { LiveSource } from '../../src/gateway/live-feed/live-source.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { stateChange } from '../../src/gateway/live-feed/live-feed.js';
+import { LiveSource } from '../../src/gateway/live-feed/live-source.js';
 import { type TrackedRequest } from '../../src/gateway/scheduler/tracked-request.js';
 import { GatewayIdentity } from '../../src/platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../src/platform/events/events.module.js';
@@ -19,16 +16,7 @@ const GONE = {
   status: 'cancelled',
   error: new DomainError('request_cancelled', 'gone'),
 } as const;
-const STEPS = [
-  'accept',
-  'lease',
-  'requeue',
-  'cancel',
-  'settle',
-  'reject',
-  'tell',
-  'lose',
-] as const;
+const STEPS = ['accept', 'lease', 'requeue', 'cancel', 'settle', 'reject', 'tell', 'lose'] as const;
 const steps = fc.array(
   fc.record({
     step: fc.constantFrom(...STEPS),
@@ -47,12 +35,9 @@ class History {
   readonly #registry = aRegistry(this.#bus);
   readonly #live: { record: TrackedRequest; running: boolean }[] = [];
   readonly source = new LiveSource(
-    ...([
-      this.#registry,
-      {},
-      MODELS.map(id => ({ id })),
-      new GatewayIdentity(),
-    ] as never as [...ConstructorParameters<typeof LiveSource>]),
+    ...([this.#registry, {}, MODELS.map(id => ({ id })), new GatewayIdentity()] as never as [
+      ...ConstructorParameters<typeof LiveSource>,
+    ]),
   );
   #made = 0;
 
@@ -90,17 +75,12 @@ class History {
       return;
     }
     const wanted = step === 'lease' ? false : step === 'requeue' ? true : undefined;
-    const able = this.#live.filter(
-      ({ running }) => wanted === undefined || running === wanted,
-    );
+    const able = this.#live.filter(({ running }) => wanted === undefined || running === wanted);
     const chosen = able[pick % (able.length || 1)];
     if (chosen) this.#change(step, chosen);
   }
 
-  #change(
-    step: Step['step'],
-    chosen: { record: TrackedRequest; running: boolean },
-  ): void {
+  #change(step: Step['step'], chosen: { record: TrackedRequest; running: boolean }): void {
     const { record } = chosen;
     if (step === 'cancel')
       this.#registry.emit(record, {

@@ -58,8 +58,7 @@ describe('PagedMemory over any history', () => {
               blocksOf.set(act.key, ledger.blocksOf(act.key));
             }
           } else if (act.do === 'grow' && sequence) {
-            if (ledger.grow(act.key, sequence.tokens + act.by))
-              sequence.tokens += act.by;
+            if (ledger.grow(act.key, sequence.tokens + act.by)) sequence.tokens += act.by;
             else expect(ledger.available).toBe(before);
           } else if (act.do === 'computed' && sequence) {
             const full = Math.floor(sequence.prompt.length / BLOCK);

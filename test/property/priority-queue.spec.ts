@@ -29,11 +29,7 @@ class ListModel {
    * (effective priority, enqueue time, REALTIME before aged BATCH of the same instant).
    */
   rank(request: Request): [number, number, number] {
-    return [
-      this.isAged(request) ? 0 : request.priority,
-      request.enqueuedAtMs,
-      request.priority,
-    ];
+    return [this.isAged(request) ? 0 : request.priority, request.enqueuedAtMs, request.priority];
   }
 
   /**
@@ -44,15 +40,12 @@ class ListModel {
     const [first] = this.sorted(({ model }) => model !== exceptModel);
     const [own] = this.sorted(({ model }) => model === like);
     return (
-      first &&
-      this.inTurn(own && compare(this.rank(own), this.rank(first)) === 0 ? own : first)
+      first && this.inTurn(own && compare(this.rank(own), this.rank(first)) === 0 ? own : first)
     );
   }
 
   sorted(accepts: (request: Request) => boolean): Request[] {
-    return this.requests
-      .filter(accepts)
-      .sort((a, b) => compare(this.rank(a), this.rank(b)));
+    return this.requests.filter(accepts).sort((a, b) => compare(this.rank(a), this.rank(b)));
   }
 
   /**
@@ -60,17 +53,11 @@ class ListModel {
    * a whole number.
    */
   inTurn(first: Request): Request {
-    const aged = this.sorted(
-      other => other.model === first.model && this.isAged(other),
-    )[0];
-    const realtime = this.sorted(
-      other => other.model === first.model && !other.priority,
-    )[0];
+    const aged = this.sorted(other => other.model === first.model && this.isAged(other))[0];
+    const realtime = this.sorted(other => other.model === first.model && !other.priority)[0];
     if (this.share === 1 || !aged || !realtime) return first;
     const turns = this.turns.get(first.model) ?? { all: 0, aged: 0 };
-    return Math.floor((turns.all + 1) * this.share + 1e-6) > turns.aged
-      ? aged
-      : realtime;
+    return Math.floor((turns.all + 1) * this.share + 1e-6) > turns.aged ? aged : realtime;
   }
 
   isAged({ priority, enqueuedAtMs }: Request): boolean {
@@ -79,18 +66,13 @@ class ListModel {
 
   isContested(model: string): boolean {
     const own = this.requests.filter(request => request.model === model);
-    return (
-      own.some(request => this.isAged(request)) && own.some(({ priority }) => !priority)
-    );
+    return own.some(request => this.isAged(request)) && own.some(({ priority }) => !priority);
   }
 
   take(request: Request): void {
     const { all, aged } = this.turns.get(request.model) ?? { all: 0, aged: 0 };
     const counted = { all: all + 1, aged: aged + request.priority };
-    this.turns.set(
-      request.model,
-      this.isContested(request.model) ? counted : { all: 0, aged: 0 },
-    );
+    this.turns.set(request.model, this.isContested(request.model) ? counted : { all: 0, aged: 0 });
     this.remove(request.id);
   }
 
@@ -150,8 +132,7 @@ function countsOf(queue: PriorityQueue) {
 
 function countsOfModel({ requests }: ListModel) {
   const of = (some: readonly Request[]) => ({
-    realtime: some.filter(({ priority }) => priority === RequestPriority.REALTIME)
-      .length,
+    realtime: some.filter(({ priority }) => priority === RequestPriority.REALTIME).length,
     batch: some.filter(({ priority }) => priority === RequestPriority.BATCH).length,
     bytes: some.reduce((sum, { bytes }) => sum + bytes, 0),
   });
@@ -161,10 +142,7 @@ function countsOfModel({ requests }: ListModel) {
     depth: requests.length,
     nextDeadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
     ...of(requests),
-    models: models.map(model => [
-      model,
-      of(requests.filter(request => request.model === model)),
-    ]),
+    models: models.map(model => [model, of(requests.filter(request => request.model === model))]),
   };
 }
 
@@ -214,17 +192,11 @@ const measure = fc.nat(2000).map(deviceMs =>
   }),
 );
 
-const rankOf = (model: ListModel, request: Request | undefined) =>
-  request && model.rank(request);
+const rankOf = (model: ListModel, request: Request | undefined) => request && model.rank(request);
 
 /** First in, first out within one model and priority. */
-function oldestOfLane(
-  { requests }: ListModel,
-  { model, priority }: Request,
-): string | undefined {
-  const lane = requests.filter(
-    request => request.model === model && request.priority === priority,
-  );
+function oldestOfLane({ requests }: ListModel, { model, priority }: Request): string | undefined {
+  const lane = requests.filter(request => request.model === model && request.priority === priority);
   return lane.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs)[0]?.id;
 }
 
@@ -248,9 +220,7 @@ const remove = fc.nat(100).map(seed =>
 const expire = fc.constantFrom(0, 30, 200).map(afterMs =>
   step(`expire after ${afterMs} ms`, (model, { queue }) => {
     model.nowMs += afterMs;
-    const due = model.requests.filter(
-      ({ queueDeadlineMs }) => queueDeadlineMs <= model.nowMs,
-    );
+    const due = model.requests.filter(({ queueDeadlineMs }) => queueDeadlineMs <= model.nowMs);
     const gone = queue.expired(model.nowMs);
     expect(new Set(gone)).toEqual(new Set(due));
     expect(gone.map(({ queueDeadlineMs }) => queueDeadlineMs)).toEqual(
@@ -267,9 +237,7 @@ const list = fc.constant(
     expect(new Set(listed)).toEqual(new Set(model.requests));
     for (const name of queue.models()) {
       const own = views.filter(({ request }) => request.model === name);
-      expect(own.map(({ position }) => position)).toEqual(
-        own.map((_, index) => index + 1),
-      );
+      expect(own.map(({ position }) => position)).toEqual(own.map((_, index) => index + 1));
       const ranks = own.map(({ request }) => model.rank(request));
       expect(ranks).toEqual(model.order(name).map(request => model.rank(request)));
     }
@@ -293,10 +261,7 @@ describe('PriorityQueue against a plain list', () => {
       fc.assert(
         fc.property(commands, steps => {
           const queue = new PriorityQueue({ agingMs: AGING_MS, agingShare });
-          fc.modelRun(
-            () => ({ model: new ListModel(agingShare), real: { queue } }),
-            steps,
-          );
+          fc.modelRun(() => ({ model: new ListModel(agingShare), real: { queue } }), steps);
         }),
         { numRuns: 200 },
       );

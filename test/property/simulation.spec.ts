@@ -3,16 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  changingLoad,
-  forecastAccuracy,
-} from '../bench/support/simulation/forecast-accuracy.js';
 import { FairJobs, fairness } from '../bench/support/simulation/fair-jobs.js';
+import { changingLoad, forecastAccuracy } from '../bench/support/simulation/forecast-accuracy.js';
 import { type DeviceCost } from '../bench/support/simulation/simulated-worker.js';
 import { simulate } from '../bench/support/simulation/simulation-report.js';
 import { tenantShares } from '../bench/support/simulation/tenant-shares.js';
-import { readTrace, type TraceRequest } from '../bench/support/simulation/trace.js';
 import { generateTrace, zipfShares } from '../bench/support/simulation/trace-mix.js';
+import { readTrace, type TraceRequest } from '../bench/support/simulation/trace.js';
 import { VirtualGateway } from '../bench/support/simulation/virtual-gateway.js';
 
 const COST: DeviceCost = { groupMs: 20, itemMs: 0, prepMs: 0, hopMs: 0, maxBatch: 8 };
@@ -48,10 +45,7 @@ describe('the simulation, virtual time', () => {
   });
 
   it('lets REALTIME wait for one engine call at most, behind 1,000 BATCH', () => {
-    const trace = [
-      ...Array.from({ length: 1000 }, () => came(0)),
-      came(1000, 'realtime'),
-    ];
+    const trace = [...Array.from({ length: 1000 }, () => came(0)), came(1000, 'realtime')];
     expect(replayed(trace).report.answerMs.realtime.max).toBeLessThanOrEqual(40);
   });
 
@@ -215,10 +209,7 @@ describe('a trace from a file', () => {
     ['null', ':1: not a JSON object'],
     ['{"at_ms":1}', ':1: model and tenant must be text'],
     ['{"at_ms":1,"model":"m"}\n{"at_ms":-1,"model":"m"}', ':2: at_ms must be'],
-    [
-      '{"at_ms":1,"model":"m","priority":"high"}',
-      ':1: priority must be realtime or batch',
-    ],
+    ['{"at_ms":1,"model":"m","priority":"high"}', ':1: priority must be realtime or batch'],
   ])('names the first bad line: %j', (text, problem) => {
     expect(() => read(text)).toThrow(problem);
   });

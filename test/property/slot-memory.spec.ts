@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { type SlotOperation } from '@switchyard/engine-llama-cpp/protocol.js';
 import { SlotMemory } from '@switchyard/engine-llama-cpp/slot-memory.js';
+import fc from 'fast-check';
 
 const SLOTS = 3;
 const SLOT_TOKENS = 64;
@@ -58,10 +58,7 @@ class NativeSlots {
 
   /** Cells in use of slots whose content is known. */
   get used(): number {
-    return this.#cells.reduce(
-      (sum, cells) => sum + (cells[0] === 'garbage' ? 0 : cells.length),
-      0,
-    );
+    return this.#cells.reduce((sum, cells) => sum + (cells[0] === 'garbage' ? 0 : cells.length), 0);
   }
 
   holds(slot: number, cells: readonly string[]): boolean {
@@ -105,11 +102,7 @@ describe('SlotMemory over any history', () => {
             const operations = memory.takeOperations();
             if (ends !== 'skipped') {
               native.operate(operations);
-              native.write(
-                slot,
-                sequence.computed,
-                cellsOf(sequence, sequence.computed, to),
-              );
+              native.write(slot, sequence.computed, cellsOf(sequence, sequence.computed, to));
             }
             expect(native.used).toBeLessThanOrEqual(tokens);
             if (ends !== 'done') return memory.failed(operations, [slot]);
@@ -121,8 +114,7 @@ describe('SlotMemory over any history', () => {
           for (const one of acts) {
             if (one.do === 'join') {
               const sequence = { salt: one.salt, tokens: [...one.prompt], computed: 0 };
-              const isFull =
-                here.length === SLOTS || memory.available < memory.blocksFor(CAPACITY);
+              const isFull = here.length === SLOTS || memory.available < memory.blocksFor(CAPACITY);
               const found = memory.allocate(sequence, {
                 ...sequence,
                 capacity: CAPACITY,
@@ -137,8 +129,7 @@ describe('SlotMemory over any history', () => {
             } else if (here.length > 0) {
               const sequence = here[one.who % here.length]!;
               if (one.do === 'step') run(sequence, one.count, 'done');
-              else if (one.do === 'fail')
-                run(sequence, 2, one.isRun ? 'failed' : 'skipped');
+              else if (one.do === 'fail') run(sequence, 2, one.isRun ? 'failed' : 'skipped');
               else {
                 memory.release(sequence);
                 here.splice(here.indexOf(sequence), 1);

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
-import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { fetchRealModels, wavSamples } from '../support/real-models.js';
+import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { describeWith } from '../support/requires.js';
-import { wordErrors } from '../support/word-errors.js';
 import { pause } from '../support/waiting.js';
+import { wordErrors } from '../support/word-errors.js';
 
 const { real, ...published } = await fetchRealModels();
 
@@ -31,17 +31,13 @@ const VERIFY_MS = 300_000;
 const lengthOf = (text: string) => text.split(' ').length;
 /** Letters alone, so that languages without spaces count too. */
 const letters = (text: string) =>
-  [...text.normalize('NFKC').toLowerCase()].filter(one =>
-    /[\p{L}\p{M}\p{N}]/u.test(one),
-  );
+  [...text.normalize('NFKC').toLowerCase()].filter(one => /[\p{L}\p{M}\p{N}]/u.test(one));
 const letterErrors = (said: string, heard: string) =>
   // Each letter as a word of its own, in an alphabet that the counter knows.
   wordErrors(
     ...([said, heard].map(text =>
       letters(text)
-        .map(one =>
-          [...`${one.codePointAt(0)}`].map(digit => 'abcdefghij'[+digit]).join(''),
-        )
+        .map(one => [...`${one.codePointAt(0)}`].map(digit => 'abcdefghij'[+digit]).join(''))
         .join(' '),
     ) as [string, string]),
   ) / letters(said).length;
@@ -67,8 +63,7 @@ describeWith(published)('published models and human speech', () => {
   afterAll(async () => product[Symbol.asyncDispose]());
 
   const cities = () => real.speech('moonshine_voice/assets/two_cities.wav');
-  const clip = (path: string) =>
-    real.speech(`pytest_audioeval/samples/audio/${path}.wav`);
+  const clip = (path: string) => real.speech(`pytest_audioeval/samples/audio/${path}.wav`);
   const textOf = async (path: string) =>
     (await real.speech(`pytest_audioeval/samples/audio/${path}.txt`))
       .toString()
@@ -101,19 +96,11 @@ describeWith(published)('published models and human speech', () => {
   });
 
   it('groups of eight have the texts that each clip has alone', async () => {
-    const names = [
-      'en/hello_world',
-      'en/quick_brown_fox',
-      'fr/bonjour_monde',
-      'it/ciao_mondo',
-    ];
+    const names = ['en/hello_world', 'en/quick_brown_fox', 'fr/bonjour_monde', 'it/ciao_mondo'];
     const clips = await Promise.all([...names, ...names].map(clip));
     const alone: string[] = [];
-    for (const audio of clips.slice(0, names.length))
-      alone.push((await hear(audio)).text);
-    const together = await Promise.all(
-      clips.map(async audio => (await hear(audio)).text),
-    );
+    for (const audio of clips.slice(0, names.length)) alone.push((await hear(audio)).text);
+    const together = await Promise.all(clips.map(async audio => (await hear(audio)).text));
     expect(together).toEqual([...alone, ...alone]);
   });
 
@@ -136,9 +123,7 @@ describeWith(published)('published models and human speech', () => {
       ).words;
     const words = await timed(audio);
     const { data, rate } = wavSamples(audio);
-    const later = await timed(
-      pcmWav(Buffer.concat([Buffer.alloc(rate * 2 * 5), data]), rate),
-    );
+    const later = await timed(pcmWav(Buffer.concat([Buffer.alloc(rate * 2 * 5), data]), rate));
     const spelled = (all: typeof words) =>
       all.map(({ word }) => word.toLowerCase().replace(/\W/g, ''));
     expect(spelled(later)).toEqual(spelled(words));
@@ -149,10 +134,7 @@ describeWith(published)('published models and human speech', () => {
   it.each([
     ['silence', () => 0],
     ['hum', (at: number) => 0.1 * Math.sin(2 * Math.PI * 50 * at)],
-    [
-      'noise',
-      (_: number, index: number) => 0.2 * (((index * 7919) % 1009) / 1009 - 0.5),
-    ],
+    ['noise', (_: number, index: number) => 0.2 * (((index * 7919) % 1009) / 1009 - 0.5)],
   ])('hears nothing in 20 s of %s', async (_, wave) => {
     const samples = Int16Array.from({ length: 20 * RATE }, (_, index) =>
       Math.round(32_767 * wave(index / RATE, index)),
@@ -178,9 +160,7 @@ describeWith(published)('published models and human speech', () => {
     const long = hear(await cities());
     await product.untilRunning(1);
     await pause(500);
-    const worker = (await product.workers()).find(
-      ({ model }) => model === 'whisper-base',
-    );
+    const worker = (await product.workers()).find(({ model }) => model === 'whisper-base');
     process.kill(worker!.pid!, 'SIGKILL');
     const { text } = await long;
     expect(wordErrors(CITIES, text) / lengthOf(CITIES)).toBeLessThanOrEqual(0.05);
@@ -239,15 +219,9 @@ describeWith(published)('published models and human speech', () => {
         json_schema: { name: 'city', schema, strict: true },
       },
     });
-    const found = JSON.parse(answer.choices[0]!.message.content!) as Record<
-      string,
-      unknown
-    >;
+    const found = JSON.parse(answer.choices[0]!.message.content!) as Record<string, unknown>;
     expect(Object.keys(found)).toEqual(['city', 'people']);
-    expect([typeof found.city, Number.isInteger(found.people)]).toEqual([
-      'string',
-      true,
-    ]);
+    expect([typeof found.city, Number.isInteger(found.people)]).toEqual(['string', true]);
   });
 
   it('a tool that must be called is called, with arguments of its schema', async () => {

@@ -31,10 +31,7 @@ export interface AnswerObject {
 }
 
 /** One request in the form of an engine's item. */
-export function askItem(
-  fields: object,
-  changes: Partial<GenerateItem> = {},
-): GenerateItem {
+export function askItem(fields: object, changes: Partial<GenerateItem> = {}): GenerateItem {
   const { stream = false } = fields as { stream?: boolean };
   return {
     ...{

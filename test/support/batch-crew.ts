@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { isTerminal } from '../../src/core/jobs/batch-status.js';
 import { type BatchHarness } from './batch-harness.js';
-import { type SettingOverrides } from './gateway-process.js';
 import { thaw, untilFrozen } from './frozen-process.js';
+import { type SettingOverrides } from './gateway-process.js';
 import { type NodeProcess } from './node-process.js';
 import { pause } from './waiting.js';
 
@@ -29,8 +29,7 @@ export class BatchCrew {
       const member = this.#members.find(({ child }) => child.pid === pid);
       if (member) return member;
       const ended = this.#members.find(({ child }) => child.exitCode !== null);
-      if (ended)
-        throw new Error(`a processor ended by itself:\n${await ended.logTail()}`);
+      if (ended) throw new Error(`a processor ended by itself:\n${await ended.logTail()}`);
       if (isTerminal((await this.harness.job(id)).status)) return undefined;
     }
   }

@@ -7,10 +7,9 @@ import { isTerminal } from '../../src/core/jobs/batch-status.js';
 import { type BlobStore } from '../../src/core/jobs/job.ports.js';
 import { timeOrderedId } from '../../src/platform/clock/time-ordered-id.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
-import {
-  environmentName,
-  type SettingPath,
-} from '../../src/platform/config/settings.js';
+import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
+import { FileStore } from '../../src/platform/database/file-store.js';
+import { JobStore } from '../../src/platform/database/job-store.js';
 import { OpenDatabase } from '../../src/platform/database/open-database.js';
 import { fileBlobKey } from '../../src/platform/storage/blob-keys.js';
 import { FsBlobStore } from '../../src/platform/storage/fs-blob-store.js';
@@ -19,17 +18,11 @@ import { type SettingOverrides } from './gateway-process.js';
 import { NodeProcess } from './node-process.js';
 import { type S3Server } from './s3-server.js';
 import { pause } from './waiting.js';
-import { FileStore } from '../../src/platform/database/file-store.js';
-import { JobStore } from '../../src/platform/database/job-store.js';
 
 export const TENANT = 'default';
 
 /** A chat line. */
-export const chatLine = (
-  customId: string,
-  model = 'm',
-  content: unknown = customId,
-): string =>
+export const chatLine = (customId: string, model = 'm', content: unknown = customId): string =>
   JSON.stringify({
     custom_id: customId,
     method: 'POST',
@@ -74,9 +67,7 @@ export class BatchHarness implements AsyncDisposable {
   static async open(options: HarnessOptions = {}): Promise<BatchHarness> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-batch-'));
     const data = options.dataDir ?? join(folder, 'data');
-    const database = new OpenDatabase(
-      options.databaseUrl ?? join(data, 'switchyard.db'),
-    );
+    const database = new OpenDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
     await database.migrate();
     const blobs = options.blobs ?? new FsBlobStore(join(data, 'blobs'));
     return new BatchHarness(
@@ -90,10 +81,7 @@ export class BatchHarness implements AsyncDisposable {
   }
 
   /** The database in the data folder, blobs in a bucket. */
-  static async openS3(
-    server: S3Server,
-    settings: SettingOverrides,
-  ): Promise<BatchHarness> {
+  static async openS3(server: S3Server, settings: SettingOverrides): Promise<BatchHarness> {
     const { bucket, prefix, endpoint = '', credentials } = server.options;
     const s3: SettingOverrides = {
       'blobs.driver': 's3',
@@ -199,29 +187,18 @@ export class BatchHarness implements AsyncDisposable {
     holds: (job: BatchJob) => boolean,
     limitMs = 60_000,
   ): Promise<BatchJob> {
-    for (
-      const endMs = performance.now() + limitMs;
-      performance.now() < endMs;
-      await pause(20)
-    ) {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
       const job = await this.job(id);
       if (holds(job)) return job;
     }
-    const logs = await Promise.all(
-      this.processors.map(processor => processor.logTail()),
-    );
+    const logs = await Promise.all(this.processors.map(processor => processor.logTail()));
     throw new Error(
       `waited for: ${what}\n${JSON.stringify(await this.job(id))}\n${logs.join('\n')}`,
     );
   }
 
   untilEnd(id: string, limitMs?: number): Promise<BatchJob> {
-    return this.until(
-      id,
-      'the end of the batch',
-      ({ status }) => isTerminal(status),
-      limitMs,
-    );
+    return this.until(id, 'the end of the batch', ({ status }) => isTerminal(status), limitMs);
   }
 
   async lease(id: string): Promise<RowLease> {
@@ -236,8 +213,7 @@ export class BatchHarness implements AsyncDisposable {
 
   /** Resolves at the end of the batch, too: no processor claims it then. */
   async untilLease(id: string, holds: (lease: RowLease) => boolean): Promise<void> {
-    while (!holds(await this.lease(id)) && !isTerminal((await this.job(id)).status))
-      await pause(5);
+    while (!holds(await this.lease(id)) && !isTerminal((await this.job(id)).status)) await pause(5);
   }
 
   /** Lines of a result file; none for a file that was not made. */

@@ -41,24 +41,15 @@ export async function expectWholeBatch(
     failed: errors.length,
   });
   expect(counts.completed + counts.failed).toBe(counts.total);
-  expect([...output, ...errors].map(line => line.custom_id).sort()).toEqual(
-    [...customIds].sort(),
-  );
-  expect(new Set([...output, ...errors].map(line => line.id)).size).toBe(
-    customIds.length,
-  );
+  expect([...output, ...errors].map(line => line.custom_id).sort()).toEqual([...customIds].sort());
+  expect(new Set([...output, ...errors].map(line => line.id)).size).toBe(customIds.length);
   expect(job.outputFileId !== undefined).toBe(counts.completed > 0);
   expect(job.errorFileId !== undefined).toBe(counts.failed > 0);
   expectOrderedInstants(job);
   return { job, output, errors };
 }
 
-function expectOrderedInstants({
-  createdAtMs,
-  expiresAtMs,
-  reachedAtMs,
-  status,
-}: BatchJob): void {
+function expectOrderedInstants({ createdAtMs, expiresAtMs, reachedAtMs, status }: BatchJob): void {
   const order = [
     'in_progress',
     'finalizing',
@@ -69,10 +60,7 @@ function expectOrderedInstants({
     'cancelled',
   ] as const;
   const instants = order.flatMap(name => reachedAtMs[name] ?? []);
-  expect([createdAtMs, ...instants]).toEqual(
-    [createdAtMs, ...instants].sort((a, b) => a - b),
-  );
+  expect([createdAtMs, ...instants]).toEqual([createdAtMs, ...instants].sort((a, b) => a - b));
   expect(expiresAtMs).toBeGreaterThan(createdAtMs);
-  if (status !== 'validating')
-    expect(reachedAtMs[status]).toBeGreaterThanOrEqual(createdAtMs);
+  if (status !== 'validating') expect(reachedAtMs[status]).toBeGreaterThanOrEqual(createdAtMs);
 }

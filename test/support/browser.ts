@@ -12,9 +12,7 @@ export const hasBrowser = existsSync(CHROMIUM);
 export function openBrowser(microphone?: string): Promise<Browser> {
   const fake = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
   const file =
-    microphone === undefined
-      ? []
-      : [`--use-file-for-fake-audio-capture=${microphone}%noloop`];
+    microphone === undefined ? [] : [`--use-file-for-fake-audio-capture=${microphone}%noloop`];
   return chromium.launch({
     executablePath: CHROMIUM,
     args: ['--no-sandbox', ...fake, ...file],

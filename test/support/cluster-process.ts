@@ -78,9 +78,7 @@ export class ClusterProcess implements AsyncDisposable {
   }
 
   get members(): readonly ClusterMember[] {
-    const { members } = JSON.parse(
-      readFileSync(join(this.folder, 'cluster.json'), 'utf8'),
-    ) as {
+    const { members } = JSON.parse(readFileSync(join(this.folder, 'cluster.json'), 'utf8')) as {
       members: ClusterMember[];
     };
     return members;
@@ -108,9 +106,7 @@ export class ClusterProcess implements AsyncDisposable {
   }
 
   async scrape({ port }: ClusterMember): Promise<MetricsScrape> {
-    return new MetricsScrape(
-      await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
-    );
+    return new MetricsScrape(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
   }
 
   /** Every gateway has every model, and nothing is down. */
@@ -118,9 +114,7 @@ export class ClusterProcess implements AsyncDisposable {
     if (this.members.some(({ pid }) => pid === undefined)) return false;
     const healths = await Promise.all(
       this.of('gateway').map(async ({ port }) => {
-        const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(
-          () => undefined,
-        );
+        const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
         return ((await answer?.json()) as { status: string } | undefined)?.status;
       }),
     );
@@ -133,18 +127,12 @@ export class ClusterProcess implements AsyncDisposable {
     holds: () => boolean | Promise<boolean>,
     limitMs = LIMIT_MS,
   ): Promise<void> {
-    for (
-      const endMs = performance.now() + limitMs;
-      performance.now() < endMs;
-      await pause(25)
-    ) {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(25)) {
       if (await holds()) return;
       if (this.child.exitCode !== null)
         throw new Error(`the cluster ended before: ${what}\n${this.output}`);
     }
-    throw new Error(
-      `waited ${limitMs / 1000} s for: ${what}\n${this.output}\n${this.#logTails()}`,
-    );
+    throw new Error(`waited ${limitMs / 1000} s for: ${what}\n${this.output}\n${this.#logTails()}`);
   }
 
   /** kill -9 of the command itself, whose members must notice. */

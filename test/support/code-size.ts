@@ -65,10 +65,8 @@ export function sumOf(areas: readonly CodeSize[]): CodeSize {
 }
 
 function isProductCode(file: string): boolean {
-  if (!/\.(ts|tsx|mts|cts|js|mjs|cjs)$/.test(file) || file.endsWith('.d.ts'))
-    return false;
-  if (/(^|\/)(test|tests|__tests__|fixtures?|bench|generated)\//.test(file))
-    return false;
+  if (!/\.(ts|tsx|mts|cts|js|mjs|cjs)$/.test(file) || file.endsWith('.d.ts')) return false;
+  if (/(^|\/)(test|tests|__tests__|fixtures?|bench|generated)\//.test(file)) return false;
   return !/\.(spec|test)\./.test(file) && file !== 'console/src/api/schema.ts';
 }
 
@@ -111,11 +109,7 @@ function countTokens(source: ts.SourceFile, size: CodeSize): void {
   const visit = (node: ts.Node): void => {
     const children = node.getChildren(source).filter(child => !ts.isJSDoc(child));
     children.forEach(visit);
-    if (
-      children.length > 0 ||
-      node.kind >= K.FirstJSDocNode ||
-      node.end <= node.getStart(source)
-    )
+    if (children.length > 0 || node.kind >= K.FirstJSDocNode || node.end <= node.getStart(source))
       return;
     size.tokens += 1;
     lines.add(source.getLineAndCharacterOfPosition(node.getStart(source)).line);
@@ -125,19 +119,14 @@ function countTokens(source: ts.SourceFile, size: CodeSize): void {
 }
 
 function exportsOf(statement: ts.Statement): number {
-  const modifiers = ts.canHaveModifiers(statement)
-    ? ts.getModifiers(statement)
-    : undefined;
+  const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
   if (!modifiers?.some(({ kind }) => kind === K.ExportKeyword)) return 0;
-  return ts.isVariableStatement(statement)
-    ? statement.declarationList.declarations.length
-    : 1;
+  return ts.isVariableStatement(statement) ? statement.declarationList.declarations.length : 1;
 }
 
 function countDeclarations(node: ts.Node, source: ts.SourceFile, size: CodeSize): void {
   if (ts.isClassDeclaration(node)) size.classes += 1;
-  if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node))
-    size.types += 1;
+  if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) size.types += 1;
   if (isFunction(node) && node.body) {
     const lineAt = (position: number): number =>
       source.getLineAndCharacterOfPosition(position).line;
@@ -152,8 +141,7 @@ function complexity(node: ts.Node): number {
   let branches = 1;
   const visit = (inner: ts.Node): void => {
     if (isFunction(inner)) return;
-    const isChoice =
-      ts.isBinaryExpression(inner) && CHOICES.has(inner.operatorToken.kind);
+    const isChoice = ts.isBinaryExpression(inner) && CHOICES.has(inner.operatorToken.kind);
     if (BRANCHES.has(inner.kind) || isChoice) branches += 1;
     ts.forEachChild(inner, visit);
   };

@@ -1,9 +1,9 @@
 import { type BatchWindow } from '../../src/core/batching/batch-window.js';
-import { RequestPriority } from '../../src/core/request/request-priority.js';
-import { type Plan, aDispatcher } from './marble-harness.js';
 import { type HeapItem, KeyedHeap } from '../../src/core/order/keyed-heap.js';
-import { FakeWorkers } from './fake-workers.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { DevicePolicy } from '../../src/worker/execution/device-policy.js';
+import { FakeWorkers } from './fake-workers.js';
+import { type Plan, aDispatcher } from './marble-harness.js';
 import { aRequest } from './requests.js';
 
 /**
@@ -92,9 +92,7 @@ export class DeviceModel {
   run(): DeviceModelReport {
     const { arrivals, forMs } = this.#options;
     if ('perMs' in arrivals) this.#independent(arrivals.perMs);
-    else
-      for (let caller = 0; caller < arrivals.callers; caller += 1)
-        this.#begin(caller, arrivals);
+    else for (let caller = 0; caller < arrivals.callers; caller += 1) this.#begin(caller, arrivals);
     while ((this.#events.keys[0] ?? Infinity) <= forMs) this.#step();
     return this.#report();
   }
@@ -121,10 +119,8 @@ export class DeviceModel {
 
   #report(): DeviceModelReport {
     const sorted = this.#latencies.sort((a, b) => a - b);
-    const at = (fraction: number): number =>
-      sorted[Math.floor(sorted.length * fraction)] ?? NaN;
-    const meanGroup =
-      this.#groups.reduce((sum, size) => sum + size, 0) / this.#groups.length;
+    const at = (fraction: number): number => sorted[Math.floor(sorted.length * fraction)] ?? NaN;
+    const meanGroup = this.#groups.reduce((sum, size) => sum + size, 0) / this.#groups.length;
     return {
       perSecond: (sorted.length / this.#options.forMs) * 1000,
       p50Ms: at(0.5),
@@ -137,10 +133,7 @@ export class DeviceModel {
   #arrive(): void {
     const id = `r${(this.#made += 1)}`;
     const { priority } = this.#options;
-    this.#dispatcher.submit(
-      aRequest(id, { priority, enqueuedAtMs: this.#nowMs }),
-      this.#nowMs,
-    );
+    this.#dispatcher.submit(aRequest(id, { priority, enqueuedAtMs: this.#nowMs }), this.#nowMs);
     this.#turn();
   }
 
@@ -187,8 +180,7 @@ export class DeviceModel {
         realtime: this.#isRealtime,
       };
       const untilMs = this.#device.waitsUntilMs(view, this.#nowMs);
-      if (untilMs !== undefined)
-        return this.#after(untilMs - this.#nowMs, () => this.#pump());
+      if (untilMs !== undefined) return this.#after(untilMs - this.#nowMs, () => this.#pump());
       this.#compute(this.#ready.splice(0, GROUP));
     }
     this.#device.over();

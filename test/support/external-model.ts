@@ -6,16 +6,7 @@ const SCRIPTED = fileURLToPath(new URL('./scripted-worker.mjs', import.meta.url)
 
 /** What starts `scripted-worker.mjs`; `args` may say `--fault NAME`. */
 export const scriptedCommand = (...args: readonly string[]): readonly string[] => [
-  ...[
-    process.execPath,
-    SCRIPTED,
-    '--model',
-    '{model}',
-    '--host',
-    '{host}',
-    '--port',
-    '{port}',
-  ],
+  ...[process.execPath, SCRIPTED, '--model', '{model}', '--host', '{host}', '--port', '{port}'],
   ...args,
 ];
 

@@ -24,11 +24,7 @@ export function fakeCommands(
  * Answers as a Python of that version: probes, `venv` (a copy of itself), `pip` (the
  * script `pip`), imports.
  */
-export const fakePython = ({
-  version = '3, 11',
-  venv = true,
-  pip = ':',
-} = {}): string => `
+export const fakePython = ({ version = '3, 11', venv = true, pip = ':' } = {}): string => `
 case "$1 $2" in
   "-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python";;
   "-m pip") ${pip};;

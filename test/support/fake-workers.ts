@@ -1,5 +1,4 @@
 import { type Observable, Subject } from 'rxjs';
-import { type Placement } from '../../src/core/request/scheduled-request.js';
 import { type Lease } from '../../src/core/dispatch/lease.js';
 import { SlotLedger } from '../../src/core/dispatch/slot-ledger.js';
 import {
@@ -7,6 +6,7 @@ import {
   type SlotOffer,
   type WorkerPort,
 } from '../../src/core/dispatch/worker.port.js';
+import { type Placement } from '../../src/core/request/scheduled-request.js';
 
 export interface FakeWorkerOptions {
   /** The model's name unless told. */
@@ -96,9 +96,8 @@ export class FakeWorkers implements WorkerPort {
 
   offer(model: string, { mostTogether }: Placement = {}): SlotOffer | undefined {
     let best: SlotOffer | undefined;
-    for (const { ready, workerId, maxBatch, inUse, busy, ledger } of this.#byModel.get(
-      model,
-    ) ?? []) {
+    for (const { ready, workerId, maxBatch, inUse, busy, ledger } of this.#byModel.get(model) ??
+      []) {
       const credits = ledger.creditsFor(mostTogether);
       if (!ready || credits.urgent === 0) continue;
       const isMore =

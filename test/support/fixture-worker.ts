@@ -5,6 +5,7 @@ import {
   type ServerDuplexStream,
   type ServerWritableStream,
 } from '@grpc/grpc-js';
+import { isErrorCode } from '../../src/contracts/errors/error-registry.js';
 import {
   encodeHealth,
   healthDefinition,
@@ -31,9 +32,8 @@ import {
   textToSpeechDefinition,
   type TextToSpeechServer,
 } from '../../src/contracts/grpc/tts.codec.js';
-import { callersId } from '../../src/core/request/request-key.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
-import { isErrorCode } from '../../src/contracts/errors/error-registry.js';
+import { callersId } from '../../src/core/request/request-key.js';
 
 /**
  * Sent as the prompt (or the text) of a request: tells the fixture what to do with it.
@@ -109,18 +109,15 @@ export class FixtureWorker extends EventEmitter {
     server.addService(speechToTextDefinition, this.#speechToText());
     server.addService(textToSpeechDefinition, this.#textToSpeech());
     const health: HealthServer = {
-      check: (_, answer) =>
-        answer(null, { status: this.serving ? SERVING : NOT_SERVING }),
+      check: (_, answer) => answer(null, { status: this.serving ? SERVING : NOT_SERVING }),
       watch: call => call.end(),
     };
     if (this.standardHealth) server.addService(healthDefinition, health);
     this.#server = server;
     FixtureWorker.started.add(this);
     return new Promise((resolve, reject) => {
-      server.bindAsync(
-        `${host}:${port}`,
-        ServerCredentials.createInsecure(),
-        (error, bound) => (error ? reject(error) : resolve(bound)),
+      server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
       );
     });
   }
@@ -133,8 +130,7 @@ export class FixtureWorker extends EventEmitter {
 
   /** @param id the caller's, or the whole key where several tenants use one id */
   release(id: string): void {
-    for (const [key, { release }] of this.#held)
-      if (key === id || callersId(key) === id) release();
+    for (const [key, { release }] of this.#held) if (key === id || callersId(key) === id) release();
   }
 
   releaseAll(): void {
@@ -183,8 +179,7 @@ export class FixtureWorker extends EventEmitter {
         answer(null, { acknowledged: held !== undefined });
       },
       health: (_, answer) => {
-        if (!this.mute)
-          answer(null, encodeHealth({ ...this.health, inFlight: this.#held.size }));
+        if (!this.mute) answer(null, encodeHealth({ ...this.health, inFlight: this.#held.size }));
       },
     };
   }
@@ -222,9 +217,7 @@ export class FixtureWorker extends EventEmitter {
     }
   }
 
-  async #speak(
-    call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>,
-  ): Promise<void> {
+  async #speak(call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>): Promise<void> {
     const { requestId, text } = call.request;
     try {
       call.write({
@@ -236,8 +229,7 @@ export class FixtureWorker extends EventEmitter {
       const chunks = text.startsWith('chunks:') ? Number(text.slice(7)) : 1;
       for (let written = 0; written < chunks; written += 1) {
         this.chunksWritten = written + 1;
-        if (!call.write({ message: { $case: 'audio', value: CHUNK } }))
-          await once(call, 'drain');
+        if (!call.write({ message: { $case: 'audio', value: CHUNK } })) await once(call, 'drain');
       }
       await this.#perform(requestId, text);
       call.write({
@@ -265,16 +257,14 @@ export class FixtureWorker extends EventEmitter {
     }
     // What is still buffered here would die with a kill -9: the answer means that all
     // lines are in the pipe.
-    if (verb === 'flood')
-      await new Promise(written => process.stderr.write('', written));
+    if (verb === 'flood') await new Promise(written => process.stderr.write('', written));
     if (verb === 'fail' && isErrorCode(argument))
       throw new DomainError(argument, 'as the script says', { param: 'x' });
   }
 
   #hold(requestId: string, deaf: boolean): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      const cancel = () =>
-        reject(new DomainError('request_cancelled', 'stopped at a checkpoint'));
+      const cancel = () => reject(new DomainError('request_cancelled', 'stopped at a checkpoint'));
       this.#held.set(requestId, {
         release: resolve,
         cancel: deaf ? () => undefined : cancel,

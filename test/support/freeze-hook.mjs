@@ -30,16 +30,7 @@ process.on('message', message => {
   order = { after: after && new RegExp(after), at: new RegExp(at), nth };
 });
 
-for (const name of [
-  'readFile',
-  'writeFile',
-  'rename',
-  'link',
-  'rm',
-  'unlink',
-  'open',
-  'readdir',
-]) {
+for (const name of ['readFile', 'writeFile', 'rename', 'link', 'rm', 'unlink', 'open', 'readdir']) {
   const real = fs[name];
   fs[name] = (...args) => {
     before(`${name} ${String(args[0])}`);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type NodeProcess } from './node-process.js';
 import { pause } from './waiting.js';
 

@@ -1,10 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import {
-  environmentName,
-  type SettingPath,
-} from '../../src/platform/config/settings.js';
+import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
 import { freePort } from './free-port.js';
 import { HttpConnection, type HttpReply } from './http-connection.js';
 import { plainRequest } from './http-request.js';
@@ -56,10 +53,7 @@ export class GatewayProcess implements AsyncDisposable {
       ...settings,
     };
     const env = Object.fromEntries(
-      Object.entries(overrides).map(([path, value]) => [
-        environmentName(path),
-        String(value),
-      ]),
+      Object.entries(overrides).map(([path, value]) => [environmentName(path), String(value)]),
     );
     const gateway = new GatewayProcess(
       new NodeProcess({
@@ -110,8 +104,6 @@ export class GatewayProcess implements AsyncDisposable {
     ) {
       if ((await this.call('GET', path)).status === 200) return;
     }
-    throw new Error(
-      `the gateway did not answer ${path} in 60 s:\n${await this.process.logTail()}`,
-    );
+    throw new Error(`the gateway did not answer ${path} in 60 s:\n${await this.process.logTail()}`);
   }
 }

@@ -43,9 +43,7 @@ export class GbnfSampler {
         return node.text;
       case 'class': {
         const [first, last] = this.#pick(node.ranges);
-        return String.fromCodePoint(
-          first + Math.floor(this.random() * (last - first + 1)),
-        );
+        return String.fromCodePoint(first + Math.floor(this.random() * (last - first + 1)));
       }
       case 'rule':
         return this.#write(this.#rules.get(node.name)!, depth + 1);
@@ -55,9 +53,7 @@ export class GbnfSampler {
           .join('');
       case 'repeat': {
         const more =
-          depth > DEEP
-            ? 0
-            : Math.min(node.most - node.least, Math.floor(this.random() ** 3 * 12));
+          depth > DEEP ? 0 : Math.min(node.most - node.least, Math.floor(this.random() ** 3 * 12));
         return Array.from({ length: node.least + more }, () =>
           this.#write(node.of, depth + 1),
         ).join('');
@@ -189,8 +185,7 @@ class Parser {
     if (sign === '*') return { type: 'repeat', of, least: 0, most: Infinity };
     if (sign === '+') return { type: 'repeat', of, least: 1, most: Infinity };
     if (sign === '?') return { type: 'repeat', of, least: 0, most: 1 };
-    const upper =
-      comma === undefined ? Number(least) : most === '' ? Infinity : Number(most);
+    const upper = comma === undefined ? Number(least) : most === '' ? Infinity : Number(most);
     return { type: 'repeat', of, least: Number(least), most: upper };
   }
 

@@ -67,14 +67,7 @@ export class GenerationHarness {
   nowMs = 0;
 
   constructor(options: HarnessOptions = {}) {
-    const {
-      blocks = 16,
-      blockTokens = 4,
-      ahead = false,
-      beforeRun,
-      itemError,
-      ...rest
-    } = options;
+    const { blocks = 16, blockTokens = 4, ahead = false, beforeRun, itemError, ...rest } = options;
     this.#ahead = ahead;
     this.#options = { ...YARD_DEFAULTS, ...rest };
     const cost = { fixedMs: 2, perTokenMs: 0.5, perPastTokenMs: 0.01 };
@@ -151,8 +144,7 @@ export class GenerationHarness {
   #plan(): void {
     const wakeMs = this.scheduler.nextWakeMs(this.nowMs);
     const plan = this.scheduler.plan(this.nowMs);
-    if (plan && wakeMs > this.nowMs && itemsOf(plan).length > 0)
-      this.#mustBeTimed(plan, wakeMs);
+    if (plan && wakeMs > this.nowMs && itemsOf(plan).length > 0) this.#mustBeTimed(plan, wakeMs);
     this.#fly(plan);
   }
 
@@ -199,8 +191,7 @@ export class GenerationHarness {
     const tokens = items.reduce((sum, item) => sum + item.count, 0);
     if (tokens > budget.maxTokens)
       throw new Error(`${tokens} tokens in a step of ${budget.maxTokens}.`);
-    if (items.length > maxRows)
-      throw new Error(`${items.length} items for ${maxRows} rows.`);
+    if (items.length > maxRows) throw new Error(`${items.length} items for ${maxRows} rows.`);
     if (new Set(items.map(({ request }) => request)).size !== items.length)
       throw new Error('Two items of one sequence.');
     for (const request of plan.leave) this.#expected.delete(request);
@@ -247,14 +238,7 @@ export class GenerationHarness {
     record.endedMs = this.nowMs;
   }
 
-  readonly #name = (request: ToyRequest): number =>
-    [...this.records.keys()].indexOf(request);
-  readonly #line = ({
-    request,
-    position,
-    count,
-    sample,
-    blocks,
-  }: StepItem<ToyRequest>): string =>
+  readonly #name = (request: ToyRequest): number => [...this.records.keys()].indexOf(request);
+  readonly #line = ({ request, position, count, sample, blocks }: StepItem<ToyRequest>): string =>
     `${this.#name(request)}@${position}+${count}${sample ? '!' : ''}[${blocks.join()}]`;
 }

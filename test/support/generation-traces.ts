@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { itemsOf, type StepItem } from '@switchyard/engine-api/generation-plan.js';
+import fc from 'fast-check';
 import { GenerationHarness, YARD_DEFAULTS } from './generation-harness.js';
 import { BackendDied } from './step-simulator.js';
 import { type ToyRequest } from './toy-model.js';
@@ -37,10 +37,7 @@ export const trace = fc.record({
   maxTokens: fc.integer({ min: 6, max: 24 }),
   headroomTokens: fc.constantFrom(0, 1, 4, 12),
   /** Runs that fail, and kill the process, by nobody's fault. */
-  failedRuns: fc.oneof(
-    fc.constant<number[]>([]),
-    fc.array(fc.nat(40), { maxLength: 4 }),
-  ),
+  failedRuns: fc.oneof(fc.constant<number[]>([]), fc.array(fc.nat(40), { maxLength: 4 })),
   deadRuns: fc.oneof(fc.constant<number[]>([]), fc.array(fc.nat(40), { maxLength: 2 })),
   arrivals: fc.array(arrival, { minLength: 1, maxLength: 14 }),
   ahead: fc.boolean(),
@@ -77,10 +74,7 @@ export interface Played {
   readonly hit: ReadonlySet<ToyRequest>;
 }
 
-type Check = (
-  harness: GenerationHarness,
-  plan: ReturnType<GenerationHarness['step']>,
-) => void;
+type Check = (harness: GenerationHarness, plan: ReturnType<GenerationHarness['step']>) => void;
 
 /**
  * Plays a whole history; the rules of `GenerationHarness` hold in each step, and `check`
@@ -95,9 +89,7 @@ export function play(history: Trace, check: Check = () => undefined): Played {
   ): boolean => {
     const fields = fieldsOf.get(request)!;
     return (
-      fields.fault === fault &&
-      position <= fields.faultAt &&
-      fields.faultAt < position + count
+      fields.fault === fault && position <= fields.faultAt && fields.faultAt < position + count
     );
   };
   const beforeRun = (items: readonly StepItem<ToyRequest>[]): void => {
@@ -108,8 +100,7 @@ export function play(history: Trace, check: Check = () => undefined): Played {
     if (items.some(item => covers(item, 'process')))
       throw new BackendDied('A request killed the process.');
     if (history.failedRuns.includes(runs)) throw new Error('A run failed.');
-    if (items.some(item => covers(item, 'run')))
-      throw new Error('A request spoiled the run.');
+    if (items.some(item => covers(item, 'run'))) throw new Error('A request spoiled the run.');
   };
   const { blocks, maxRows, headroomTokens, ahead } = history;
   const budget = {
@@ -158,16 +149,11 @@ class Actors {
   readonly #harness: GenerationHarness;
   readonly #fieldsOf: Map<ToyRequest, Fields>;
 
-  constructor(
-    { arrivals }: Trace,
-    harness: GenerationHarness,
-    fieldsOf: Map<ToyRequest, Fields>,
-  ) {
+  constructor({ arrivals }: Trace, harness: GenerationHarness, fieldsOf: Map<ToyRequest, Fields>) {
     this.#harness = harness;
     this.#fieldsOf = fieldsOf;
     let at = 0;
-    for (const fields of arrivals)
-      this.#script.push({ at: (at += fields.afterSteps), fields });
+    for (const fields of arrivals) this.#script.push({ at: (at += fields.afterSteps), fields });
   }
 
   isOver(step: number): boolean {
@@ -191,11 +177,9 @@ class Actors {
   }
 
   #submit(entry: { readonly fields: Fields; request?: ToyRequest }): void {
-    const { tenant, priorityClass, prompt, maxTokens, seed, deadlineAfterMs } =
-      entry.fields;
+    const { tenant, priorityClass, prompt, maxTokens, seed, deadlineAfterMs } = entry.fields;
     const arrivalMs = this.#harness.nowMs;
-    const deadline =
-      deadlineAfterMs === null ? {} : { deadlineMs: arrivalMs + deadlineAfterMs };
+    const deadline = deadlineAfterMs === null ? {} : { deadlineMs: arrivalMs + deadlineAfterMs };
     const request = {
       ...{ tenant, priorityClass, prompt, maxTokens, seed, arrivalMs },
       salt: `salt of ${tenant}`,
@@ -208,8 +192,7 @@ class Actors {
 
   #cancel(step: number, inStep: boolean): void {
     for (const { request, fields, at } of this.#script) {
-      if (!request || fields.cancelAtStep === null || fields.cancelInStep !== inStep)
-        continue;
+      if (!request || fields.cancelAtStep === null || fields.cancelInStep !== inStep) continue;
       const due = step >= at + fields.cancelAtStep && !this.cancelled.has(request);
       if (due && this.#harness.scheduler.cancel(request, 'consumer_gone'))
         this.cancelled.add(request);

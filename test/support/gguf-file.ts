@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 
 /** Value types of GGUF v3 that are written here. */
 export type GgufValue =
@@ -57,9 +57,7 @@ function headerOf(
   const begin = [Buffer.from('GGUF'), u32(3), u64(tensors.length), u64(entries.length)];
   // Not pushed one by one: a large vocabulary has more parts than a call
   // may have arguments.
-  const parts = begin.concat(
-    ...entries.map(([name, value]) => [text(name), ...valueOf(value)]),
-  );
+  const parts = begin.concat(...entries.map(([name, value]) => [text(name), ...valueOf(value)]));
   let offset = 0;
   for (const tensor of tensors) {
     parts.push(
@@ -86,31 +84,15 @@ function valueOf(field: GgufValue): Buffer[] {
     case 'text':
       return [u32(CODE.text), text(field.value)];
     case 'texts':
-      return [
-        u32(CODE.list),
-        u32(CODE.text),
-        u64(field.value.length),
-        ...field.value.map(text),
-      ];
+      return [u32(CODE.list), u32(CODE.text), u64(field.value.length), ...field.value.map(text)];
     case 'f32s':
-      return [
-        u32(CODE.list),
-        u32(CODE.f32),
-        u64(field.value.length),
-        ...field.value.map(f32),
-      ];
+      return [u32(CODE.list), u32(CODE.f32), u64(field.value.length), ...field.value.map(f32)];
     case 'i32s':
-      return [
-        u32(CODE.list),
-        u32(CODE.i32),
-        u64(field.value.length),
-        ...field.value.map(u32),
-      ];
+      return [u32(CODE.list), u32(CODE.i32), u64(field.value.length), ...field.value.map(u32)];
   }
 }
 
-const padding = (length: number): number =>
-  (ALIGNMENT - (length % ALIGNMENT)) % ALIGNMENT;
+const padding = (length: number): number => (ALIGNMENT - (length % ALIGNMENT)) % ALIGNMENT;
 
 function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);

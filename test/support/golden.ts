@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { openApiDocument } from '../../scripts/console/openapi-document.js';
-import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
-import { program } from '../../src/cli/program.js';
 import { helpOf, leafCommands } from '../../scripts/docs/command-tree.js';
+import { program } from '../../src/cli/program.js';
 import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
 import {
   environmentName,
@@ -12,6 +11,7 @@ import {
   settingDefinition,
 } from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
+import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 
 /**
  * What users and other programs depend on. A change of the code that is not meant to
@@ -35,8 +35,7 @@ export const GOLDEN_NAMES: readonly string[] = Object.keys(FACES);
 /** The text that belongs into `test/golden/NAME`. */
 export async function goldenText(name: string): Promise<string> {
   const face = FACES[name];
-  if (!face)
-    throw new Error(`no golden file ${name}; known: ${GOLDEN_NAMES.join(', ')}`);
+  if (!face) throw new Error(`no golden file ${name}; known: ${GOLDEN_NAMES.join(', ')}`);
   return face();
 }
 

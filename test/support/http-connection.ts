@@ -98,8 +98,7 @@ const headerPatterns = new Map<string, RegExp>();
 /** Value of a header of the answer, or undefined. */
 export function replyHeader(reply: HttpReply, name: string): string | undefined {
   let pattern = headerPatterns.get(name);
-  if (!pattern)
-    headerPatterns.set(name, (pattern = new RegExp(`\\r\\n${name}: ([^\\r]*)`, 'i')));
+  if (!pattern) headerPatterns.set(name, (pattern = new RegExp(`\\r\\n${name}: ([^\\r]*)`, 'i')));
   return pattern.exec(reply.head)?.[1];
 }
 
@@ -111,9 +110,7 @@ function parseReply(bytes: Buffer): Omit<HttpReply, 'firstMs'> | undefined {
   if (headEnd < 0) return undefined;
   const head = bytes.toString('latin1', 0, headEnd);
   const body = bytes.subarray(headEnd + HEAD_END.length);
-  return bodyComplete(head, body)
-    ? { status: Number(head.slice(9, 12)), head, body }
-    : undefined;
+  return bodyComplete(head, body) ? { status: Number(head.slice(9, 12)), head, body } : undefined;
 }
 
 function bodyComplete(head: string, body: Buffer): boolean {

@@ -32,9 +32,7 @@ export function transcriptionRequest(upload: TranscriptionUpload): Buffer {
 
 /** A request without a body. */
 export function plainRequest(method: 'GET' | 'POST', path: string): Buffer {
-  return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`,
-  );
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`);
 }
 
 export const WAV_SECONDS = 0.1;

@@ -111,29 +111,20 @@ export class HubServer implements AsyncDisposable {
       authorization,
     });
     const { token } = this.options;
-    if (
-      token !== undefined &&
-      !path.startsWith('/cdn/') &&
-      authorization !== `Bearer ${token}`
-    ) {
+    if (token !== undefined && !path.startsWith('/cdn/') && authorization !== `Bearer ${token}`) {
       return void response.writeHead(401, { 'x-error-code': 'GatedRepo' }).end();
     }
-    if (path.startsWith(`/api/models/${this.repository}/revision/`))
-      return this.#api(response);
+    if (path.startsWith(`/api/models/${this.repository}/revision/`)) return this.#api(response);
     const file = /\/resolve\/[^/]+\/(.+)$/.exec(path)?.[1];
     if (file !== undefined)
-      return void response
-        .writeHead(302, { location: `/cdn/${encodeURIComponent(file)}` })
-        .end();
-    if (path.startsWith('/cdn/'))
-      return this.#file(path.slice('/cdn/'.length), request, response);
+      return void response.writeHead(302, { location: `/cdn/${encodeURIComponent(file)}` }).end();
+    if (path.startsWith('/cdn/')) return this.#file(path.slice('/cdn/'.length), request, response);
     response.writeHead(404).end();
   }
 
   #api(response: http.ServerResponse): void {
     const step = this.#steps.get('api')?.shift();
-    if (step?.kind === 'status')
-      return void response.writeHead(step.status, step.headers).end();
+    if (step?.kind === 'status') return void response.writeHead(step.status, step.headers).end();
     const siblings = [...this.files].map(([rfilename, bytes]) => {
       const { sha256, ...names } = this.announced.get(rfilename) ?? {};
       const isLarge = !rfilename.endsWith('.json');
@@ -150,26 +141,18 @@ export class HubServer implements AsyncDisposable {
     response.end(JSON.stringify({ id: this.repository, sha: 'c0ffee', siblings }));
   }
 
-  #file(
-    path: string,
-    { headers }: http.IncomingMessage,
-    response: http.ServerResponse,
-  ): void {
+  #file(path: string, { headers }: http.IncomingMessage, response: http.ServerResponse): void {
     const bytes = this.files.get(path);
     const step = this.#steps.get(path)?.shift();
-    if (step?.kind === 'status')
-      return void response.writeHead(step.status, step.headers).end();
+    if (step?.kind === 'status') return void response.writeHead(step.status, step.headers).end();
     if (step?.kind === 'endless')
       return void Readable.from(endless()).pipe(response.writeHead(200, step.headers));
     if (!bytes) return void response.writeHead(404).end();
     if (step?.kind === 'body')
-      return void response
-        .writeHead(200, { 'content-length': step.body.length })
-        .end(step.body);
+      return void response.writeHead(200, { 'content-length': step.body.length }).end(step.body);
     const etag = `"${sha('md5', bytes)}"`;
     const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
-    const partial =
-      from > 0 && (headers['if-range'] === undefined || headers['if-range'] === etag);
+    const partial = from > 0 && (headers['if-range'] === undefined || headers['if-range'] === etag);
     if (partial && from >= bytes.length) {
       return void response
         .writeHead(416, { etag, 'content-range': `bytes */${bytes.length}` })

@@ -24,10 +24,7 @@ afterAll(async () => {
   killGuarded();
   for (const worker of FixtureWorker.started) worker.stop();
   let limit: NodeJS.Timeout | undefined;
-  await Promise.race([
-    stopping,
-    new Promise(expired => (limit = setTimeout(expired, LIMIT_MS))),
-  ]);
+  await Promise.race([stopping, new Promise(expired => (limit = setTimeout(expired, LIMIT_MS)))]);
   clearTimeout(limit);
   stops.clear();
 });

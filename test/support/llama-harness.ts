@@ -1,15 +1,15 @@
-import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationPlan, itemsOf } from '@switchyard/engine-api/generation-plan.js';
-import { GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
-import { type GenerationOptions } from '../../src/core/iteration/running-set.js';
-import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { type LlamaOptions } from '@switchyard/engine-llama-cpp/options.js';
+import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
 import {
   type Drawn,
   type Sampling,
   type TextOutcome,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
+import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
+import { type LlamaOptions } from '@switchyard/engine-llama-cpp/options.js';
+import { GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
+import { type GenerationOptions } from '../../src/core/iteration/running-set.js';
 import { llamaModel } from './llama-model.js';
 
 export const GREEDY: Sampling = {
@@ -17,9 +17,7 @@ export const GREEDY: Sampling = {
   ...{ frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 },
 };
 
-export async function llamaBackend(
-  changes: Partial<LlamaOptions> = {},
-): Promise<LlamaBackend> {
+export async function llamaBackend(changes: Partial<LlamaOptions> = {}): Promise<LlamaBackend> {
   const backend = new LlamaBackend({
     ...{
       modelFile: await llamaModel(),

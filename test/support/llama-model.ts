@@ -164,18 +164,10 @@ function tensorsOf(shape: LlamaShape): GgufTensor[] {
   const words = vocabularyOf(shape).length;
   const keys = (width / heads) * keyHeads;
   const normal = normalNumbers(seed);
-  const matrix = (
-    name: string,
-    inputs: number,
-    outputs: number,
-    gain = 1,
-  ): GgufTensor => {
+  const matrix = (name: string, inputs: number, outputs: number, gain = 1): GgufTensor => {
     const tensor = { name, shape: [inputs, outputs] };
     const values = (): Float32Array =>
-      Float32Array.from(
-        { length: sizeOf(tensor) },
-        () => (normal() * gain) / Math.sqrt(inputs),
-      );
+      Float32Array.from({ length: sizeOf(tensor) }, () => (normal() * gain) / Math.sqrt(inputs));
     return { ...tensor, values };
   };
   const ones = (name: string): GgufTensor => ({
@@ -211,6 +203,5 @@ function normalNumbers(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
-  return () =>
-    Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+  return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
 }

@@ -72,9 +72,7 @@ export function describePlan({ members, reason }: Plan): string {
 export class MarbleHarness {
   readonly workers = new FakeWorkers();
   readonly plans: Plan[] = [];
-  readonly #scheduler = new TestScheduler((actual, expected) =>
-    expect(actual).toEqual(expected),
-  );
+  readonly #scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
   readonly #timers: WindowTimers;
   readonly #sent = new Subject<string>();
   readonly #harness: ReturnType<typeof aDispatcher>;
@@ -83,10 +81,7 @@ export class MarbleHarness {
 
   constructor(options: HarnessOptions = {}) {
     this.#harness = aDispatcher(this.workers, options);
-    this.#timers = new WindowTimers(
-      { nowMs: () => this.#scheduler.now() },
-      this.#scheduler,
-    );
+    this.#timers = new WindowTimers({ nowMs: () => this.#scheduler.now() }, this.#scheduler);
   }
 
   get dispatcher(): Dispatcher {
@@ -127,12 +122,8 @@ export class MarbleHarness {
 
   #arrive(id: string, model: string): void {
     const nowMs = this.#scheduler.now();
-    const priority =
-      id === id.toUpperCase() ? RequestPriority.REALTIME : RequestPriority.BATCH;
-    this.dispatcher.submit(
-      aRequest(id, { model, priority, enqueuedAtMs: nowMs }),
-      nowMs,
-    );
+    const priority = id === id.toUpperCase() ? RequestPriority.REALTIME : RequestPriority.BATCH;
+    this.dispatcher.submit(aRequest(id, { model, priority, enqueuedAtMs: nowMs }), nowMs);
     this.#turn();
   }
 

@@ -15,10 +15,7 @@ export async function metricValues(name: string): Promise<Record<string, number>
   const read = found.filter(({ metricName }) => !metricName?.endsWith('_bucket'));
   return Object.fromEntries(
     read.map(({ metricName = '', labels, value }) => [
-      [
-        ...Object.values(labels),
-        ...(/_(sum|count)$/.exec(metricName)?.slice(1) ?? []),
-      ].join(' '),
+      [...Object.values(labels), ...(/_(sum|count)$/.exec(metricName)?.slice(1) ?? [])].join(' '),
       value,
     ]),
   );

@@ -31,12 +31,7 @@ export class NodeProcess implements AsyncDisposable {
     this.#logFile = join(options.folder, `${options.name}.log`);
     this.child = spawn(
       process.execPath,
-      [
-        ...(options.flags ?? []),
-        ...nodeFlags(options),
-        options.script,
-        ...(options.args ?? []),
-      ],
+      [...(options.flags ?? []), ...nodeFlags(options), options.script, ...(options.args ?? [])],
       {
         env: { ...process.env, ...options.env },
         cwd: options.cwd,

@@ -86,13 +86,7 @@ export class OidcIssuer implements AsyncDisposable {
     this.#served = [jwk];
   }
 
-  token({
-    claims = {},
-    alg,
-    kid,
-    signWith,
-    expiresInS = 300,
-  }: TokenWish = {}): Promise<string> {
+  token({ claims = {}, alg, kid, signWith, expiresInS = 300 }: TokenWish = {}): Promise<string> {
     const nowS = Math.floor(Date.now() / 1000);
     const payload = {
       iss: this.issuer,

@@ -1,8 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import {
-  type ResponseEvent,
-  type ResponseObject,
-} from '../../src/contracts/openai/responses.js';
+import { type ResponseEvent, type ResponseObject } from '../../src/contracts/openai/responses.js';
 import { faultsOfEvents, faultsOfResponse } from './response-schema.js';
 
 /**
@@ -25,11 +22,7 @@ interface Envelope {
 
 export const QUESTION = 'what does a switchyard do?';
 
-const send = (
-  { url }: OpenResponsesTarget,
-  body: object | string,
-  path = '',
-): Promise<Response> =>
+const send = ({ url }: OpenResponsesTarget, body: object | string, path = ''): Promise<Response> =>
   fetch(`${url}/v1/responses${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -37,10 +30,7 @@ const send = (
   });
 
 /** A response that keeps to the schema. */
-export async function made(
-  target: OpenResponsesTarget,
-  fields: object,
-): Promise<ResponseObject> {
+export async function made(target: OpenResponsesTarget, fields: object): Promise<ResponseObject> {
   const answer = await send(target, { model: target.text, input: QUESTION, ...fields });
   const body = (await answer.json()) as ResponseObject;
   equal(answer.status, 200, JSON.stringify(body));

@@ -11,7 +11,6 @@ import {
   type ResponseEvent,
   type ResponseObject,
 } from '../../src/contracts/openai/responses.js';
-import { faultsOfEvents } from './response-schema.js';
 import {
   compacted,
   made,
@@ -20,6 +19,7 @@ import {
   refused,
   streamed,
 } from './open-responses-client.js';
+import { faultsOfEvents } from './response-schema.js';
 
 export interface OpenResponsesCase {
   /** Of the public specification, in short. */
@@ -96,8 +96,7 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       ];
       equal((await made(target, { input })).status, 'completed');
       equal(
-        (await made(target, { model: target.tools, input, max_output_tokens: 16 }))
-          .object,
+        (await made(target, { model: target.tools, input, max_output_tokens: 16 })).object,
         'response',
       );
     },
@@ -183,9 +182,7 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       deepEqual((done.item as { content: unknown }).content, [
         { type: 'output_text', text: deltas, annotations: [], logprobs: [] },
       ]);
-      const ids = new Set(
-        inItem.map(event => ('item_id' in event ? event.item_id : done.item.id)),
-      );
+      const ids = new Set(inItem.map(event => ('item_id' in event ? event.item_id : done.item.id)));
       deepEqual([...ids], [done.item.id]);
     },
   },
@@ -199,16 +196,10 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
         'function_call_arguments.delta',
         'function_call_arguments.done',
       ];
-      deepEqual(
-        [...new Set(typesOf(events.slice(2, -1)))],
-        [...types, 'output_item.done'],
-      );
+      deepEqual([...new Set(typesOf(events.slice(2, -1)))], [...types, 'output_item.done']);
       const added = events[2] as ResponseEvent & { item: ResponseItem };
       const [call] = callsIn(response);
-      deepEqual('name' in added.item && [added.item.name, added.item.id], [
-        call!.name,
-        call!.id,
-      ]);
+      deepEqual('name' in added.item && [added.item.name, added.item.id], [call!.name, call!.id]);
     },
   },
   {
@@ -259,10 +250,7 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
   {
     rule: '`tool_choice: none` calls nothing',
     run: async target =>
-      deepEqual(
-        callsIn(await calling(target, { tool_choice: 'none', max_output_tokens: 16 })),
-        [],
-      ),
+      deepEqual(callsIn(await calling(target, { tool_choice: 'none', max_output_tokens: 16 })), []),
   },
   {
     rule: '`allowed_tools` bounds the calls, in the modes auto, required and none',
@@ -330,11 +318,7 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       const first = await made(target, { model: target.tools, max_output_tokens: 16 });
       const next = { model: target.tools, max_output_tokens: 16 };
       const stored = await made(target, { ...next, previous_response_id: first.id });
-      const input = [
-        message('user', QUESTION),
-        ...first.output,
-        message('user', QUESTION),
-      ];
+      const input = [message('user', QUESTION), ...first.output, message('user', QUESTION)];
       equal(
         stored.usage!.input_tokens,
         (await made(target, { ...next, input })).usage!.input_tokens,
@@ -391,9 +375,7 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       const { logprobs } = partOf(output[0]);
       ok(
         logprobs.length > 0 &&
-          logprobs.every(
-            token => (token as { top_logprobs: unknown[] }).top_logprobs.length === 2,
-          ),
+          logprobs.every(token => (token as { top_logprobs: unknown[] }).top_logprobs.length === 2),
       );
     },
   },
@@ -467,9 +449,7 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
   {
     rule: 'Bounds: 16 tokens at least, 20 `top_logprobs`, 16 labels, 64 characters of identifiers, names of functions',
     run: async target => {
-      const labels = Object.fromEntries(
-        Array.from({ length: 17 }, (_, at) => [`k${at}`, 'v']),
-      );
+      const labels = Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`k${at}`, 'v']));
       const wrong = {
         max_output_tokens: 15,
         top_logprobs: 21,
@@ -481,10 +461,7 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
         prompt_cache_key: 'x'.repeat(65),
         temperature: 2.5,
       }))
-        match(
-          (await refused(target, 400, { [name]: value })).param ?? '',
-          new RegExp(`^${name}`),
-        );
+        match((await refused(target, 400, { [name]: value })).param ?? '', new RegExp(`^${name}`));
       for (const name of ['', 'a b', 'x'.repeat(129)])
         equal(
           (await refused(target, 400, { tools: [{ ...weather, name }] })).param,
@@ -552,10 +529,7 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
 ];
 
 /** What the specification has and this server does not, and why. */
-export const OPEN_RESPONSES_OTHERS: readonly (readonly [
-  rule: string,
-  result: string,
-])[] = [
+export const OPEN_RESPONSES_OTHERS: readonly (readonly [rule: string, result: string])[] = [
   [
     '`input_image`',
     'not applicable: passed to models behind other servers; local models read text',
@@ -568,19 +542,13 @@ export const OPEN_RESPONSES_OTHERS: readonly (readonly [
     '`conversation` (MAY)',
     'not applicable: conversations are chains of `previous_response_id`; refused by name',
   ],
-  [
-    'Hosted tools: file search, web search, MCP',
-    'not applicable: functions only; refused by name',
-  ],
+  ['Hosted tools: file search, web search, MCP', 'not applicable: functions only; refused by name'],
   ['Items and events of providers have a prefix', 'not applicable: none are added'],
   [
     '`encrypted_content`, summaries of reasoning (MAY)',
     'not applicable: reasoning is plain text in `content`',
   ],
-  [
-    '`truncation: auto` (MAY)',
-    'not applicable: nothing is dropped; reported as ignored',
-  ],
+  ['`truncation: auto` (MAY)', 'not applicable: nothing is dropped; reported as ignored'],
   [
     'Events `response.reasoning.delta` and `.done`',
     'differs: `response.reasoning_text.*`, as the official SDKs know them (models behind other servers only)',

@@ -62,14 +62,9 @@ export function transcriptOf(
 }
 
 /** A tone of 15 characters per second. */
-export function* speechOf({
-  input,
-  speed = 1,
-}: Record<string, unknown>): Generator<Buffer> {
+export function* speechOf({ input, speed = 1 }: Record<string, unknown>): Generator<Buffer> {
   const samples = Math.ceil((SPEECH_RATE * String(input).length) / 15 / Number(speed));
   const all = Buffer.alloc(samples * 2);
-  for (let i = 0; i < samples; i++)
-    all.writeInt16LE(Math.round(8000 * Math.sin(i / 8)), i * 2);
-  for (let at = 0; at < all.length; at += PART_BYTES)
-    yield all.subarray(at, at + PART_BYTES);
+  for (let i = 0; i < samples; i++) all.writeInt16LE(Math.round(8000 * Math.sin(i / 8)), i * 2);
+  for (let at = 0; at < all.length; at += PART_BYTES) yield all.subarray(at, at + PART_BYTES);
 }

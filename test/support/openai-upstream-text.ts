@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type ServerResponse } from 'node:http';
-import { createHash } from 'node:crypto';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -113,9 +113,7 @@ function* chunksOf(body: Body, chat: boolean): Generator<object> {
   }
   yield {
     ...head,
-    choices: [
-      { index: 0, ...(chat ? { delta: {} } : { text: '' }), finish_reason: 'stop' },
-    ],
+    choices: [{ index: 0, ...(chat ? { delta: {} } : { text: '' }), finish_reason: 'stop' }],
   };
   const { include_usage } = (body.stream_options ?? {}) as { include_usage?: boolean };
   if (include_usage) yield { ...head, choices: [], usage };

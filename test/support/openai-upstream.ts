@@ -161,10 +161,7 @@ export class OpenAiUpstream implements AsyncDisposable {
     await once(this.server, 'close').catch(() => undefined);
   }
 
-  async #serve(
-    request: http.IncomingMessage,
-    response: http.ServerResponse,
-  ): Promise<void> {
+  async #serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const call = new SeenCall(request.method!, request.url!, request.headers, response);
     this.calls.push(call);
     for (const wake of this.#waiting.splice(0)) wake();
@@ -248,9 +245,7 @@ async function play(
       response.destroy();
       return;
     case 'parts':
-      response
-        .writeHead(200, { 'content-type': step.type ?? 'audio/pcm' })
-        .flushHeaders();
+      response.writeHead(200, { 'content-type': step.type ?? 'audio/pcm' }).flushHeaders();
       for (const part of step.parts) {
         await call.passed();
         await new Promise(sent => response.write(part, sent));
@@ -273,23 +268,17 @@ async function answerTranscript(
   sendJson(response, transcriptOf(heard, { form, translated }));
 }
 
-async function answerSpeech(
-  call: SeenCall,
-  response: http.ServerResponse,
-): Promise<void> {
+async function answerSpeech(call: SeenCall, response: http.ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'audio/pcm' });
   for (const part of speechOf(call.json())) {
     if (response.destroyed) return;
-    if (!response.write(part))
-      await Promise.race([once(response, 'drain'), call.closed.passed]);
+    if (!response.write(part)) await Promise.race([once(response, 'drain'), call.closed.passed]);
   }
   response.end();
 }
 
 function sendJson(response: http.ServerResponse, body: unknown, status = 200): void {
-  response
-    .writeHead(status, { 'content-type': 'application/json' })
-    .end(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 function sendError(

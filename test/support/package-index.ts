@@ -64,10 +64,7 @@ export class PackageIndex implements AsyncDisposable {
     parts: Readonly<Record<string, readonly [file: string, bytes: Buffer]>>,
   ): MirrorPackage {
     const version = '1.0.0';
-    const path = join(
-      this.folder,
-      `${name.replaceAll('-', '_')}-1.0.0-py3-none-any.whl`,
-    );
+    const path = join(this.folder, `${name.replaceAll('-', '_')}-1.0.0-py3-none-any.whl`);
     const files = Object.entries(parts).map(([member, [, bytes]]) => [
       member,
       bytes.toString('base64'),
@@ -78,9 +75,7 @@ export class PackageIndex implements AsyncDisposable {
     return {
       ...{ name, version, bytes: wheel.length },
       sha256: createHash('sha256').update(wheel).digest('hex'),
-      members: Object.fromEntries(
-        Object.entries(parts).map(([member, [file]]) => [member, file]),
-      ),
+      members: Object.fromEntries(Object.entries(parts).map(([member, [file]]) => [member, file])),
     };
   }
 

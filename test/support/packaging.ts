@@ -17,18 +17,14 @@ export function dockerStages(file: string): DockerStage[] {
   const stages: { name: string; from: string; instructions: string[] }[] = [];
   for (const line of lines) {
     const [, from, name] = /^FROM (\S+) AS (\S+)$/.exec(line) ?? [];
-    if (from !== undefined && name !== undefined)
-      stages.push({ name, from, instructions: [] });
+    if (from !== undefined && name !== undefined) stages.push({ name, from, instructions: [] });
     else stages.at(-1)?.instructions.push(line.trim());
   }
   return stages;
 }
 
 /** The instructions of a stage and of those it stands on, in the order they act. */
-export function inherited(
-  stages: readonly DockerStage[],
-  name: string,
-): readonly string[] {
+export function inherited(stages: readonly DockerStage[], name: string): readonly string[] {
   const stage = stages.find(candidate => candidate.name === name);
   return stage ? [...inherited(stages, stage.from), ...stage.instructions] : [];
 }
@@ -71,9 +67,7 @@ function imports(source: string): string[] {
 function onlyTypes(names: string): boolean {
   const [, list] = /^\{([^}]*)\}\s*from\s*$/.exec(names.trim() + ' ') ?? [];
   return (
-    list
-      ?.split(',')
-      .every(name => name.trim() === '' || name.trim().startsWith('type ')) ?? false
+    list?.split(',').every(name => name.trim() === '' || name.trim().startsWith('type ')) ?? false
   );
 }
 
@@ -100,8 +94,8 @@ const FUNCTIONS = ['histogram_quantile', 'label_values'];
 
 /** Labels that an expression groups by or asks for. */
 export function labelsOf(expression: string): string[] {
-  const groups = [...expression.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(
-    ([, names = '']) => names.split(','),
+  const groups = [...expression.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(([, names = '']) =>
+    names.split(','),
   );
   const matchers = [...expression.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(
     ([, name = '']) => name,
@@ -110,9 +104,7 @@ export function labelsOf(expression: string): string[] {
 }
 
 export const environmentNames = (text: string): string[] => [
-  ...new Set(
-    [...text.matchAll(/\bSWITCHYARD_[A-Z0-9_]+[A-Z0-9]\b/g)].map(([name]) => name),
-  ),
+  ...new Set([...text.matchAll(/\bSWITCHYARD_[A-Z0-9_]+[A-Z0-9]\b/g)].map(([name]) => name)),
 ];
 
 /** Where helm was put by `npm run lint:packaging`, or the one of this machine. */

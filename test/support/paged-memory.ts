@@ -1,7 +1,4 @@
-import {
-  type KvMemory,
-  type MemoryRequest,
-} from '@switchyard/engine-api/generation-request.js';
+import { type KvMemory, type MemoryRequest } from '@switchyard/engine-api/generation-request.js';
 import { PrefixIndex } from './prefix-index.js';
 
 export interface PagedMemoryOptions {
@@ -40,10 +37,7 @@ export class PagedMemory<K> implements KvMemory<K> {
 
   constructor(private readonly options: PagedMemoryOptions) {
     this.#references = new Uint32Array(options.blocks);
-    this.#blank = Array.from(
-      { length: options.blocks },
-      (_, index) => options.blocks - 1 - index,
-    );
+    this.#blank = Array.from({ length: options.blocks }, (_, index) => options.blocks - 1 - index);
   }
 
   get blocks(): number {
@@ -71,8 +65,7 @@ export class PagedMemory<K> implements KvMemory<K> {
   }
 
   heldAlone(key: K): number {
-    return this.#holding(key).blocks.filter(block => this.#references[block] === 1)
-      .length;
+    return this.#holding(key).blocks.filter(block => this.#references[block] === 1).length;
   }
 
   allocate(key: K, { salt, tokens, capacity }: MemoryRequest): number | undefined {
@@ -83,10 +76,7 @@ export class PagedMemory<K> implements KvMemory<K> {
     const revived = shared.filter(block => this.#references[block] === 0).length;
     if (fresh > this.available - revived) return undefined;
     for (const block of shared) this.#hold(block);
-    const blocks = [
-      ...shared,
-      ...Array.from({ length: Math.max(0, fresh) }, () => this.#fresh()),
-    ];
+    const blocks = [...shared, ...Array.from({ length: Math.max(0, fresh) }, () => this.#fresh())];
     const computed = shared.length * this.blockTokens;
     this.#holdings.set(key, {
       salt,
@@ -157,9 +147,7 @@ export class PagedMemory<K> implements KvMemory<K> {
       );
     counted.forEach((count, block) => {
       if (count !== this.#references[block])
-        throw new Error(
-          `Block ${block} has ${count} holders; counted ${this.#references[block]}.`,
-        );
+        throw new Error(`Block ${block} has ${count} holders; counted ${this.#references[block]}.`);
     });
   }
 

@@ -4,8 +4,8 @@ import { Logger } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { systemResolver } from '../../src/gateway/worker-pool/address-watch.js';
-import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-location.js';
+import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import {
   type AudioSource,
   type SynthesizeTask,
@@ -110,8 +110,7 @@ export async function workerThat(
   );
 }
 
-export const isReady = ({ state }: WorkerView): boolean =>
-  state === 'ready' || state === 'busy';
+export const isReady = ({ state }: WorkerView): boolean => state === 'ready' || state === 'busy';
 
 let made = 0;
 
@@ -141,10 +140,7 @@ export const transcribe = (
     id,
   );
 
-export const transcribeTask = (
-  prompt: string,
-  bytes: () => Promise<Buffer>,
-): TranscribeTask => ({
+export const transcribeTask = (prompt: string, bytes: () => Promise<Buffer>): TranscribeTask => ({
   ...PLAIN_TRANSCRIPTION,
   kind: 'transcribe',
   audio: audioSource(bytes),
@@ -170,10 +166,7 @@ export interface HeardSpeech {
 }
 
 /** A synthesis that the fixture treats as `text` says. */
-export function synthesize(
-  text: string,
-  audio: Writable = new PassThrough(),
-): HeardSpeech {
+export function synthesize(text: string, audio: Writable = new PassThrough()): HeardSpeech {
   const headers: HeardSpeech['headers'] = [];
   const sink = {
     header: (header: HeardSpeech['headers'][number]) => void headers.push(header),

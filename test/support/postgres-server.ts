@@ -1,13 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -160,13 +153,7 @@ export class PostgresServer implements AsyncDisposable {
 
   #accepts(): boolean {
     try {
-      execFileSync(binary('pg_isready'), [
-        '-q',
-        '-h',
-        '127.0.0.1',
-        '-p',
-        String(this.port),
-      ]);
+      execFileSync(binary('pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(this.port)]);
       return true;
     } catch {
       return false;

@@ -8,18 +8,11 @@ import { type CodeSize, sizeByArea, sumOf } from './code-size.js';
 const BUDGET = 'config/size-budget.json';
 const budget = JSON.parse(readFileSync(BUDGET, 'utf8')) as Record<string, number>;
 const areas = sizeByArea();
-const names = Object.keys(areas).sort(
-  (a, b) => (areas[b]?.tokens ?? 0) - (areas[a]?.tokens ?? 0),
-);
+const names = Object.keys(areas).sort((a, b) => (areas[b]?.tokens ?? 0) - (areas[a]?.tokens ?? 0));
 
 const row = (cells: readonly (string | number)[]): string =>
-  cells
-    .map((cell, at) => (at === 0 ? String(cell).padEnd(22) : String(cell).padStart(9)))
-    .join('');
-const cellsOf = (
-  size: CodeSize,
-  limit: number | string,
-): readonly (string | number)[] => [
+  cells.map((cell, at) => (at === 0 ? String(cell).padEnd(22) : String(cell).padStart(9))).join('');
+const cellsOf = (size: CodeSize, limit: number | string): readonly (string | number)[] => [
   ...[
     size.tokens,
     limit,
@@ -43,20 +36,13 @@ console.log(
     '>10 ways',
   ]),
 );
-for (const name of names)
-  console.log(row([name, ...cellsOf(areas[name]!, budget[name] ?? '-')]));
-const product = sumOf(
-  names.filter(name => name !== 'elsewhere').map(name => areas[name]!),
-);
+for (const name of names) console.log(row([name, ...cellsOf(areas[name]!, budget[name] ?? '-')]));
+const product = sumOf(names.filter(name => name !== 'elsewhere').map(name => areas[name]!));
 console.log(row(['src and packages', ...cellsOf(product, '')]));
 
 if (process.argv.includes('--write')) {
   const lowered = names.map(
-    name =>
-      [name, Math.min(areas[name]?.tokens ?? 0, budget[name] ?? Infinity)] as const,
+    name => [name, Math.min(areas[name]?.tokens ?? 0, budget[name] ?? Infinity)] as const,
   );
-  writeFileSync(
-    BUDGET,
-    `${JSON.stringify(Object.fromEntries([...lowered].sort()), null, 2)}\n`,
-  );
+  writeFileSync(BUDGET, `${JSON.stringify(Object.fromEntries([...lowered].sort()), null, 2)}\n`);
 }

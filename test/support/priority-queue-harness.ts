@@ -22,17 +22,14 @@ export class PriorityQueueHarness {
   /** Takes one request: the head of the best lane whose model is not held back. */
   takeOne(nowMs: number, heldModels: readonly string[] = []): string | undefined {
     return this.queue.pick(nowMs, lane =>
-      heldModels.includes(lane.model)
-        ? undefined
-        : this.queue.take(lane, 1).map(({ id }) => id)[0],
+      heldModels.includes(lane.model) ? undefined : this.queue.take(lane, 1).map(({ id }) => id)[0],
     );
   }
 
   /** Ids in the order in which they are taken. */
   takeAll(nowMs: number): string {
     let order = '';
-    for (let id = this.takeOne(nowMs); id !== undefined; id = this.takeOne(nowMs))
-      order += id;
+    for (let id = this.takeOne(nowMs); id !== undefined; id = this.takeOne(nowMs)) order += id;
     return order;
   }
 }

@@ -1,7 +1,7 @@
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import {
   GatewayProcess,
   type GatewayProcessOptions,
@@ -86,9 +86,7 @@ export class Product implements AsyncDisposable {
 
   untilRunning(count: number): Promise<void> {
     return this.until(`${count} requests on workers`, async () => {
-      const { data } = await this.json<{ data: unknown[] }>(
-        '/admin/v1/requests?state=running',
-      );
+      const { data } = await this.json<{ data: unknown[] }>('/admin/v1/requests?state=running');
       return data.length >= count;
     });
   }

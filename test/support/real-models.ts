@@ -8,10 +8,7 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type Requirement } from './requires.js';
 
 const run = promisify(execFile);
-const CACHE = join(
-  process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
-  'switchyard',
-);
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard');
 
 /** Of the starter set, one folder each. */
 export const PUBLISHED_MODELS = join(CACHE, 'models');
@@ -43,9 +40,7 @@ export interface RealModels {
  * Published models and recordings, fetched once into a cache outside the clone.
  * @throws Error for what is no matter of reach, such as a wrong checksum
  */
-export async function fetchRealModels(): Promise<
-  Requirement & { readonly real: RealModels }
-> {
+export async function fetchRealModels(): Promise<Requirement & { readonly real: RealModels }> {
   const folder = join(CACHE, 'speech');
   const speech = (path: string) => readFile(join(folder, path));
   try {
@@ -100,9 +95,8 @@ export function wavSamples(file: Buffer): {
   readonly rate: number;
 } {
   const at = file.indexOf('data') + 8;
-  const samples = Int16Array.from(
-    { length: Math.floor((file.length - at) / 4) },
-    (_, i) => Math.round(32_767 * file.readFloatLE(at + 4 * i)),
+  const samples = Int16Array.from({ length: Math.floor((file.length - at) / 4) }, (_, i) =>
+    Math.round(32_767 * file.readFloatLE(at + 4 * i)),
   );
   return { data: Buffer.from(samples.buffer), rate: file.readUInt32LE(24) };
 }

@@ -6,8 +6,7 @@ import {
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 
-export const aKey = (id: string, tenant?: string): RequestKey =>
-  requestKey({ tenant, id });
+export const aKey = (id: string, tenant?: string): RequestKey => requestKey({ tenant, id });
 
 /** As its caller names it; of the default tenant unless told otherwise. */
 export const aRef = (id: string, tenant?: string): RequestRef => ({ tenant, id });
@@ -16,10 +15,7 @@ export const aRef = (id: string, tenant?: string): RequestRef => ({ tenant, id }
  * A BATCH request of model `m` enqueued at 0 ms with 120 s to wait,
  * unless told otherwise.
  */
-export function aRequest(
-  id: string,
-  overrides: Partial<ScheduledRequest> = {},
-): ScheduledRequest {
+export function aRequest(id: string, overrides: Partial<ScheduledRequest> = {}): ScheduledRequest {
   const enqueuedAtMs = overrides.enqueuedAtMs ?? 0;
   return {
     id,

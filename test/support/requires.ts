@@ -26,9 +26,7 @@ export function describeWith(
   ...requirements: readonly Requirement[]
 ): (title: string, body: () => void) => void {
   const needs = missing(requirements);
-  return needs === ''
-    ? describe
-    : (title, body) => describe.skip(`${title} ${needs}`, body);
+  return needs === '' ? describe : (title, body) => describe.skip(`${title} ${needs}`, body);
 }
 
 /** `it`, or a skipped one whose title names what is missing. */

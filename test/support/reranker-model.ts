@@ -42,11 +42,7 @@ export async function rerankerModel(): Promise<string> {
 }
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-const VOCABULARY = [
-  ...SPECIAL,
-  ...[...WORDS, ...letters].map(word => `\u2581${word}`),
-  ...letters,
-];
+const VOCABULARY = [...SPECIAL, ...[...WORDS, ...letters].map(word => `\u2581${word}`), ...letters];
 
 function fields(): Record<string, GgufValue> {
   const u32 = (value: number): GgufValue => ({ type: 'u32', value });
@@ -89,8 +85,7 @@ function tensors(): GgufTensor[] {
     return {
       name,
       shape,
-      values: () =>
-        Float32Array.from({ length: sizeOf({ shape }) }, () => next() * gain),
+      values: () => Float32Array.from({ length: sizeOf({ shape }) }, () => next() * gain),
     };
   };
   const filled = (name: string, length: number, value: number): GgufTensor => {

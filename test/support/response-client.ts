@@ -1,7 +1,4 @@
-import {
-  type ResponseEvent,
-  type ResponseObject,
-} from '../../src/contracts/openai/responses.js';
+import { type ResponseEvent, type ResponseObject } from '../../src/contracts/openai/responses.js';
 
 /** A caller of `/v1/responses` at one gateway. */
 export class ResponseClient {
@@ -24,8 +21,7 @@ export class ResponseClient {
 
   async created(input: unknown, fields: object = {}): Promise<ResponseObject> {
     const answer = await this.create(input, fields);
-    if (answer.status !== 200)
-      throw new Error(`${answer.status} ${await answer.text()}`);
+    if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
     return (await answer.json()) as ResponseObject;
   }
 
@@ -98,9 +94,7 @@ export const textOf = ({ output }: Pick<ResponseObject, 'output'>): string =>
     .join('');
 
 export const deltasOf = (events: readonly ResponseEvent[]): string =>
-  events
-    .map(event => (event.type === 'response.output_text.delta' ? event.delta : ''))
-    .join('');
+  events.map(event => (event.type === 'response.output_text.delta' ? event.delta : '')).join('');
 
 export const numbersOf = (events: readonly ResponseEvent[]): number[] =>
   events.map(({ sequence_number }) => sequence_number);

@@ -142,14 +142,7 @@ const response = object({
     completed_at: orNull(count),
     model: text,
   },
-  status: oneOf(
-    'queued',
-    'in_progress',
-    'completed',
-    'incomplete',
-    'failed',
-    'cancelled',
-  ),
+  status: oneOf('queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'),
   incomplete_details: orNull(object({ reason: text })),
   ...{
     previous_response_id: orNull(text),
@@ -188,9 +181,10 @@ const inItem = { item_id: text, output_index: count };
 const inPart = { ...inItem, content_index: count };
 const EVENTS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   ...Object.fromEntries(
-    ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map(
-      name => [name, { response }],
-    ),
+    ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map(name => [
+      name,
+      { response },
+    ]),
   ),
   'output_item.added': { output_index: count, item },
   'output_item.done': { output_index: count, item },
@@ -213,9 +207,7 @@ const judges = new Map(
     const type = `response.${name}`;
     return [
       type,
-      ajv.compile<unknown>(
-        object({ type: oneOf(type), sequence_number: count, ...fields }),
-      ),
+      ajv.compile<unknown>(object({ type: oneOf(type), sequence_number: count, ...fields })),
     ];
   }),
 );
@@ -234,9 +226,7 @@ judges.set(
 export function faultsOfResponse(value: unknown): string[] {
   return judgeResponse(value)
     ? []
-    : (judgeResponse.errors ?? []).map(
-        fault => `${fault.instancePath} ${fault.message}`,
-      );
+    : (judgeResponse.errors ?? []).map(fault => `${fault.instancePath} ${fault.message}`);
 }
 
 interface AnyEvent {
@@ -254,9 +244,7 @@ export function faultsOfEvents(events: readonly AnyEvent[]): string[] {
     if (judge(event)) return numbered;
     return [
       ...numbered,
-      ...(judge.errors ?? []).map(
-        fault => `${type}${fault.instancePath} ${fault.message}`,
-      ),
+      ...(judge.errors ?? []).map(fault => `${type}${fault.instancePath} ${fault.message}`),
     ];
   });
 }

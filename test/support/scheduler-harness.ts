@@ -1,40 +1,34 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { register } from 'prom-client';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
+import { register } from 'prom-client';
 import { type SchedulerLike, type TimestampProvider } from 'rxjs';
 import { WindowTimers } from '../../src/core/batching/window-timers.js';
 import { type DispatchEvent } from '../../src/core/dispatch/dispatch-event.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { type Settlement } from '../../src/core/request/settlement.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
 import { FieldsPipe } from '../../src/gateway/http/dto-validation.js';
 import { OpenAiExceptionFilter } from '../../src/gateway/http/error-reply.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
-import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { RequestIntake } from '../../src/gateway/scheduler/request-intake.js';
+import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
 import {
   type RequestSpec,
   type SettledRequest,
 } from '../../src/gateway/scheduler/submitted-request.js';
-import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
 import { AllWorkers } from '../../src/gateway/shared-queue/all-workers.js';
+import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import {
-  type WorkerReply,
-  type WorkerTask,
-} from '../../src/gateway/worker-pool/worker-task.js';
-import { type Settlement } from '../../src/core/request/settlement.js';
+import { type WorkerReply, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
 import { ClockModule, ProcessClock } from '../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
-import {
-  DispatchEventBus,
-  EventsModule,
-} from '../../src/platform/events/events.module.js';
+import { DispatchEventBus, EventsModule } from '../../src/platform/events/events.module.js';
 import { audioSource } from './pool-harness.js';
 import { ScriptedPool } from './scripted-pool.js';
 
@@ -85,10 +79,7 @@ export class SchedulerHarness {
     readonly clock: JumpingClock,
   ) {}
 
-  static async start({
-    settings = {},
-    scheduler,
-  }: HarnessOptions = {}): Promise<SchedulerHarness> {
+  static async start({ settings = {}, scheduler }: HarnessOptions = {}): Promise<SchedulerHarness> {
     const pool = new ScriptedPool();
     const clock = new JumpingClock(scheduler);
     const testing = await Test.createTestingModule({
@@ -107,10 +98,9 @@ export class SchedulerHarness {
       .overrideProvider(WorkerPoolService)
       .useValue(pool)
       .compile();
-    const app = testing.createNestApplication<NestFastifyApplication>(
-      new FastifyAdapter(),
-      { logger: false },
-    );
+    const app = testing.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), {
+      logger: false,
+    });
     const harness = new SchedulerHarness(
       app.useGlobalFilters(new OpenAiExceptionFilter()).useGlobalPipes(new FieldsPipe()),
       pool,
@@ -155,17 +145,12 @@ export class SchedulerHarness {
     return this.intake.submit({ ...request(id), ...spec }).settled;
   }
 
-  submitAll(
-    ids: readonly string[],
-    spec: Partial<RequestSpec> = {},
-  ): Promise<SettledRequest>[] {
+  submitAll(ids: readonly string[], spec: Partial<RequestSpec> = {}): Promise<SettledRequest>[] {
     return ids.map(id => this.submit(id, spec));
   }
 
   types(requestId: string): DispatchEvent['type'][] {
-    return this.events
-      .filter(event => event.requestId === requestId)
-      .map(({ type }) => type);
+    return this.events.filter(event => event.requestId === requestId).map(({ type }) => type);
   }
 
   of<T extends DispatchEvent['type']>(type: T): Extract<DispatchEvent, { type: T }>[] {
@@ -190,8 +175,7 @@ export class SchedulerHarness {
 
   /** The loop has acted on everything that happened until now. */
   async settle(): Promise<void> {
-    for (let turn = 0; turn < 3; turn++)
-      await new Promise(resolve => setImmediate(resolve));
+    for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve));
   }
 
   /** Ends what still runs, so that the drain has nothing to wait for. */
@@ -224,10 +208,7 @@ export const ids = (count: number, prefix = 'r'): string[] =>
 export const REALTIME = { priority: RequestPriority.REALTIME } as const;
 
 /** Sum of a metric over the labels given, as a scrape would show it. */
-export async function scraped(
-  name: string,
-  labels: Record<string, string> = {},
-): Promise<number> {
+export async function scraped(name: string, labels: Record<string, string> = {}): Promise<number> {
   const metric = (await register.getMetricsAsJSON()).find(
     candidate => candidate.name === name.replace(/_(count|sum)$/, ''),
   );

@@ -1,25 +1,19 @@
 import { EventEmitter, once } from 'node:events';
 import { NEVER, Subject } from 'rxjs';
 import { type CallExecution } from '../../src/contracts/grpc/call.codec.js';
+import { type CallGroup } from '../../src/contracts/grpc/call.codec.js';
+import { type Lease } from '../../src/core/dispatch/lease.js';
+import { SlotLedger } from '../../src/core/dispatch/slot-ledger.js';
 import { type SlotCredit, type SlotOffer } from '../../src/core/dispatch/worker.port.js';
+import { DomainError, type ErrorCode } from '../../src/core/errors/domain-error.js';
 import { type Placement } from '../../src/core/request/scheduled-request.js';
 import { type CancelReason } from '../../src/core/request/settlement.js';
 import { WorkerLostError } from '../../src/core/request/worker-lost.js';
-import { DomainError, type ErrorCode } from '../../src/core/errors/domain-error.js';
-import { type Lease } from '../../src/core/dispatch/lease.js';
-import { SlotLedger } from '../../src/core/dispatch/slot-ledger.js';
-import { type CallGroup } from '../../src/contracts/grpc/call.codec.js';
 import { type ModelWorkers } from '../../src/gateway/worker-pool/model-workers.js';
 import { type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import {
-  type WorkerReply,
-  type TaskRequest,
-} from '../../src/gateway/worker-pool/worker-task.js';
-import {
-  type ModelView,
-  type WorkerView,
-} from '../../src/gateway/worker-pool/worker-view.js';
+import { type WorkerReply, type TaskRequest } from '../../src/gateway/worker-pool/worker-task.js';
+import { type ModelView, type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 
 interface ScriptedWorker {
   readonly model: string;
@@ -86,8 +80,7 @@ export class ScriptedCall implements WorkerCall {
       error === 'worker_lost' &&
       new WorkerLostError('died', 'scripted death', undefined, this.together);
     this.#refuse(
-      lost ||
-        (error instanceof Error ? error : new DomainError(error, `scripted ${error}`)),
+      lost || (error instanceof Error ? error : new DomainError(error, `scripted ${error}`)),
     );
     this.letGo();
   }
@@ -169,12 +162,9 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   offer(model: string, { mostTogether }: Placement = {}): SlotOffer | undefined {
     const [best] = [...this.#workers]
       .filter(
-        ([, worker]) =>
-          worker.model === model && worker.slots.creditsFor(mostTogether).urgent > 0,
+        ([, worker]) => worker.model === model && worker.slots.creditsFor(mostTogether).urgent > 0,
       )
-      .sort(
-        ([, a], [, b]) => b.slots.free - a.slots.free || b.slots.urgent - a.slots.urgent,
-      );
+      .sort(([, a], [, b]) => b.slots.free - a.slots.free || b.slots.urgent - a.slots.urgent);
     if (!best) return undefined;
     const [workerId, { slots, maxBatch }] = best;
     return {
@@ -196,11 +186,7 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     return worker.slots.lease(count, credit, mostTogether);
   }
 
-  execute(given: {
-    workerId: string;
-    request: TaskRequest;
-    group: CallGroup;
-  }): WorkerCall {
+  execute(given: { workerId: string; request: TaskRequest; group: CallGroup }): WorkerCall {
     if (this.executeError) throw this.executeError;
     const call = new ScriptedCall(given.workerId, given.request, given.group);
     this.calls.push(call);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { type QueueJobResult, type JobValue } from '../../src/contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../src/contracts/queue-jobs/queue-job.js';
 import { QueueKeys } from '../../src/contracts/queue-jobs/queue-keys.js';
-import { RedisOrder } from '../../src/platform/redis/redis-order.js';
 import {
   ANNOUNCEMENT_TTL_MS,
   HEARTBEAT_MS,
@@ -11,10 +11,7 @@ import {
   type StopNote,
   type WorkerAnnouncement,
 } from '../../src/contracts/queue-jobs/queue-messages.js';
-import {
-  type QueueJobResult,
-  type JobValue,
-} from '../../src/contracts/queue-jobs/job-result.js';
+import { RedisOrder } from '../../src/platform/redis/redis-order.js';
 
 export interface PullerOptions {
   readonly url: string;
@@ -82,10 +79,7 @@ export class ScriptedPuller implements AsyncDisposable {
     const puller = new ScriptedPuller({ ...usual, ...options });
     await puller.#listen();
     await puller.announce();
-    puller.#heart = setInterval(
-      () => void puller.announce().catch(() => undefined),
-      HEARTBEAT_MS,
-    );
+    puller.#heart = setInterval(() => void puller.announce().catch(() => undefined), HEARTBEAT_MS);
     return puller;
   }
 
@@ -98,9 +92,7 @@ export class ScriptedPuller implements AsyncDisposable {
     const token = randomUUID();
     for (;;) {
       await this.#order.release(this.options.model).catch(() => undefined);
-      const job = await this.#worker
-        .getNextJob(token, { block: false })
-        .catch(() => undefined);
+      const job = await this.#worker.getNextJob(token, { block: false }).catch(() => undefined);
       if (job) return this.#held(job, token);
       await new Promise(resolve => setTimeout(resolve, 5));
     }
@@ -115,12 +107,7 @@ export class ScriptedPuller implements AsyncDisposable {
     const { id } = this.options;
     const announcement = JSON.stringify(announcementOf(this.options, state));
     await this.#commands.zadd(this.#keys.workers, Date.now(), id);
-    await this.#commands.set(
-      this.#keys.worker(id),
-      announcement,
-      'PX',
-      ANNOUNCEMENT_TTL_MS,
-    );
+    await this.#commands.set(this.#keys.worker(id), announcement, 'PX', ANNOUNCEMENT_TTL_MS);
     await this.#commands.publish(this.#keys.announced, id);
   }
 
@@ -128,9 +115,7 @@ export class ScriptedPuller implements AsyncDisposable {
   async die(): Promise<void> {
     clearInterval(this.#heart);
     await this.#commands.del(this.#keys.worker(this.options.id)).catch(() => undefined);
-    await this.#commands
-      .publish(this.#keys.announced, this.options.id)
-      .catch(() => undefined);
+    await this.#commands.publish(this.#keys.announced, this.options.id).catch(() => undefined);
     await this.#worker.close(true).catch(() => undefined);
     for (const client of this.#connections) client.disconnect();
   }

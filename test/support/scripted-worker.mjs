@@ -14,13 +14,7 @@ import { randomUUID } from 'node:crypto';
 import http2 from 'node:http2';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import {
-  loadPackageDefinition,
-  Metadata,
-  Server,
-  ServerCredentials,
-  status,
-} from '@grpc/grpc-js';
+import { loadPackageDefinition, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import protoLoader from '@grpc/proto-loader';
 
 const { values: options } = parseArgs({
@@ -56,8 +50,7 @@ const PROCESS_FAULTS = {
     setInterval(() => process.stderr.write(`${line}\n`.repeat(1000)), 5);
   },
   forks: () => {
-    const deaf =
-      'process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1000)';
+    const deaf = 'process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1000)';
     const child = spawn(process.execPath, ['-e', deaf], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
@@ -172,9 +165,7 @@ class Device {
     const [first] = this.#waiting;
     if (this.#busy || !first) return;
     clearTimeout(this.#timer);
-    const present = this.#waiting.filter(
-      ({ group }) => group.id === first.group.id,
-    ).length;
+    const present = this.#waiting.filter(({ group }) => group.id === first.group.id).length;
     if (!late && present < Math.min(first.group.size, maxBatch)) {
       this.#timer = setTimeout(() => this.#next(true), 250);
       return;
@@ -186,11 +177,8 @@ class Device {
     this.#busy = true;
     const began = performance.now();
     const batchId = randomUUID();
-    const outcomes = await Promise.all(
-      batch.map(ticket => perform(ticket).catch(error => error)),
-    );
-    const failure =
-      faulty('fails-together') && outcomes.find(outcome => outcome instanceof Error);
+    const outcomes = await Promise.all(batch.map(ticket => perform(ticket).catch(error => error)));
+    const failure = faulty('fails-together') && outcomes.find(outcome => outcome instanceof Error);
     if (failure) outcomes.fill(failure);
     this.#busy = false;
     const execution = {
@@ -244,8 +232,7 @@ function dataBytes(audio) {
  */
 function secondsOf(audio) {
   if (!options.strict || faulty('says-one-second')) return 1;
-  if (audio.toString('latin1', 0, 4) === 'RIFF')
-    return dataBytes(audio) / audio.readUInt32LE(28);
+  if (audio.toString('latin1', 0, 4) === 'RIFF') return dataBytes(audio) / audio.readUInt32LE(28);
   if (faulty('accepts-anything')) return 1;
   throw NO_AUDIO;
 }
@@ -430,12 +417,7 @@ const textToSpeech = {
   ...control,
   synthesize: async call => {
     try {
-      const { execution, text } = await serve(
-        call,
-        call.request,
-        call.request.text,
-        nothing,
-      );
+      const { execution, text } = await serve(call, call.request, call.request.text, nothing);
       call.write({ header: { contentType: 'audio/wav', sampleRate: 24_000 } });
       call.write({ audio: Buffer.from(text) });
       call.write({ done: { durationS: 1, execution } });
@@ -490,8 +472,7 @@ function listen() {
   });
   const { switchyard, grpc } = loadPackageDefinition(definition);
   const server = new Server({
-    'grpc.max_receive_message_length':
-      (faulty('receives-little') ? 4 : 48) * 1024 * 1024,
+    'grpc.max_receive_message_length': (faulty('receives-little') ? 4 : 48) * 1024 * 1024,
     'grpc.so_reuseport': 0,
   });
   server.addService(switchyard.v1.SpeechToText.service, speechToText);

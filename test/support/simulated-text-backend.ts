@@ -1,9 +1,4 @@
-import {
-  type GenerationPlan,
-  type StepItem,
-} from '@switchyard/engine-api/generation-plan.js';
-import { type PagedMemory } from './paged-memory.js';
-import { DomainError } from '../../src/core/errors/domain-error.js';
+import { type GenerationPlan, type StepItem } from '@switchyard/engine-api/generation-plan.js';
 import {
   BackendLost,
   type Drawn,
@@ -14,6 +9,8 @@ import {
   type TextOutcome,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
+import { DomainError } from '../../src/core/errors/domain-error.js';
+import { type PagedMemory } from './paged-memory.js';
 import { BackendDied, StepSimulator } from './step-simulator.js';
 
 /**
@@ -35,9 +32,7 @@ export interface SimulatedOptions {
   readonly thinks?: boolean;
   readonly grammar?: boolean;
   /** Awaited before each native run: a gate, or the time of a device. */
-  readonly beforeStep?: (
-    items: readonly StepItem<TextSequence>[],
-  ) => Promise<void> | void;
+  readonly beforeStep?: (items: readonly StepItem<TextSequence>[]) => Promise<void> | void;
   /**
    * Throws for a run that fails as a whole, `BackendDied` for one that kills the process.
    */
@@ -70,13 +65,7 @@ export class SimulatedTextBackend implements TextBackend {
       blockTokens = 8,
       stepTokens = 64,
     } = options;
-    const {
-      chat = true,
-      thinks = false,
-      grammar = false,
-      beforeRun,
-      itemError,
-    } = options;
+    const { chat = true, thinks = false, grammar = false, beforeRun, itemError } = options;
     this.#options = options;
     this.info = {
       ...{ rows, contextTokens, stepTokens, chat, thinks, grammar },
@@ -152,8 +141,7 @@ export class SimulatedTextBackend implements TextBackend {
       if (outcome.type !== 'done') return outcome;
       const drawn = new Map<TextSequence, Drawn>();
       for (const [sequence, result] of outcome.results)
-        if (result.type === 'token')
-          drawn.set(sequence, drawnOf(result.token, sequence.sampling));
+        if (result.type === 'token') drawn.set(sequence, drawnOf(result.token, sequence.sampling));
       return { ...outcome, drawn };
     } catch (error) {
       if (error instanceof BackendDied) this.die();
@@ -187,8 +175,7 @@ function drawnOf(token: number, { logprobs }: Sampling): Drawn {
   return { bytes: bytesOf(token), logprob: -0.5, top };
 }
 
-const bytesOf = (token: number): Buffer =>
-  token < ANSWER ? Buffer.of(token) : Buffer.alloc(0);
+const bytesOf = (token: number): Buffer => (token < ANSWER ? Buffer.of(token) : Buffer.alloc(0));
 const invalid = (param: string, message: string): DomainError =>
   new DomainError('invalid_value', message, { param });
 
@@ -196,17 +183,12 @@ const invalid = (param: string, message: string): DomainError =>
  * The prompt's last line again, then a letter by the seed, if anything is left to chance,
  * then the end.
  */
-function nextToken(
-  past: readonly number[],
-  { sampling }: TextSequence,
-): number | undefined {
+function nextToken(past: readonly number[], { sampling }: TextSequence): number | undefined {
   const mark = past.lastIndexOf(ANSWER);
   const said = past.slice(past.lastIndexOf(10, mark) + 1, mark);
   const at = past.length - mark - 1;
   if (mark < 0 || said.length === 0) return undefined;
   if (Buffer.from(said).includes(ENDLESS)) return said[at % said.length];
   if (at < said.length) return said[at];
-  return at === said.length && sampling.temperature > 0
-    ? 97 + (sampling.seed % 26)
-    : undefined;
+  return at === said.length && sampling.temperature > 0 ? 97 + (sampling.seed % 26) : undefined;
 }

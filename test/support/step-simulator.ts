@@ -5,9 +5,9 @@ import {
   type StepItem,
   type StepOutcome,
 } from '@switchyard/engine-api/generation-plan.js';
-import { PagedMemory } from './paged-memory.js';
-import { type StepBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
+import { type StepBackend } from '@switchyard/engine-api/text-backend.port.js';
+import { PagedMemory } from './paged-memory.js';
 
 /**
  * Milliseconds of a step: fixed + tokens that go through + tokens that they look back at.
@@ -122,10 +122,7 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
   ): void {
     tokens.forEach(
       (token, index) =>
-        (this.#cells[this.#address(blocks, position + index)] = cell(
-          token,
-          position + index,
-        )),
+        (this.#cells[this.#address(blocks, position + index)] = cell(token, position + index)),
     );
   }
 
@@ -144,8 +141,7 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
 
   #read({ blocks, request }: StepItem<T>, at: number): number {
     const cell = this.#cells[this.#address(blocks, at)];
-    if (cell?.position !== at)
-      throw new Error(`Nothing was computed at position ${at}.`);
+    if (cell?.position !== at) throw new Error(`Nothing was computed at position ${at}.`);
     if (cell.salt !== request.salt)
       throw new Error(`Position ${at} is of ${cell.salt}, read by ${request.salt}.`);
     return cell.token;

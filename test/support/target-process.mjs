@@ -16,6 +16,4 @@ createServer((request, response) => {
       5,
     );
   });
-}).listen(Number(process.argv[2]), '127.0.0.1', () =>
-  process.send({ type: 'listening' }),
-);
+}).listen(Number(process.argv[2]), '127.0.0.1', () => process.send({ type: 'listening' }));

@@ -48,9 +48,7 @@ export class TargetServer implements AsyncDisposable {
     const serve = (request: IncomingMessage, response: ServerResponse) =>
       void target.#serve(request, response);
     target.#server = tls ? createTlsServer(tls, serve) : createServer(serve);
-    await new Promise<void>(listening =>
-      target.#server!.listen(0, '127.0.0.1', listening),
-    );
+    await new Promise<void>(listening => target.#server!.listen(0, '127.0.0.1', listening));
     return target;
   }
 
@@ -84,16 +82,9 @@ export class TargetServer implements AsyncDisposable {
       number: this.calls.length + 1,
     };
     this.calls.push(call);
-    const {
-      status = 200,
-      headers: more = {},
-      body = '{}',
-      reset,
-    } = await this.script(call);
+    const { status = 200, headers: more = {}, body = '{}', reset } = await this.script(call);
     if (reset) return void request.socket.destroy();
-    response
-      .writeHead(status, { 'content-type': 'application/json', ...more })
-      .end(body);
+    response.writeHead(status, { 'content-type': 'application/json', ...more }).end(body);
   }
 }
 
@@ -107,9 +98,7 @@ export const echoAnswer: TargetScript = ({ body }) => {
   return {
     body: JSON.stringify({
       model,
-      choices: [
-        { index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' },
-      ],
+      choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
     }),
   };

@@ -33,10 +33,7 @@ export class TestCertificates {
   }
 
   /** @param names as in a certificate: `DNS:gpu.test`, `IP:127.0.0.1` */
-  async sign(
-    name: string,
-    names: string,
-  ): Promise<{ certFile: string; keyFile: string }> {
+  async sign(name: string, names: string): Promise<{ certFile: string; keyFile: string }> {
     await openssl(
       this.folder,
       ...NEW_KEY,
@@ -75,12 +72,5 @@ export class TestCertificates {
   }
 }
 
-const NEW_KEY = [
-  'req',
-  '-newkey',
-  'ec',
-  '-pkeyopt',
-  'ec_paramgen_curve:P-256',
-  '-nodes',
-];
+const NEW_KEY = ['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const SUBJECT = ['-subj', '/CN=switchyard test'];

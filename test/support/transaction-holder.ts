@@ -8,12 +8,7 @@ const [url = '', id = ''] = process.argv.slice(2);
 await new OpenDatabase(url).db
   .transaction()
   .execute(async transaction => {
-    await transaction
-      .selectFrom('batches')
-      .selectAll()
-      .where('id', '=', id)
-      .forUpdate()
-      .execute();
+    await transaction.selectFrom('batches').selectAll().where('id', '=', id).forUpdate().execute();
     process.stdout.write('holding\n');
     await new Promise(resolve => setTimeout(resolve, 600_000));
   })

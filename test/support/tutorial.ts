@@ -10,31 +10,23 @@ const run = promisify(execFile);
 
 const installed = (name: string): Requirement => ({
   name,
-  present: (process.env.PATH ?? '')
-    .split(delimiter)
-    .some(folder => existsSync(join(folder, name))),
+  present: (process.env.PATH ?? '').split(delimiter).some(folder => existsSync(join(folder, name))),
 });
 
 /** What the tutorials use besides Switchyard. */
-export const TUTORIAL_TOOLS: readonly Requirement[] = [
-  'bash',
-  'curl',
-  'jq',
-  'ffmpeg',
-].map(installed);
+export const TUTORIAL_TOOLS: readonly Requirement[] = ['bash', 'curl', 'jq', 'ffmpeg'].map(
+  installed,
+);
 
 /**
  * The code of fenced blocks of one language; of a console, what stands behind its prompt.
  */
 export function blocks(text: string, language: string): string[] {
-  return [
-    ...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')),
-  ].map(([, code = '']) =>
-    language === 'console'
-      ? [...code.matchAll(/^\$ ((?:.*\\\n)*.*)$/gm)]
-          .map(([, line = '']) => line)
-          .join('\n')
-      : code,
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, code = '']) =>
+      language === 'console'
+        ? [...code.matchAll(/^\$ ((?:.*\\\n)*.*)$/gm)].map(([, line = '']) => line).join('\n')
+        : code,
   );
 }
 
@@ -44,9 +36,7 @@ export function blocks(text: string, language: string): string[] {
  */
 export function commandsOf(page: string): string {
   const order = [...blocks(page, 'bash'), ...blocks(page, 'console')];
-  return order
-    .sort((a, b) => page.indexOf(firstLine(a)) - page.indexOf(firstLine(b)))
-    .join('\n');
+  return order.sort((a, b) => page.indexOf(firstLine(a)) - page.indexOf(firstLine(b))).join('\n');
 }
 
 const firstLine = (code: string): string => code.split('\n')[0] ?? '';
@@ -72,10 +62,7 @@ export class TutorialShell implements AsyncDisposable {
   }
 
   async page(path: string): Promise<string> {
-    return (await readFile(path, 'utf8')).replaceAll(
-      '127.0.0.1:8000',
-      `127.0.0.1:${this.port}`,
-    );
+    return (await readFile(path, 'utf8')).replaceAll('127.0.0.1:8000', `127.0.0.1:${this.port}`);
   }
 
   async write(name: string, text: string): Promise<void> {
@@ -90,9 +77,8 @@ export class TutorialShell implements AsyncDisposable {
       SWITCHYARD_SERVER_PORT: String(this.port),
       URL: undefined,
     };
-    return (
-      await run('bash', ['-euo', 'pipefail', '-c', commands], { cwd: this.folder, env })
-    ).stdout;
+    return (await run('bash', ['-euo', 'pipefail', '-c', commands], { cwd: this.folder, env }))
+      .stdout;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

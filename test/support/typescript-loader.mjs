@@ -74,8 +74,7 @@ function write(path, text) {
 function sourceOf(specifier, parentURL) {
   if (!specifier.endsWith('.js')) return undefined;
   const name = specifier.replace(/\.js$/, '.ts');
-  if (name.startsWith('@switchyard/'))
-    return new URL(name.slice('@switchyard/'.length), PACKAGES);
+  if (name.startsWith('@switchyard/')) return new URL(name.slice('@switchyard/'.length), PACKAGES);
   return name.startsWith('.') && parentURL ? new URL(name, parentURL) : undefined;
 }
 

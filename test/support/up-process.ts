@@ -42,8 +42,7 @@ export class UpProcess {
   /** Resolves once `text` was written; rejects when the process ends without it. */
   async says(text: string): Promise<void> {
     while (!this.output.includes(text)) {
-      if (this.#ended)
-        throw new Error(`ended without saying "${text}":\n${this.output}`);
+      if (this.#ended) throw new Error(`ended without saying "${text}":\n${this.output}`);
       await Promise.race([once(this.child.stderr!, 'data'), once(this.child, 'exit')]);
     }
   }

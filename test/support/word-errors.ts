@@ -9,11 +9,7 @@ export function wordErrors(said: string, heard: string): number {
     const next = [line + 1];
     for (const [column, other] of found.entries())
       next.push(
-        Math.min(
-          row[column + 1]! + 1,
-          next[column]! + 1,
-          row[column]! + (word === other ? 0 : 1),
-        ),
+        Math.min(row[column + 1]! + 1, next[column]! + 1, row[column]! + (word === other ? 0 : 1)),
       );
     row = next;
   }

@@ -82,8 +82,7 @@ async function errorOf(answer: Response): Promise<ApiError> {
 }
 
 /** Fills `{id}` or `{name}` in. */
-const filled = (path: string, id = ''): string =>
-  path.replace(/\{\w+\}/, encodeURIComponent(id));
+const filled = (path: string, id = ''): string => path.replace(/\{\w+\}/, encodeURIComponent(id));
 
 export async function get<P extends Path>(
   path: P,
@@ -109,9 +108,7 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** Without what is empty: `?a=1&b=2`. */
 export function search(query: Query): string {
-  const given = Object.entries(query).filter(
-    ([, value]) => value !== undefined && value !== '',
-  );
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const parts = given.map(
     ([name, value]) => `${name}=${encodeURIComponent(value as string | number)}`,
   );

@@ -64,11 +64,7 @@ export const useGet = <P extends Path>(
   path: P,
   { everyMs, ...asked }: Asked = {},
 ): Resource<Answer<P>> =>
-  useResource(
-    signal => get(path, { ...asked, signal }),
-    path + JSON.stringify(asked),
-    everyMs,
-  );
+  useResource(signal => get(path, { ...asked, signal }), path + JSON.stringify(asked), everyMs);
 
 const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError

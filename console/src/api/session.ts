@@ -8,9 +8,7 @@ export const session = signal<Session | undefined>(undefined);
 export const unreachable = signal('');
 
 export const isAdmin = computed(() => session.value?.scopes.includes('admin') ?? false);
-export const mayInfer = computed(
-  () => session.value?.scopes.includes('inference') ?? false,
-);
+export const mayInfer = computed(() => session.value?.scopes.includes('inference') ?? false);
 
 const SIGNED_OUT: Session = {
   keys_required: true,

@@ -49,9 +49,7 @@ class Feed {
 
   constructor() {
     this.#socket.on('connect', () => this.#rejoin());
-    this.#socket.on('disconnect', () =>
-      this.#lost('The connection is lost; trying again.'),
-    );
+    this.#socket.on('disconnect', () => this.#lost('The connection is lost; trying again.'));
     this.#socket.on('connect_error', ({ message }: Error) => this.#lost(message));
     this.#socket.on('snapshot', (snapshot: LiveSnapshot) => this.#adopt([snapshot]));
     this.#socket.on('delta', (delta: LiveDelta) => this.#apply(delta));

@@ -1,8 +1,5 @@
 import { signal } from '@preact/signals';
-import type {
-  LiveQueueLine,
-  LiveWorker,
-} from '../../../src/contracts/events/live-event';
+import type { LiveQueueLine, LiveWorker } from '../../../src/contracts/events/live-event';
 import { feed } from './feed';
 
 export type Counts = Omit<LiveQueueLine, 'model'>;
@@ -46,9 +43,7 @@ function summed(lines: readonly LiveQueueLine[]): Map<string, Counts> {
     const sum = models.get(line.model) ?? ZERO;
     models.set(
       line.model,
-      Object.fromEntries(
-        NAMES.map(name => [name, sum[name] + line[name]]),
-      ) as unknown as Counts,
+      Object.fromEntries(NAMES.map(name => [name, sum[name] + line[name]])) as unknown as Counts,
     );
   }
   return models;
@@ -87,11 +82,8 @@ function measure(): void {
     [...now.counts].map(([model, counts]) => {
       const old = first.counts.get(model) ?? counts;
       // Less than before: the gateway started again.
-      const rate = (of: (each: Counts) => number) =>
-        Math.max(0, of(counts) - of(old)) / seconds;
-      const ended = Object.fromEntries(
-        RATED.map(name => [name, rate(each => each[name])]),
-      );
+      const rate = (of: (each: Counts) => number) => Math.max(0, of(counts) - of(old)) / seconds;
+      const ended = Object.fromEntries(RATED.map(name => [name, rate(each => each[name])]));
       return [model, { ...(ended as Omit<Rates, 'arrived'>), arrived: rate(arrivedOf) }];
     }),
   );

@@ -62,11 +62,7 @@ interface Question {
 const question = signal<Question | undefined>(undefined);
 
 /** Asks once before something that cannot be taken back. */
-const confirmed = (
-  title: string,
-  text: ComponentChildren,
-  verb: string,
-): Promise<boolean> =>
+const confirmed = (title: string, text: ComponentChildren, verb: string): Promise<boolean> =>
   new Promise(answer => (question.value = { title, text, verb, answer }));
 
 /**
@@ -86,11 +82,7 @@ export function ConfirmDialog() {
     question.value = undefined;
   };
   return (
-    <Dialog
-      open={asked !== undefined}
-      title={asked?.title ?? ''}
-      onClose={() => close(false)}
-    >
+    <Dialog open={asked !== undefined} title={asked?.title ?? ''} onClose={() => close(false)}>
       <div class="dialog-text">{asked?.text}</div>
       <div class="inline dialog-actions">
         <Button act={() => close(false)}>Back</Button>

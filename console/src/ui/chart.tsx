@@ -37,9 +37,7 @@ export function Chart({ title, times, lines, format, height = 150 }: Options) {
       element,
     );
     plot.current = made;
-    const watch = new ResizeObserver(() =>
-      made.setSize({ width: element.clientWidth, height }),
-    );
+    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
     watch.observe(element);
     return () => {
       watch.disconnect();
@@ -47,9 +45,7 @@ export function Chart({ title, times, lines, format, height = 150 }: Options) {
     };
   }, [shape]);
   useEffect(() => plot.current?.setData(dataOf(times, lines)), [times, lines]);
-  const words = lines
-    .map(({ label, values }) => `${label} ${format(lastOf(values))}`)
-    .join(', ');
+  const words = lines.map(({ label, values }) => `${label} ${format(lastOf(values))}`).join(', ');
   return (
     <figure class="chart">
       <figcaption>
@@ -57,8 +53,7 @@ export function Chart({ title, times, lines, format, height = 150 }: Options) {
         <span class="inline muted small legend">
           {lines.map(({ label, color, values }) => (
             <span key={label}>
-              <i class={`swatch ${color.slice(2)}`} /> {label}{' '}
-              <b>{format(lastOf(values))}</b>
+              <i class={`swatch ${color.slice(2)}`} /> {label} <b>{format(lastOf(values))}</b>
             </span>
           ))}
         </span>

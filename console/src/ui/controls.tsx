@@ -21,8 +21,7 @@ export const Button = ({ act, kind, ...rest }: ButtonProps) => (
   />
 );
 
-export type Option =
-  string | readonly [value: string, name: string, isDisabled?: boolean];
+export type Option = string | readonly [value: string, name: string, isDisabled?: boolean];
 
 interface SelectProps {
   readonly label: string;
@@ -41,8 +40,7 @@ export function Select({ label, value, of, onChange, bare }: SelectProps) {
       onChange={event => onChange(event.currentTarget.value)}
     >
       {of.map(option => {
-        const [key, name, isDisabled] =
-          typeof option === 'string' ? [option, option] : option;
+        const [key, name, isDisabled] = typeof option === 'string' ? [option, option] : option;
         return (
           <option key={key} value={key} disabled={isDisabled}>
             {name}
@@ -107,9 +105,7 @@ export function Drop({ file, choose, prompt, hint, accept }: DropProps) {
         class="visually-hidden"
         type="file"
         accept={accept}
-        onChange={event =>
-          event.currentTarget.files?.[0] && choose(event.currentTarget.files[0])
-        }
+        onChange={event => event.currentTarget.files?.[0] && choose(event.currentTarget.files[0])}
       />
     </label>
   );

@@ -39,14 +39,7 @@ interface FindingProps {
 }
 
 /** One entry of a list of things that were found. */
-export const Finding = ({
-  name,
-  state,
-  tone,
-  aside,
-  runbook,
-  children,
-}: FindingProps) => (
+export const Finding = ({ name, state, tone, aside, runbook, children }: FindingProps) => (
   <li class="finding">
     <span class="inline">
       <b>{name}</b>

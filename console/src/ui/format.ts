@@ -23,13 +23,7 @@ export function duration(ms: number): string {
   return s < 86_400 ? two(s, 'h', 3600, 'min', 60) : two(s, 'd', 86_400, 'h', 3600);
 }
 
-function two(
-  s: number,
-  major: string,
-  majorS: number,
-  minor: string,
-  minorS: number,
-): string {
+function two(s: number, major: string, majorS: number, minor: string, minorS: number): string {
   const rest = Math.floor((s % majorS) / minorS);
   return `${Math.floor(s / majorS)} ${major}${rest > 0 ? ` ${rest} ${minor}` : ''}`;
 }
@@ -56,9 +50,7 @@ export function relative(atMs: number, nowMs: number): string {
 /** Without seconds from an hour on. */
 const coarse = (ms: number): number => {
   if (ms < 60_000) return Math.round(ms / 1000) * 1000;
-  return ms < 3_600_000
-    ? Math.round(ms / 60_000) * 60_000
-    : Math.round(ms / 3_600_000) * 3_600_000;
+  return ms < 3_600_000 ? Math.round(ms / 60_000) * 60_000 : Math.round(ms / 3_600_000) * 3_600_000;
 };
 
 export const plural = (n: number, one: string, many = `${one}s`): string =>

@@ -24,8 +24,7 @@ export function lazy(load: () => Promise<{ default: ComponentType }>): Component
           }),
       );
     }, []);
-    if (state.error)
-      return <Problem error={state.error} retry={() => location.reload()} />;
+    if (state.error) return <Problem error={state.error} retry={() => location.reload()} />;
     return state.View ? <state.View /> : <Skeleton rows={6} />;
   };
 }

@@ -36,13 +36,7 @@ const TONES = new Map(
 );
 
 /** A state in a word and a colour. */
-export function State({
-  of,
-  tone = TONES.get(of) ?? 'idle',
-}: {
-  of: string;
-  tone?: Tone;
-}) {
+export function State({ of, tone = TONES.get(of) ?? 'idle' }: { of: string; tone?: Tone }) {
   return <span class={`state ${tone}`}>{of.replaceAll('_', ' ')}</span>;
 }
 
@@ -113,8 +107,7 @@ export function Facts({
     <dl class="stack facts">
       {of
         .filter(
-          ([, value]) =>
-            value !== undefined && value !== null && value !== '' && value !== false,
+          ([, value]) => value !== undefined && value !== null && value !== '' && value !== false,
         )
         .map(([label, value]) => (
           <div key={label}>
@@ -139,13 +132,7 @@ export function Bar({
   tone?: string;
 }) {
   return (
-    <progress
-      class={tone}
-      value={value}
-      max={Math.max(max, 1)}
-      aria-label={label}
-      title={label}
-    />
+    <progress class={tone} value={value} max={Math.max(max, 1)} aria-label={label} title={label} />
   );
 }
 

@@ -28,11 +28,7 @@ export function Tabs({ label, of, value, onChange }: Options) {
     <div class="tabs" {...api.getRootProps()}>
       <div {...api.getListProps()} aria-label={label}>
         {of.map(each => (
-          <button
-            type="button"
-            key={each.value}
-            {...api.getTriggerProps({ value: each.value })}
-          >
+          <button type="button" key={each.value} {...api.getTriggerProps({ value: each.value })}>
             {each.label}
           </button>
         ))}

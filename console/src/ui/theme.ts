@@ -8,9 +8,7 @@ const stored = localStorage.getItem(KEY);
 const system = (): Theme => (dark.matches ? 'dark' : 'light');
 
 /** The theme of the system, until one is chosen. */
-export const theme = signal<Theme>(
-  stored === 'light' || stored === 'dark' ? stored : system(),
-);
+export const theme = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : system());
 dark.addEventListener('change', () => {
   if (!localStorage.getItem(KEY)) theme.value = system();
 });

@@ -19,15 +19,7 @@ interface Options {
 }
 
 /** A table of any length: only the rows that can be seen exist. */
-export function VirtualRows({
-  label,
-  total,
-  rowHeight,
-  head,
-  columns,
-  row,
-  onRange,
-}: Options) {
+export function VirtualRows({ label, total, rowHeight, head, columns, row, onRange }: Options) {
   const box = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((n: number, _: void) => n + 1, 0);
   const virtual = useRef<Virtualizer<HTMLDivElement, Element>>(undefined);

@@ -81,8 +81,7 @@ const textOf = ({
   bytes: number;
   licence?: string;
   unavailable?: string;
-}): string =>
-  unavailable ?? `${name} · ${size > 0 ? bytes(size) : 'size unknown'} · ${licence}`;
+}): string => unavailable ?? `${name} · ${size > 0 ? bytes(size) : 'size unknown'} · ${licence}`;
 
 function Choose({ close }: { close: () => void }) {
   const catalogue = useGet('/admin/v1/catalogue');
@@ -94,19 +93,14 @@ function Choose({ close }: { close: () => void }) {
           data.find(each => each.name === name.value) ??
           data.find(each => each.unavailable === undefined);
         const add = async () => {
-          const act = () =>
-            post('/admin/v1/catalogue/{name}/add', { id: chosen?.name ?? '' });
+          const act = () => post('/admin/v1/catalogue/{name}/add', { id: chosen?.name ?? '' });
           if (await attempt(act, `${chosen?.name} is being downloaded.`)) close();
         };
         return (
           <div class="stack">
             <Select
               label="Model"
-              of={data.map(each => [
-                each.name,
-                textOf(each),
-                each.unavailable !== undefined,
-              ])}
+              of={data.map(each => [each.name, textOf(each), each.unavailable !== undefined])}
               value={chosen?.name ?? ''}
               onChange={value => (name.value = value)}
             />

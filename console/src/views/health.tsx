@@ -27,10 +27,7 @@ const MEANING: Readonly<Record<string, readonly [text: string, section: string]>
     'Contents of files and results. Without it uploads and downloads fail.',
     'switchyarddependencydown',
   ],
-  batch_processor: [
-    'Works through batches. Without it they wait.',
-    'switchyardnobatchprocessor',
-  ],
+  batch_processor: ['Works through batches. Without it they wait.', 'switchyardnobatchprocessor'],
   disk: [
     'Where data.dir is. When it is full, uploads and batches fail.',
     'switchyarddiskalmostfull',
@@ -109,25 +106,18 @@ function Alerts() {
             </p>
           ) : (
             <ul class="stack">
-              {data.map(
-                (
-                  { name, state, severity, since, summary, runbook_url: runbook },
-                  row,
-                ) => (
-                  <Finding
-                    key={row}
-                    name={name}
-                    state={state}
-                    tone={
-                      state === 'firing' && severity !== 'critical' ? 'warn' : undefined
-                    }
-                    aside={[severity, ' ', <Time key="since" at={since} />]}
-                    runbook={runbook}
-                  >
-                    <span>{summary}</span>
-                  </Finding>
-                ),
-              )}
+              {data.map(({ name, state, severity, since, summary, runbook_url: runbook }, row) => (
+                <Finding
+                  key={row}
+                  name={name}
+                  state={state}
+                  tone={state === 'firing' && severity !== 'critical' ? 'warn' : undefined}
+                  aside={[severity, ' ', <Time key="since" at={since} />]}
+                  runbook={runbook}
+                >
+                  <span>{summary}</span>
+                </Finding>
+              ))}
             </ul>
           )
         }
@@ -138,8 +128,7 @@ function Alerts() {
 
 function WorkerChecks({ of: all }: { of: readonly Worker[] }) {
   const wrong = all.filter(
-    ({ state, problem }) =>
-      problem !== undefined || !['ready', 'busy', 'stopped'].includes(state),
+    ({ state, problem }) => problem !== undefined || !['ready', 'busy', 'stopped'].includes(state),
   );
   if (wrong.length === 0)
     return <p class="state good">All {plural(all.length, 'worker')} healthy.</p>;
@@ -148,9 +137,7 @@ function WorkerChecks({ of: all }: { of: readonly Worker[] }) {
       {wrong.map(({ id, state, problem, last_exit: exit }) => (
         <Finding key={id} name={id} state={state} runbook="switchyardmodelwithoutworker">
           {problem && <span class="state bad wrap">{problem}</span>}
-          {exit && (
-            <span class="muted">Last exit: {exit.signal ?? `code ${exit.code}`}</span>
-          )}
+          {exit && <span class="muted">Last exit: {exit.signal ?? `code ${exit.code}`}</span>}
         </Finding>
       ))}
     </ul>

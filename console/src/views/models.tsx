@@ -58,11 +58,7 @@ export default function Models() {
     </Blank>
   );
   return (
-    <Page
-      title="Models"
-      lead="What this server serves, and how to call it."
-      actions={actions}
-    >
+    <Page title="Models" lead="What this server serves, and how to call it." actions={actions}>
       {isAdmin.value && <Additions />}
       <Loaded from={list} rows={6} none={none}>
         {models => (
@@ -83,9 +79,7 @@ function joined(listed: readonly Listed[], runs: readonly Run[]): Model[] {
     id,
     listed: listed.find(each => each.id === id) ?? listed.find(each => each.root === id),
     run: runs.find(each => each.id === id),
-    aliases: listed
-      .filter(each => each.root === id && each.id !== id)
-      .map(each => each.id),
+    aliases: listed.filter(each => each.root === id && each.id !== id).map(each => each.id),
   }));
 }
 
@@ -124,9 +118,7 @@ function ModelCard({
               [
                 'Starts',
                 run &&
-                  (run.autostart === 'on_request'
-                    ? 'with the first request'
-                    : 'with the server'),
+                  (run.autostart === 'on_request' ? 'with the first request' : 'with the server'),
               ],
               ['Last used', run && <Time at={run.last_used} />],
             ]}
@@ -161,39 +153,20 @@ const MODES = {
 } as const;
 
 const workersOf = ({ workers, running }: Run): string => {
-  const ready = workers.filter(
-    ({ state }) => state === 'ready' || state === 'busy',
-  ).length;
+  const ready = workers.filter(({ state }) => state === 'ready' || state === 'busy').length;
   return `${ready} of ${plural(workers.length, 'worker')} ready, ${plural(running, 'request')} in flight`;
 };
 
-function Switch({
-  of: { id, state, running },
-  reload,
-}: {
-  of: Run;
-  reload: () => void;
-}) {
+function Switch({ of: { id, state, running }, reload }: { of: Run; reload: () => void }) {
   const isOff = state === 'unloaded' || state === 'unloading';
   const load = async () => {
-    if (
-      await attempt(
-        () => post('/admin/v1/models/{id}/load', { id }),
-        `${id} is loading.`,
-      )
-    )
+    if (await attempt(() => post('/admin/v1/models/{id}/load', { id }), `${id} is loading.`))
       reload();
   };
   const unload = async () => {
     const text = `${plural(running, 'running request')} will finish; waiting ones are rejected.`;
     const act = () => post('/admin/v1/models/{id}/unload', { id });
-    if (
-      await attemptConfirmed(
-        [`Unload ${id}?`, text, 'Unload'],
-        act,
-        `${id} is unloading.`,
-      )
-    )
+    if (await attemptConfirmed([`Unload ${id}?`, text, 'Unload'], act, `${id} is unloading.`))
       reload();
   };
   return (

@@ -59,9 +59,7 @@ export default function Settings() {
           const found = data.filter(
             each =>
               (!changedOnly.value || isChanged(each)) &&
-              `${each.name} ${each.description}`
-                .toLowerCase()
-                .includes(search.value.toLowerCase()),
+              `${each.name} ${each.description}`.toLowerCase().includes(search.value.toLowerCase()),
           );
           return (
             <Card title={plural(found.length, 'setting')}>
@@ -81,10 +79,7 @@ export default function Settings() {
 const COLUMNS: readonly Column<Setting>[] = [
   [
     'Setting',
-    ({ name, variable, description }) => [
-      <code title={variable}>{name}</code>,
-      below(description),
-    ],
+    ({ name, variable, description }) => [<code title={variable}>{name}</code>, below(description)],
   ],
   [
     'Value',
@@ -105,9 +100,7 @@ const COLUMNS: readonly Column<Setting>[] = [
   ],
   [
     'Default',
-    each => (
-      <span class="muted">{each.secret ? '' : shown(each.name, each.default)}</span>
-    ),
+    each => <span class="muted">{each.secret ? '' : shown(each.name, each.default)}</span>,
   ],
 ];
 
@@ -123,9 +116,7 @@ function Doctor() {
         {({ checks }) => {
           const found = checks.filter(({ state }) => state !== 'ok');
           if (found.length === 0)
-            return (
-              <p class="state good">All {plural(checks.length, 'check')} passed.</p>
-            );
+            return <p class="state good">All {plural(checks.length, 'check')} passed.</p>;
           return (
             <ul class="stack">
               {found.map(({ what, state, detail, fix }) => (

@@ -19,10 +19,7 @@ export default function Workers() {
     </Blank>
   );
   return (
-    <Page
-      title="Workers"
-      lead="Processes that compute: state, device, slots, restarts and logs."
-    >
+    <Page title="Workers" lead="Processes that compute: state, device, slots, restarts and logs.">
       <Loaded from={list} rows={6} none={none}>
         {({ data }) => (
           <div class="columns">
@@ -60,29 +57,18 @@ function WorkerCard({
 }) {
   const { id, model, state, slots, problem, last_exit: exit } = worker;
   const act = async (verb: 'drain' | 'resume', done: string) => {
-    if (await attempt(() => post(`/admin/v1/workers/{id}/${verb}`, { id }), done))
-      reload();
+    if (await attempt(() => post(`/admin/v1/workers/{id}/${verb}`, { id }), done)) reload();
   };
   const restart = async () => {
     const text = 'It finishes its running requests, then its process is replaced.';
     const order = () => post('/admin/v1/workers/{id}/restart', { id });
-    if (
-      await attemptConfirmed(
-        [`Restart ${id}?`, text, 'Restart'],
-        order,
-        `${id} restarts.`,
-      )
-    )
+    if (await attemptConfirmed([`Restart ${id}?`, text, 'Restart'], order, `${id} restarts.`))
       reload();
   };
   return (
     <Card title={id} aside={<State of={state} />}>
       <div class="stack">
-        <Bar
-          value={slots.in_use}
-          max={slots.total}
-          label={`Slots: ${slotsText(worker)}`}
-        />
+        <Bar value={slots.in_use} max={slots.total} label={`Slots: ${slotsText(worker)}`} />
         <Facts
           of={[
             ['Model', model],
@@ -91,9 +77,7 @@ function WorkerCard({
             ['Group size', groupSize(worker)],
             [
               'Live streams',
-              worker.streams > 0
-                ? `${worker.streams_in_use} of ${worker.streams}`
-                : undefined,
+              worker.streams > 0 ? `${worker.streams_in_use} of ${worker.streams}` : undefined,
             ],
             ['Memory', memory(worker)],
             [
@@ -111,13 +95,9 @@ function WorkerCard({
         <div class="inline">
           <Button act={showLog}>Log</Button>
           {worker.drained ? (
-            <Button act={() => act('resume', `${id} takes requests again.`)}>
-              Resume
-            </Button>
+            <Button act={() => act('resume', `${id} takes requests again.`)}>Resume</Button>
           ) : (
-            <Button act={() => act('drain', `${id} gets no new requests.`)}>
-              Drain
-            </Button>
+            <Button act={() => act('drain', `${id} gets no new requests.`)}>Drain</Button>
           )}
           <Button kind="danger" disabled={worker.pid === undefined} act={restart}>
             Restart

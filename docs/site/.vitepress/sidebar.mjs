@@ -5,22 +5,12 @@ const DOCS = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Parts in the order of reading, and the pages that come first in each. The other pages follow by title. */
 const PARTS = [
-  [
-    'start',
-    'Start',
-    ['install', 'quickstart-cpu', 'quickstart-gpu', 'docker', 'first-app'],
-  ],
+  ['start', 'Start', ['install', 'quickstart-cpu', 'quickstart-gpu', 'docker', 'first-app']],
   ['tutorials', 'Tutorials', []],
   [
     'guides',
     'Guides',
-    [
-      'choose-an-engine',
-      'add-a-model',
-      'priorities-and-fairness',
-      'tenants-and-keys',
-      'limits',
-    ],
+    ['choose-an-engine', 'add-a-model', 'priorities-and-fairness', 'tenants-and-keys', 'limits'],
   ],
   [
     'operate',
@@ -32,11 +22,7 @@ const PARTS = [
     'Reference',
     ['http-api', 'compatibility', 'settings', 'models', 'models-yaml', 'errors', 'cli'],
   ],
-  [
-    'explain',
-    'Explain',
-    ['architecture', 'read-the-code', 'scheduling', 'failure-model'],
-  ],
+  ['explain', 'Explain', ['architecture', 'read-the-code', 'scheduling', 'failure-model']],
   ['help', 'Help', []],
 ];
 
@@ -50,9 +36,7 @@ export function sidebar() {
 }
 
 function pages(folder, first) {
-  const names = readdirSync(DOCS + folder).flatMap(
-    name => /^(.+)\.md$/.exec(name)?.slice(1) ?? [],
-  );
+  const names = readdirSync(DOCS + folder).flatMap(name => /^(.+)\.md$/.exec(name)?.slice(1) ?? []);
   const items = names.map(name => ({
     name,
     text: titleOf(`${folder}/${name}.md`),

@@ -12,8 +12,7 @@ export const SPEECH_RATE = 24_000;
  */
 export function samplesOf(bytes: Uint8Array): Int16Array {
   const count = bytes.byteLength >> 1;
-  if (bytes.byteOffset % 2 === 0)
-    return new Int16Array(bytes.buffer, bytes.byteOffset, count);
+  if (bytes.byteOffset % 2 === 0) return new Int16Array(bytes.buffer, bytes.byteOffset, count);
   const copy = new Int16Array(count);
   bytesOf(copy).set(bytes.subarray(0, count * 2));
   return copy;

@@ -25,11 +25,7 @@ describe('splitIntoSentences', () => {
       ['Fruit, e.g. apples, i.e. food.'],
     ],
     ['ends after the word I', 'So do I. And you?', ['So do I.', 'And you?']],
-    [
-      'leaves decimals alone',
-      'It costs 3.50 now. Good.',
-      ['It costs 3.50 now.', 'Good.'],
-    ],
+    ['leaves decimals alone', 'It costs 3.50 now. Good.', ['It costs 3.50 now.', 'Good.']],
     ['ends at line ends', 'A title\n\nA text', ['A title', 'A text']],
     ['has nothing to say of white space', ' \n ', []],
   ])('%s', (_title, text, sentences) => {

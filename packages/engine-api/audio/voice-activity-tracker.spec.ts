@@ -1,9 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  FRAME_SAMPLES,
-  VoiceActivityTracker,
-  type VoiceEvent,
-} from './voice-activity-tracker.js';
+import { FRAME_SAMPLES, VoiceActivityTracker, type VoiceEvent } from './voice-activity-tracker.js';
 
 const FRAME_S = FRAME_SAMPLES / 16_000;
 const options = { threshold: 0.5, prefixPaddingMs: 256, silenceDurationMs: 320 };
@@ -37,17 +33,16 @@ describe('VoiceActivityTracker', () => {
 
   it('never pads into the start of the stream or into the utterance before', () => {
     const tracker = new VoiceActivityTracker(options);
-    expect(
-      hear(tracker, '..' + times(10, '#') + times(10, '.') + '.' + times(5, '#')),
-    ).toEqual(['started 2 audio 0', 'stopped 12 audio 22', 'started 23 audio 22']);
+    expect(hear(tracker, '..' + times(10, '#') + times(10, '.') + '.' + times(5, '#'))).toEqual([
+      'started 2 audio 0',
+      'stopped 12 audio 22',
+      'started 23 audio 22',
+    ]);
   });
 
   it('does not believe two frames, and counts anew after them', () => {
     expect(
-      hear(
-        new VoiceActivityTracker(options),
-        times(10, '##.') + '##~##~' + times(10, '.'),
-      ),
+      hear(new VoiceActivityTracker(options), times(10, '##.') + '##~##~' + times(10, '.')),
     ).toEqual([]);
   });
 
@@ -61,9 +56,7 @@ describe('VoiceActivityTracker', () => {
   it('ends what is said by finish, the last samples included, and starts again behind it', () => {
     const tracker = new VoiceActivityTracker(options);
     hear(tracker, '######');
-    expect(tracker.finish(6.5 * FRAME_SAMPLES).map(inFrames)).toEqual([
-      'stopped 7 audio 6.5',
-    ]);
+    expect(tracker.finish(6.5 * FRAME_SAMPLES).map(inFrames)).toEqual(['stopped 7 audio 6.5']);
     expect(hear(tracker, '###')).toEqual(['started 6 audio 6.5']);
   });
 

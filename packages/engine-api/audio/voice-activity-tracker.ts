@@ -76,8 +76,7 @@ export class VoiceActivityTracker {
    */
   finish(end: number): VoiceEvent[] {
     const events: VoiceEvent[] = [];
-    if (!this.speaking && this.#turningAt !== undefined)
-      events.push(this.#start(this.#turningAt));
+    if (!this.speaking && this.#turningAt !== undefined) events.push(this.#start(this.#turningAt));
     if (this.speaking) events.push(this.#stop(this.#turningAt ?? end, end));
     this.#freeFrom = end;
     return events;
@@ -105,13 +104,10 @@ export class VoiceActivityTracker {
 
   #whileSpeaking(probability: number, at: number): VoiceEvent | undefined {
     if (probability >= this.options.threshold) this.#turningAt = undefined;
-    if (probability >= Math.max(this.options.threshold - HYSTERESIS, 0.01))
-      return undefined;
+    if (probability >= Math.max(this.options.threshold - HYSTERESIS, 0.01)) return undefined;
     this.#turningAt ??= at - this.lateBy;
     const quiet = this.position - this.#turningAt;
-    return quiet >= this.#pauseNeeded()
-      ? this.#stop(this.#turningAt, this.position)
-      : undefined;
+    return quiet >= this.#pauseNeeded() ? this.#stop(this.#turningAt, this.position) : undefined;
   }
 
   #start(onset: number): VoiceEvent {
@@ -140,10 +136,7 @@ export class VoiceActivityTracker {
   #pauseNeeded(): number {
     const asked = samplesIn(this.options.silenceDurationMs);
     const length = this.position - this.#utteranceFrom;
-    const impatience = Math.min(
-      1,
-      (length - PATIENT_UNTIL) / (IMPATIENT_FROM - PATIENT_UNTIL),
-    );
+    const impatience = Math.min(1, (length - PATIENT_UNTIL) / (IMPATIENT_FROM - PATIENT_UNTIL));
     if (impatience <= 0) return asked;
     return Math.min(asked, Math.max(SHORTEST_PAUSE, asked * (1 - impatience)));
   }

@@ -150,19 +150,14 @@ export class SupervisedProcess {
 
   constructor(private readonly options: ProcessOptions) {
     this.#foreign = options.foreign ?? false;
-    if (this.#foreign)
-      this.#bound = new OutputBound(excess => options.onLine('stderr', excess));
+    if (this.#foreign) this.#bound = new OutputBound(excess => options.onLine('stderr', excess));
     this.#child = spawn(options.command, options.args, {
       env: options.env,
       stdio: ['ignore', 'pipe', 'pipe', ...(this.#foreign ? [] : ['ipc' as const])],
       serialization: options.serialization ?? 'json',
       detached: this.#foreign,
     });
-    this.#unguard = guard(
-      this.#child,
-      options.orphanLimitMs ?? ORPHAN_LIMIT_MS,
-      this.#foreign,
-    );
+    this.#unguard = guard(this.#child, options.orphanLimitMs ?? ORPHAN_LIMIT_MS, this.#foreign);
     this.#drain('stdout', this.#child.stdout);
     this.#drain('stderr', this.#child.stderr);
     this.#child.on('message', message => this.#onMessage(message));
@@ -202,8 +197,7 @@ export class SupervisedProcess {
     });
     stream?.on(
       'data',
-      (chunk: Buffer) =>
-        (this.#bound?.admits(chunk.length) ?? true) && lines.push(chunk),
+      (chunk: Buffer) => (this.#bound?.admits(chunk.length) ?? true) && lines.push(chunk),
     );
     stream?.once('end', () => lines.end());
   }
@@ -237,8 +231,7 @@ export class SupervisedProcess {
    * pid never started.
    */
   #onError(error: Error): void {
-    if (this.#child.pid !== undefined)
-      return this.options.onLine('stderr', error.message);
+    if (this.#child.pid !== undefined) return this.options.onLine('stderr', error.message);
     this.#reason ??= startProblem(error, this.options.command);
     this.#onExit(null, null);
   }
@@ -262,12 +255,7 @@ export class SupervisedProcess {
   }
 }
 
-function startProblem(
-  { code, message }: NodeJS.ErrnoException,
-  command: string,
-): string {
+function startProblem({ code, message }: NodeJS.ErrnoException, command: string): string {
   if (code === 'ENOENT') return `cannot start ${command}: no such program (ENOENT)`;
-  return code === 'EACCES'
-    ? `cannot start ${command}: it may not be executed (EACCES)`
-    : message;
+  return code === 'EACCES' ? `cannot start ${command}: it may not be executed (EACCES)` : message;
 }

@@ -72,9 +72,7 @@ export class OutputBound {
   /** What is wrong while it floods. */
   get problem(): string | undefined {
     this.#refill();
-    return this.#dropped === 0
-      ? undefined
-      : `${EXCESS}: ${this.#dropped} bytes were dropped`;
+    return this.#dropped === 0 ? undefined : `${EXCESS}: ${this.#dropped} bytes were dropped`;
   }
 
   /** The flood, if there is one, is over. */
@@ -86,10 +84,7 @@ export class OutputBound {
 
   #refill(): void {
     const nowMs = this.nowMs();
-    this.#left = Math.min(
-      BURST_BYTES,
-      this.#left + ((nowMs - this.#atMs) * BYTES_PER_S) / 1000,
-    );
+    this.#left = Math.min(BURST_BYTES, this.#left + ((nowMs - this.#atMs) * BYTES_PER_S) / 1000);
     this.#atMs = nowMs;
     if (this.#left === BURST_BYTES) this.end();
   }

@@ -11,9 +11,7 @@ describe('RestartBackoff', () => {
       longestMs: 10_000,
       random: () => 0,
     });
-    expect(pauses(backoff, 8)).toEqual([
-      200, 400, 800, 1600, 3200, 6400, 10_000, 10_000,
-    ]);
+    expect(pauses(backoff, 8)).toEqual([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
     expect(pauses(backoff, 5000).every(ms => ms === 10_000)).toBe(true);
   });
 

@@ -3,10 +3,7 @@ import { EngineError } from '../coded-error.js';
 import { errorMessage } from '../error-message.js';
 
 /** Tells the caller something before the reply. */
-export type Notify<Notice> = (
-  notice: Notice,
-  transfer?: readonly Transferable[],
-) => void;
+export type Notify<Notice> = (notice: Notice, transfer?: readonly Transferable[]) => void;
 
 /** What a thread or a child process answers: functions of a request, and of notices. */
 export type Operations<P> = Record<keyof P, (request: never, notify: never) => unknown>;
@@ -60,10 +57,7 @@ export class RemoteCalls<P extends Operations<P>, Info> {
 
   constructor(
     private readonly name: string,
-    private readonly post: (
-      call: RemoteCall,
-      transfer?: readonly Transferable[],
-    ) => void,
+    private readonly post: (call: RemoteCall, transfer?: readonly Transferable[]) => void,
   ) {
     // A failed start is reported to whoever awaits `ready`; that may be later.
     this.ready.catch(() => undefined);
@@ -96,8 +90,7 @@ export class RemoteCalls<P extends Operations<P>, Info> {
   receive(from: object): void {
     const message = from as FromRemote<Info>;
     if (message.type === 'ready') return this.#opened.resolve(message.info);
-    if (message.type === 'failed')
-      return this.#opened.reject(new Error(message.message));
+    if (message.type === 'failed') return this.#opened.reject(new Error(message.message));
     const call = this.#pending.get(message.id);
     if (call === undefined) return;
     if (message.type === 'notice') return call.onNotice?.(message.notice as never);
@@ -160,13 +153,9 @@ export async function serveThread<T extends NativeThread<T['calls']>>(
 ): Promise<void> {
   const port = parentPort;
   if (port === null)
-    throw new Error(
-      'This module is the entry of an engine thread; it cannot run on its own.',
-    );
-  const send = (
-    message: FromRemote<T['info']>,
-    transfer: readonly Transferable[] = [],
-  ): void => port.postMessage(message, transfer);
+    throw new Error('This module is the entry of an engine thread; it cannot run on its own.');
+  const send = (message: FromRemote<T['info']>, transfer: readonly Transferable[] = []): void =>
+    port.postMessage(message, transfer);
   let service: ThreadService<T>;
   try {
     service = await open(workerData as T['data']);

@@ -8,9 +8,7 @@ const SAMPLES_PER_TURN = 1_048_576;
  * 115 MB: posting it would copy it in one go and hold up every other call of the process,
  * so it is copied a slice per turn of the loop.
  */
-export async function shareSamples(
-  samples: Int16Array,
-): Promise<Int16Array<SharedArrayBuffer>> {
+export async function shareSamples(samples: Int16Array): Promise<Int16Array<SharedArrayBuffer>> {
   const shared = new Int16Array(new SharedArrayBuffer(samples.byteLength));
   for (let from = 0; from < samples.length; from += SAMPLES_PER_TURN) {
     if (from > 0) await nextTurn();
@@ -28,9 +26,7 @@ export class CancelFlag {
   readonly #cell: Int32Array;
 
   constructor(
-    readonly memory: SharedArrayBuffer = new SharedArrayBuffer(
-      Int32Array.BYTES_PER_ELEMENT,
-    ),
+    readonly memory: SharedArrayBuffer = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
   ) {
     this.#cell = new Int32Array(memory);
   }
@@ -48,10 +44,7 @@ export class CancelFlag {
 export class CancelFlags {
   readonly #flags = new Set<CancelFlag>();
 
-  async during<T>(
-    signal: AbortSignal,
-    work: (flag: CancelFlag) => Promise<T>,
-  ): Promise<T> {
+  async during<T>(signal: AbortSignal, work: (flag: CancelFlag) => Promise<T>): Promise<T> {
     const flag = new CancelFlag();
     const raise = (): void => flag.raise();
     signal.addEventListener('abort', raise, { once: true });

@@ -13,10 +13,7 @@ export async function speechOutcome(
   item: SynthesizeItem,
   sampleRate: number,
   cancels: CancelFlags,
-  speak: (
-    cancel: SharedArrayBuffer,
-    onNotice: (samples: Int16Array) => void,
-  ) => Promise<number>,
+  speak: (cancel: SharedArrayBuffer, onNotice: (samples: Int16Array) => void) => Promise<number>,
 ): Promise<ItemOutcome<{ readonly durationS: number }>> {
   try {
     item.signal.throwIfAborted();

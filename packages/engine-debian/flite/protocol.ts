@@ -1,5 +1,5 @@
-import { type Notify } from '@switchyard/engine-api/threads/remote-calls.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { type Notify } from '@switchyard/engine-api/threads/remote-calls.js';
 
 /**
  * The clear 16 kHz voices of Debian's libflite1. kal is 8 kHz and robotic; kal16 is

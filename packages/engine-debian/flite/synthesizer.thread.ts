@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import koffi, { type LibraryHandle } from 'koffi';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
+import koffi, { type LibraryHandle } from 'koffi';
 import { openNativeLibrary } from '../threads/native-library.js';
 import { FLITE_SAMPLE_RATE, FLITE_VOICES, type FliteThread } from './protocol.js';
 
@@ -32,9 +32,7 @@ function loadFlite() {
   const setStretch = stretchSetter(flite);
   // Excitation noise comes from libc's one generator: seeded, a text sounds the same
   // whatever was said before.
-  const seedNoise = openNativeLibrary('libc.so.6', ['libc6']).func(
-    'void srand(unsigned int)',
-  );
+  const seedNoise = openNativeLibrary('libc.so.6', ['libc6']).func('void srand(unsigned int)');
   return {
     /** File that was loaded, such as "libflite.so.2.2". */
     revision: loadedFile('libflite.so'),
@@ -80,9 +78,7 @@ function stretchSetter(flite: LibraryHandle): (voice: Pointer, stretch: number) 
   return (voice, stretch) => {
     const { features } = koffi.decode(voice, VOICE) as { features: Pointer };
     const key: unknown =
-      isPresent(features, STRETCH) === 1
-        ? Buffer.from(`${STRETCH}\0`)
-        : duplicate(STRETCH);
+      isPresent(features, STRETCH) === 1 ? Buffer.from(`${STRETCH}\0`) : duplicate(STRETCH);
     setFloat(features, key, stretch);
   };
 }
@@ -97,9 +93,7 @@ function registerVoice(id: VoiceId): Pointer {
 /** The file behind a loaded library, with its full version. */
 function loadedFile(prefix: string): string {
   const escaped = prefix.replaceAll('.', '\\.');
-  const path = new RegExp(`/(${escaped}\\S*)`).exec(
-    readFileSync('/proc/self/maps', 'utf8'),
-  );
+  const path = new RegExp(`/(${escaped}\\S*)`).exec(readFileSync('/proc/self/maps', 'utf8'));
   return path?.[1] ?? prefix;
 }
 

@@ -6,10 +6,7 @@ import {
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
-import {
-  EngineThread,
-  threadEntry,
-} from '@switchyard/engine-api/threads/engine-thread.js';
+import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { CancelFlags } from '@switchyard/engine-api/threads/shared-memory.js';
 import { speechOutcome } from '@switchyard/engine-api/threads/speech-calls.js';
 import { ThreadPool } from '../threads/thread-pool.js';
@@ -74,8 +71,7 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   readonly voices = FLITE_VOICES;
   readonly #thread = new ThreadPool<FliteThread>(
     1,
-    () =>
-      new EngineThread(threadEntry('./synthesizer.thread.js', import.meta.url), 'flite'),
+    () => new EngineThread(threadEntry('./synthesizer.thread.js', import.meta.url), 'flite'),
   );
   readonly #cancels = new CancelFlags();
   #holdsVoices = false;
@@ -127,15 +123,10 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   }
 
   #outcome(item: SynthesizeItem) {
-    return speechOutcome(
-      item,
-      FLITE_SAMPLE_RATE,
-      this.#cancels,
-      async (cancel, onNotice) => {
-        const request = { ...readRequest(item), speed: item.speed, cancel };
-        return this.#thread.use(thread => thread.call('speak', request, { onNotice }));
-      },
-    );
+    return speechOutcome(item, FLITE_SAMPLE_RATE, this.#cancels, async (cancel, onNotice) => {
+      const request = { ...readRequest(item), speed: item.speed, cancel };
+      return this.#thread.use(thread => thread.call('speak', request, { onNotice }));
+    });
   }
 }
 

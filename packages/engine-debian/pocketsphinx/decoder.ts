@@ -1,7 +1,7 @@
+import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 import koffi, { type LibraryHandle } from 'koffi';
 import { openNativeLibrary } from '../threads/native-library.js';
 import { findModelFiles } from './model-files.js';
-import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 
 /** PocketSphinx analyses speech in frames of 10 ms. */
 const FRAMES_PER_SECOND = 100;
@@ -48,10 +48,7 @@ function readNormaliser(features: Pointer) {
 /** Copies `frames` rows of `size` cepstra out of native memory. */
 function copyCepstra(rows: Pointer, frames: number, size: number): Float32Array {
   const firstRow: Pointer = koffi.decode(rows, 'void*');
-  return koffi.decode(
-    firstRow,
-    koffi.array('float', frames * size, 'Typed'),
-  ) as Float32Array;
+  return koffi.decode(firstRow, koffi.array('float', frames * size, 'Typed')) as Float32Array;
 }
 
 /** Makes functions of a library. A prototype says what one takes, and koffi checks that. */
@@ -65,9 +62,7 @@ function loadBase() {
   const native = functionsOf(openNativeLibrary('libsphinxbase.so.3', DEBIAN_PACKAGES));
   return {
     silenceLog: native<void>('void err_set_logfp(void*)'),
-    parseArguments: native<Pointer>(
-      'void* cmd_ln_parse_r(void*, void*, int, const char**, int)',
-    ),
+    parseArguments: native<Pointer>('void* cmd_ln_parse_r(void*, void*, int, const char**, int)'),
     freeArguments: native<number>('int cmd_ln_free_r(void*)'),
     exp: native<number>('double logmath_exp(void*, int)'),
     startFrontEnd: native<number>('int fe_start_utt(void*)'),
@@ -101,9 +96,7 @@ function loadDecoder() {
     startUtterance: native<number>('int ps_start_utt(void*)'),
     endUtterance: native<number>('int ps_end_utt(void*)'),
     /** Decoder, samples, their number, 1: no search, 1: it is the full utterance. */
-    processRaw: native<number>(
-      'int ps_process_raw(void*, const int16_t*, size_t, int, int)',
-    ),
+    processRaw: native<number>('int ps_process_raw(void*, const int16_t*, size_t, int, int)'),
     /** Decoder, score; null: nothing was said. */
     hypothesis: native<string | null>('const char* ps_get_hyp(void*, _Out_ int32_t*)'),
     logMath: native<Pointer>('void* ps_get_logmath(void*)'),
@@ -161,24 +154,15 @@ export class Decoder {
    * Decoding that starts from the mean of the audio itself gets about half the word
    * errors of a cold start (README, "PocketSphinx").
    */
-  cepstralMean(
-    samples: Int16Array,
-    isCancelled: () => boolean = () => false,
-  ): Float32Array {
+  cepstralMean(samples: Int16Array, isCancelled: () => boolean = () => false): Float32Array {
     // The front end tracks noise; without this the mean would depend on the audio before.
     this.#check(this.#library.startStream(this.#pointer), 'ps_start_stream');
     const sum = new Float64Array(this.#normaliser.size);
     let frames = 0;
-    for (
-      let from = 0;
-      from < samples.length && !isCancelled();
-      from += MEAN_SLICE_SAMPLES
-    ) {
+    for (let from = 0; from < samples.length && !isCancelled(); from += MEAN_SLICE_SAMPLES) {
       frames += this.#addCepstra(samples.slice(from, from + MEAN_SLICE_SAMPLES), sum);
     }
-    return frames === 0
-      ? this.#modelMean
-      : Float32Array.from(sum, value => value / frames);
+    return frames === 0 ? this.#modelMean : Float32Array.from(sum, value => value / frames);
   }
 
   /**
@@ -195,10 +179,7 @@ export class Decoder {
   feed(samples: Int16Array): void {
     // A copy, because native code cannot be handed memory that another thread shares.
     const own = samples.slice();
-    this.#check(
-      this.#library.processRaw(this.#pointer, own, own.length, 0, 0),
-      'ps_process_raw',
-    );
+    this.#check(this.#library.processRaw(this.#pointer, own, own.length, 0, 0), 'ps_process_raw');
   }
 
   /** Best text so far, raw. */
@@ -258,13 +239,7 @@ export class Decoder {
     const rows: [unknown] = [null];
     const frames: [number] = [0];
     this.#library.startFrontEnd(frontEnd);
-    const status = this.#library.cepstra(
-      frontEnd,
-      samples,
-      samples.length,
-      rows,
-      frames,
-    );
+    const status = this.#library.cepstra(frontEnd, samples, samples.length, rows, frames);
     if (status < 0 || frames[0] === 0) return 0;
     const cepstra = copyCepstra(rows[0], frames[0], sum.length);
     this.#library.freeCepstra(rows[0]);
@@ -287,8 +262,7 @@ function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
   for (let row = 0; row < cepstra.length; row += sum.length) {
     if ((cepstra[row] ?? 0) <= 0) continue;
     frames++;
-    for (let i = 0; i < sum.length; i++)
-      sum[i] = (sum[i] ?? 0) + (cepstra[row + i] ?? 0);
+    for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (cepstra[row + i] ?? 0);
   }
   return frames;
 }
@@ -310,15 +284,8 @@ function createDecoder(library: PocketSphinx, modelDir: string): Pointer {
     '-remove_silence',
     'no',
   ];
-  const config = library.parseArguments(
-    null,
-    library.argumentTable(),
-    argv.length,
-    argv,
-    1,
-  );
-  if (config === null)
-    throw new Error(`PocketSphinx refused its arguments: ${argv.join(' ')}`);
+  const config = library.parseArguments(null, library.argumentTable(), argv.length, argv, 1);
+  if (config === null) throw new Error(`PocketSphinx refused its arguments: ${argv.join(' ')}`);
   const decoder = library.initDecoder(config);
   library.freeArguments(config);
   if (decoder === null) {

@@ -1,10 +1,10 @@
 import { setPriority } from 'node:os';
+import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
 import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
-import { type FileDecoderThread, spokenWords } from './protocol.js';
 import { Decoder } from './decoder.js';
-import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
+import { type FileDecoderThread, spokenWords } from './protocol.js';
 
 const RATE = 16_000;
 /**

@@ -1,8 +1,8 @@
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { Decoder } from './decoder.js';
-import { type LiveDecoderThread } from './protocol.js';
 import { LiveSession } from './live-session.js';
+import { type LiveDecoderThread } from './protocol.js';
 
 /**
  * Entry of a thread that serves one live stream after another. No decorators here or

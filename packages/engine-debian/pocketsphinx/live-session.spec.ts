@@ -72,27 +72,18 @@ describe('LiveSession', () => {
   it('restarts the pass at 1.6 and 3.2 s with the mean of all so far; only the rest is left at the end', () => {
     const { decoder, session: stream } = session();
     stream.push(seconds(5.05));
-    expect(decoder.log).toEqual([
-      'mean 0.6',
-      'abandon 1.5',
-      'mean 1.6',
-      'abandon 3.1',
-      'mean 3.2',
-    ]);
+    expect(decoder.log).toEqual(['mean 0.6', 'abandon 1.5', 'mean 1.6', 'abandon 3.1', 'mean 3.2']);
     decoder.log.length = 0;
     stream.commit();
     expect(decoder.log).toEqual(['finish 5.05']);
   });
 
-  it.each([0.3, 0.7, 1.55])(
-    'decodes an utterance of %d s again with its own mean',
-    length => {
-      const { decoder, session: stream } = session();
-      stream.push(seconds(length));
-      stream.commit();
-      expect(decoder.log.slice(-2)).toEqual([`mean ${length}`, `finish ${length}`]);
-    },
-  );
+  it.each([0.3, 0.7, 1.55])('decodes an utterance of %d s again with its own mean', length => {
+    const { decoder, session: stream } = session();
+    stream.push(seconds(length));
+    stream.commit();
+    expect(decoder.log.slice(-2)).toEqual([`mean ${length}`, `finish ${length}`]);
+  });
 
   it('decodes the same way for a caller that wants no partials', () => {
     const logs = [true, false].map(partials => {
@@ -151,9 +142,7 @@ describe('LiveSession', () => {
       },
     ]);
     stream.push(seconds(1));
-    expect(stream.commit()).toMatchObject([
-      { utterance: 1, text: 'final', start: 65, end: 66 },
-    ]);
+    expect(stream.commit()).toMatchObject([{ utterance: 1, text: 'final', start: 65, end: 66 }]);
   });
 
   it('works no more once cancelled, in the middle of a pass neither', () => {

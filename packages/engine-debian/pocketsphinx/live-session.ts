@@ -2,8 +2,8 @@ import {
   type RecognizerEvent,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { plainText, spokenWords } from './protocol.js';
 import { type Decoder } from './decoder.js';
+import { plainText, spokenWords } from './protocol.js';
 
 const RATE = 16_000;
 /**

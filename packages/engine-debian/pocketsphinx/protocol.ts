@@ -66,10 +66,7 @@ export interface LiveDecoderThread {
   readonly data: { readonly modelDir: string };
   readonly info: undefined;
   readonly calls: {
-    open(request: {
-      readonly partials: boolean;
-      readonly cancel: SharedArrayBuffer;
-    }): void;
+    open(request: { readonly partials: boolean; readonly cancel: SharedArrayBuffer }): void;
     push(samples: Int16Array): readonly RecognizerEvent[];
     commit(request: undefined): readonly RecognizerEvent[];
     close(request: undefined): void;

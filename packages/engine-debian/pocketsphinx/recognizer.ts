@@ -27,20 +27,17 @@ import {
   pcmOf,
   requirePlain,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import {
-  EngineThread,
-  threadEntry,
-} from '@switchyard/engine-api/threads/engine-thread.js';
-import { threadStream } from '@switchyard/engine-api/threads/thread-stream.js';
+import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { type NativeThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import {
   CancelFlag,
   CancelFlags,
   shareSamples,
 } from '@switchyard/engine-api/threads/shared-memory.js';
+import { threadStream } from '@switchyard/engine-api/threads/thread-stream.js';
 import { ThreadPool } from '../threads/thread-pool.js';
-import { type FileDecoderThread, type LiveDecoderThread } from './protocol.js';
 import { findModelFiles } from './model-files.js';
+import { type FileDecoderThread, type LiveDecoderThread } from './protocol.js';
 import { toTranscript } from './transcript-segments.js';
 
 /**
@@ -173,9 +170,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
 
   async #load(): Promise<void> {
     const { threads, modelDir } = this.#options;
-    const started = Array.from({ length: threads }, () =>
-      this.#files.use(thread => thread.ready),
-    );
+    const started = Array.from({ length: threads }, () => this.#files.use(thread => thread.ready));
     const [revision] = await Promise.all([modelRevision(modelDir), ...started]);
     this.#revision = revision;
   }
@@ -191,8 +186,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
       requireEnglish(item.language);
       requirePlain(item, cannot);
       const words = await this.#decode(item);
-      if (words === undefined || item.signal.aborted)
-        return failed(cancelledError(item.requestId));
+      if (words === undefined || item.signal.aborted) return failed(cancelledError(item.requestId));
       return succeeded(toTranscript(words, item.wordTimestamps));
     } catch (error) {
       return failed(error);
@@ -205,9 +199,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     if (pcm.length === 0) return [];
     return this.#cancels.during(item.signal, async ({ memory }) => {
       const samples = await shareSamples(pcm);
-      return this.#files.use(thread =>
-        thread.call('decode', { samples, cancel: memory }),
-      );
+      return this.#files.use(thread => thread.call('decode', { samples, cancel: memory }));
     });
   }
 }
@@ -226,11 +218,7 @@ function startThread<T extends NativeThread<T['calls']>>(
 async function modelRevision(modelDir: string): Promise<string> {
   const files = findModelFiles(modelDir);
   const hash = createHash('sha256');
-  for (const path of [
-    join(files.acousticModel, 'mdef'),
-    files.dictionary,
-    files.languageModel,
-  ]) {
+  for (const path of [join(files.acousticModel, 'mdef'), files.dictionary, files.languageModel]) {
     for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   }
   return `${basename(modelDir)} sha256:${hash.digest('hex').slice(0, 12)}`;

@@ -19,9 +19,7 @@ describe('segmentsByPauses', () => {
   });
 
   it('cuts speech without pauses before a segment passes 12 s', () => {
-    const segments = segmentsByPauses(
-      Array.from({ length: 26 }, (_, i) => word(i, i + 1)),
-    );
+    const segments = segmentsByPauses(Array.from({ length: 26 }, (_, i) => word(i, i + 1)));
     expect(segments.map(({ start, end }) => end - start)).toEqual([12, 12, 2]);
   });
 

@@ -1,6 +1,6 @@
-import koffi, { type LibraryHandle } from 'koffi';
 import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import koffi, { type LibraryHandle } from 'koffi';
 
 /**
  * Handles are kept for the life of the thread. koffi closes a library when its handle is

@@ -1,6 +1,6 @@
-import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
+import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 
 export const INSTALL = `${ownName()} engines install llama-cpp`;
 
@@ -110,9 +110,7 @@ export interface CLibrary {
   isHybrid(model: Pointer): boolean;
   describe(model: Pointer, text: Buffer, size: number): number;
   /** Minus what it needs, where `most` is too little. */
-  tokenize(
-    ...args: [Pointer, Buffer, number, Int32Array, number, boolean, boolean]
-  ): number;
+  tokenize(...args: [Pointer, Buffer, number, Int32Array, number, boolean, boolean]): number;
   /** 1 SentencePiece, 2 byte-level BPE, 3 WordPiece, 4 unigram, 5 RWKV */
   vocabularyType(vocabulary: Pointer): number;
   tokenText(vocabulary: Pointer, token: number): string | null;
@@ -136,13 +134,7 @@ export interface CLibrary {
    * Positions from `start` to before `end`; -1: from the first one, or to the last one.
    */
   cutSequence(memory: Pointer, sequence: number, start: number, end: number): boolean;
-  copySequence(
-    memory: Pointer,
-    from: number,
-    to: number,
-    start: number,
-    end: number,
-  ): void;
+  copySequence(memory: Pointer, from: number, to: number, start: number, end: number): void;
   /**
    * Bytes that a sequence has in memory, as `takeState` and `giveState` have them; both
    * say how many they were.
@@ -175,9 +167,7 @@ export interface CLibrary {
   topP(mass: number, least: number): Pointer;
   minP(share: number, least: number): Pointer;
   temperature(temperature: number): Pointer;
-  penalties(
-    ...args: [vocabulary: number, last: number, number, number, number]
-  ): Pointer;
+  penalties(...args: [vocabulary: number, last: number, number, number, number]): Pointer;
   /** @param biases token (int32) and bias (float) in turns */
   biases(vocabulary: number, count: number, biases: Int32Array): Pointer;
   /** Null: the text cannot be read. */
@@ -186,9 +176,7 @@ export interface CLibrary {
   /** @param candidates a `llama_token_data_array` in native memory */
   applySampler(sampler: Pointer, candidates: Pointer): void;
   /** Draws from the logits at this place of the batch, and accepts. */
-  readonly sample: KoffiFunc<
-    (chain: Pointer, context: Pointer, place: number) => number
-  >;
+  readonly sample: KoffiFunc<(chain: Pointer, context: Pointer, place: number) => number>;
 }
 
 /**
@@ -226,8 +214,7 @@ const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
   isRecurrent: 'bool llama_model_is_recurrent(void *)',
   isHybrid: 'bool llama_model_is_hybrid(void *)',
   describe: 'int32_t llama_model_desc(void *, void *, size_t)',
-  tokenize:
-    'int32_t llama_tokenize(void *, void *, int32_t, void *, int32_t, bool, bool)',
+  tokenize: 'int32_t llama_tokenize(void *, void *, int32_t, void *, int32_t, bool, bool)',
   vocabularyType: 'int llama_vocab_type(void *)',
   tokenText: 'str llama_vocab_get_text(void *, int32_t)',
   tokenAttributes: 'int llama_vocab_get_attr(void *, int32_t)',

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
+import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { type LlamaEmbeddingOptions } from '../options.js';
+import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
 import {
   floatsAt,
   type NativeModel,
@@ -11,7 +12,6 @@ import {
 } from './c-library.js';
 import { openModel } from './library.js';
 import { NativeRun } from './native-run.js';
-import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 
 const PLACES = /(\{query\}|\{document\})/;
 /** No token has this id: the vocabulary lacks the kind. */
@@ -32,19 +32,13 @@ function pairEncoder(
   const tokenize = (text: string, control: boolean): Int32Array =>
     cut(text, { special: false, control });
   const template = library.template(model, 'rerank')?.split(PLACES) ?? [];
-  const separator = one(
-    library.separator(vocabulary),
-    library.addsSeparator(vocabulary),
-  );
+  const separator = one(library.separator(vocabulary), library.addsSeparator(vocabulary));
   const last = library.endOfText(vocabulary);
   const end = one(
     last === ABSENT ? library.separator(vocabulary) : last,
     library.addsEnd(vocabulary),
   );
-  const begin = one(
-    library.beginningOfText(vocabulary),
-    library.addsBeginning(vocabulary),
-  );
+  const begin = one(library.beginningOfText(vocabulary), library.addsBeginning(vocabulary));
   const ending = end.length > 0 ? end : separator;
   return (query: string, documents: readonly string[]): Int32Array[] => {
     const asked = tokenize(query, false);
@@ -108,8 +102,7 @@ function embedding(
 /** Of length 1. */
 function unitVector(vector: Float32Array): Float32Array {
   const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
-  if (!Number.isFinite(length))
-    throw new Error('The model made a vector that is not finite');
+  if (!Number.isFinite(length)) throw new Error('The model made a vector that is not finite');
   return length === 0 ? vector : vector.map(part => part / length);
 }
 
@@ -117,8 +110,7 @@ function unitVector(vector: Float32Array): Float32Array {
  * Qwen's models end in a softmax, which is a probability already; the others in a logit.
  */
 function probability(score: number, description: string): number {
-  if (!Number.isFinite(score))
-    throw new Error('The model made a score that is not finite');
+  if (!Number.isFinite(score)) throw new Error('The model made a score that is not finite');
   return description.startsWith('qwen3') ? score : 1 / (1 + Math.exp(-score));
 }
 
@@ -163,8 +155,7 @@ async function open(settings: LlamaEmbeddingOptions): Promise<{
   const ranks = pooling === RANK;
   const dimensions = ranks ? 1 : library.vectorSize(model);
   const cut = tokenizer(native);
-  const tokenize = (text: string): Int32Array =>
-    cut(text, { special: true, control: false });
+  const tokenize = (text: string): Int32Array => cut(text, { special: true, control: false });
   const pairs = pairEncoder(native, cut);
   const probabilities = (scores: Float32Array): Float32Array =>
     scores.map(score => probability(score, description));

@@ -1,6 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { compiledGrammarText } from '../grammar-text.js';
+import { type ChildSettings } from '../options.js';
 import {
   type ChildInfo,
   type LlamaOperations,
@@ -10,16 +13,13 @@ import {
   type StepFrame,
   type StepReply,
 } from '../protocol.js';
-import { type ChildSettings } from '../options.js';
 import { type NativeModel } from './c-library.js';
 import { KvContext } from './kv-context.js';
 import { openTextModel } from './library.js';
 import { promptEncoder } from './prompt-encoder.js';
 import { grammarCheck, SequenceDrawer } from './sequence-drawer.js';
-import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { Candidates, TokenSampler } from './token-sampler.js';
 import { vocabularyOf } from './token-text.js';
-import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 const ITEM_WIDTH = 4;
 const NOT_DRAWN = -1;
@@ -67,8 +67,7 @@ class StepRunner {
   }
 
   async #runOne(frame: StepFrame): Promise<StepReply> {
-    if (frame.follows && this.#isBroken)
-      return { drawn: new Int32Array(0), skipped: true };
+    if (frame.follows && this.#isBroken) return { drawn: new Int32Array(0), skipped: true };
     const reply = await this.#step(frame);
     this.#isBroken = reply.failure !== undefined;
     return reply;
@@ -106,9 +105,12 @@ class StepRunner {
     this.context.clear();
     const wanted: WantedDraw[] = [];
     for (let item = 0, next = 0; item * ITEM_WIDTH < items.length; item++) {
-      const [slot, position, count, draws] = items.subarray(
-        item * ITEM_WIDTH,
-      ) as unknown as [number, number, number, number];
+      const [slot, position, count, draws] = items.subarray(item * ITEM_WIDTH) as unknown as [
+        number,
+        number,
+        number,
+        number,
+      ];
       const own = tokens.subarray(next, (next += count));
       if (own[0] === AWAITED) own[0] = this.#drawers.get(slot)?.newest ?? 0;
       const place = this.context.add(slot, position, own, draws === 1);
@@ -163,11 +165,7 @@ async function warmUp(
 ): Promise<ChildInfo['costs']> {
   // Twice as many, and two more, have to fit.
   const many = Math.min(MOST_TOKENS, stepTokens, Math.floor(contextTokens / 2) - 1);
-  const computing = async (
-    sequence: number,
-    position: number,
-    count: number,
-  ): Promise<number> => {
+  const computing = async (sequence: number, position: number, count: number): Promise<number> => {
     const beginMs = performance.now();
     context.clear();
     context.add(sequence, position, new Uint32Array(count).fill(token), false);

@@ -1,3 +1,4 @@
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type ChildSettings } from '../options.js';
 import {
   floatsAt,
@@ -7,7 +8,6 @@ import {
   type Pointer,
 } from './c-library.js';
 import { NativeRun } from './native-run.js';
-import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 /** Of `ggml_type`. */
 const FLOAT_32 = 0;
@@ -46,11 +46,7 @@ const emptyStateSize = (streams: number): number => CELLS_AT + 4 * streams;
 function movedState(state: Buffer, sequence: number, from: number, to: number): Buffer {
   const own = from === 1 ? 0 : sequence;
   const cells = state.subarray(CELLS_AT + 4 * own, state.length - 4 * (from - 1 - own));
-  const moved = Buffer.concat([
-    state.subarray(0, CELLS_AT),
-    cells,
-    Buffer.alloc(4 * (to - 1)),
-  ]);
+  const moved = Buffer.concat([state.subarray(0, CELLS_AT), cells, Buffer.alloc(4 * (to - 1))]);
   moved.writeUInt32LE(to, STREAMS_AT);
   return moved;
 }
@@ -80,9 +76,7 @@ export class KvContext {
   ) {
     const { rows, stepTokens, contextTokens, kvTokens } = settings;
     this.#part =
-      kvTokens === undefined
-        ? contextTokens
-        : PART_UNIT * Math.floor(kvTokens / rows / PART_UNIT);
+      kvTokens === undefined ? contextTokens : PART_UNIT * Math.floor(kvTokens / rows / PART_UNIT);
     this.#lengths = new Array<number>(rows).fill(0);
     // Without a unit for each sequence, llama.cpp would take more than `kvTokens`.
     this.#isShared = this.#part === 0;
@@ -232,8 +226,6 @@ export class KvContext {
       state.length > 0 &&
       library.giveState(this.#context, state, state.length, sequence) !== state.length
     )
-      throw new Error(
-        `llama.cpp did not take sequence ${sequence} into another context`,
-      );
+      throw new Error(`llama.cpp did not take sequence ${sequence} into another context`);
   }
 }

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type * as LlamaPackage from 'node-llama-cpp';
-import { INSTALL, type NativeModel, openNativeModel } from './c-library.js';
-import { type ChildSettings } from '../options.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
+import type * as LlamaPackage from 'node-llama-cpp';
+import { type ChildSettings } from '../options.js';
+import { INSTALL, type NativeModel, openNativeModel } from './c-library.js';
 
 const GPU_INSTALL = { cuda: 'llama-cpp', vulkan: 'llama-cpp-vulkan' } as const;
 
@@ -62,9 +62,7 @@ async function loadTextModel(
   const file = await readGgufFileInfo(modelFile, { sourceType: 'filesystem' });
   const { configurationResolver: resolver } = await GgufInsights.from(file, llama);
   const { gpuLayers } =
-    kvTokens === undefined
-      ? await resolver.resolveModelGpuLayersV2(settings.gpuLayers)
-      : settings;
+    kvTokens === undefined ? await resolver.resolveModelGpuLayersV2(settings.gpuLayers) : settings;
   const opened = await loadModel(llama, { modelFile, gpuLayers });
   if (kvTokens === undefined)
     await resolver.resolveContextContextSize(settings.contextTokens, {
@@ -109,10 +107,9 @@ async function withReason<T>(modelFile: string, loading: Promise<T>): Promise<T>
     return await loading;
   } catch (error) {
     await nextTurn();
-    throw new Error(
-      `${modelFile} cannot be loaded: ${loggedReason ?? errorMessage(error)}`,
-      { cause: error },
-    );
+    throw new Error(`${modelFile} cannot be loaded: ${loggedReason ?? errorMessage(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -12,8 +12,7 @@ export class NativeRun {
 
   constructor(library: CLibrary, most: number) {
     this.#batch = library.newBatch(most, 0, 1);
-    const numbers = (memory: Pointer): Int32Array =>
-      new Int32Array(koffi.view(memory, 4 * most));
+    const numbers = (memory: Pointer): Int32Array => new Int32Array(koffi.view(memory, 4 * most));
     const sequences = koffi.alloc('int32_t', most) as Pointer;
     this.#tokens = numbers(this.#batch.token);
     this.#positions = numbers(this.#batch.pos);
@@ -21,11 +20,9 @@ export class NativeRun {
     this.#draws = new Int8Array(koffi.view(this.#batch.logits, most));
     numbers(this.#batch.n_seq_id).fill(1);
     const first = koffi.address(sequences);
-    new BigUint64Array(koffi.view(this.#batch.seq_id, 8 * most)).forEach(
-      (_, at, places) => {
-        places[at] = first + BigInt(4 * at);
-      },
-    );
+    new BigUint64Array(koffi.view(this.#batch.seq_id, 8 * most)).forEach((_, at, places) => {
+      places[at] = first + BigInt(4 * at);
+    });
   }
 
   get native(): NativeBatch {
@@ -45,8 +42,7 @@ export class NativeRun {
   ): void {
     const at = this.count;
     this.count += tokens.length;
-    if (this.count > this.#tokens.length)
-      throw new RangeError('Tokens exceed the batch.');
+    if (this.count > this.#tokens.length) throw new RangeError('Tokens exceed the batch.');
     this.#tokens.set(tokens, at);
     this.#sequences.fill(sequence, at, this.count);
     this.#draws.fill(draws, at, this.count);

@@ -1,13 +1,13 @@
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { type ChildInfo } from '../protocol.js';
-import { withoutTools } from './toolless-template.js';
 import { type NativeModel, tokenizer } from './c-library.js';
 import { type OpenedTextModel } from './library.js';
 import { TOKEN } from './token-text.js';
-import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { withoutTools } from './toolless-template.js';
 
 /** What the template of a model wants of calls. */
 interface CallShape {
@@ -18,10 +18,7 @@ interface CallShape {
 }
 
 /** `chatMessages` has checked them. */
-const templateMessages = (
-  messages: readonly Fields[],
-  shape: CallShape,
-): readonly Fields[] =>
+const templateMessages = (messages: readonly Fields[], shape: CallShape): readonly Fields[] =>
   messages.map(({ tool_calls: calls, tool_call_id: id, ...rest }) => ({
     ...rest,
     ...(id !== undefined && { tool_call_id: idOf(id, shape) }),
@@ -115,9 +112,7 @@ class ChatTemplate {
       objectArguments:
         !this.#knowsTools ||
         form === 'qwen-xml' ||
-        /"switchyard_probe"\s*:\s*1/.test(
-          this.#probe({ messages: [PROBE_USER, PROBE_CALL] }),
-        ),
+        /"switchyard_probe"\s*:\s*1/.test(this.#probe({ messages: [PROBE_USER, PROBE_CALL] })),
       shortIds: form.startsWith('mistral'),
     };
   }
@@ -144,10 +139,7 @@ class ChatTemplate {
       });
       return disguise.reveal(text);
     } catch (error) {
-      throw invalidValue(
-        `The model's chat template refuses this: ${reasonIn(error)}`,
-        'messages',
-      );
+      throw invalidValue(`The model's chat template refuses this: ${reasonIn(error)}`, 'messages');
     }
   }
 
@@ -217,22 +209,15 @@ const MARK = '\uf8d0';
  */
 function disguiseOf(control: readonly string[]) {
   const found: string[] = [];
-  const spelled = [...control, MARK].map(text =>
-    text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
-  );
+  const spelled = [...control, MARK].map(text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = control.length > 0 ? new RegExp(spelled.join('|'), 'g') : undefined;
   const of = (value: unknown): unknown => {
     if (pattern === undefined) return value;
     if (typeof value === 'string')
-      return value.replace(
-        pattern,
-        spelling => `${MARK}${found.push(spelling) - 1}${MARK}`,
-      );
+      return value.replace(pattern, spelling => `${MARK}${found.push(spelling) - 1}${MARK}`);
     if (Array.isArray(value)) return value.map(of);
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [of(key), of(item)]),
-    );
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [of(key), of(item)]));
   };
   const reveal = (text: string): Piece[] =>
     text
@@ -276,9 +261,7 @@ export function promptEncoder(
     if (prompt.type === 'tokens') return Uint32Array.from(prompt.tokens);
     const isText = prompt.type === 'text';
     const param = isText ? 'prompt' : 'messages';
-    const pieces = isText
-      ? [{ text: prompt.text, control: true }]
-      : rendered(chat, prompt);
+    const pieces = isText ? [{ text: prompt.text, control: true }] : rendered(chat, prompt);
     demandFitting(pieces, param, contextTokens);
     return tokensOf(pieces);
   };
@@ -297,11 +280,7 @@ function rendered(
   );
 }
 
-function demandFitting(
-  pieces: readonly Piece[],
-  param: string,
-  contextTokens: number,
-): void {
+function demandFitting(pieces: readonly Piece[], param: string, contextTokens: number): void {
   const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
     throw new EngineError(
@@ -332,9 +311,7 @@ function tokenCutter(native: NativeModel) {
  * have neither.
  */
 const controlToken = ({ library, vocabulary }: NativeModel, token: number): number =>
-  token >= 0 && (library.tokenAttributes(vocabulary, token) & TOKEN.control) !== 0
-    ? token
-    : -1;
+  token >= 0 && (library.tokenAttributes(vocabulary, token) & TOKEN.control) !== 0 ? token : -1;
 
 function specialTexts(native: NativeModel) {
   const { library, vocabulary, vocabularySize } = native;
@@ -342,15 +319,10 @@ function specialTexts(native: NativeModel) {
     token < 0 ? '' : (library.tokenText(vocabulary, token) ?? '');
   const control: string[] = [];
   for (let token = 0; token < vocabularySize; token++)
-    if (
-      (library.tokenAttributes(vocabulary, token) & (TOKEN.control | TOKEN.unknown)) !==
-      0
-    )
+    if ((library.tokenAttributes(vocabulary, token) & (TOKEN.control | TOKEN.unknown)) !== 0)
       control.push(text(token));
   // The longest first: one may be the beginning of another.
-  const spelled = control
-    .filter(spelling => spelling !== '')
-    .sort((a, b) => b.length - a.length);
+  const spelled = control.filter(spelling => spelling !== '').sort((a, b) => b.length - a.length);
   return {
     bos: text(controlToken(native, library.beginningOfText(vocabulary))),
     eos: text(controlToken(native, library.endOfText(vocabulary))),

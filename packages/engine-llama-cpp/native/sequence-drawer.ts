@@ -1,8 +1,4 @@
-import {
-  type DrawnProbabilities,
-  type StepFrame,
-  type WireSampling,
-} from '../protocol.js';
+import { type DrawnProbabilities, type StepFrame, type WireSampling } from '../protocol.js';
 import { type NativeModel, type Pointer } from './c-library.js';
 import { type TokenDraw, type TokenSampler } from './token-sampler.js';
 
@@ -76,10 +72,7 @@ export class SequenceDrawer {
    * Of the token that was drawn from these logits, which are asked for where they are
    * wanted: the model's own, before temperature and cuts.
    */
-  probabilities(
-    token: number,
-    logitsOf: () => Float32Array,
-  ): DrawnProbabilities | undefined {
+  probabilities(token: number, logitsOf: () => Float32Array): DrawnProbabilities | undefined {
     const wanted = this.#sampling.logprobs;
     if (wanted === undefined) return undefined;
     const logits = logitsOf();
@@ -147,8 +140,7 @@ function chainOf(
 function logSumOf(logits: Float32Array, highest: number): number {
   let sum = 0;
   // eslint-disable-next-line @typescript-eslint/prefer-for-of -- takes half the time, of a whole vocabulary
-  for (let token = 0; token < logits.length; token++)
-    sum += Math.exp(logits[token]! - highest);
+  for (let token = 0; token < logits.length; token++) sum += Math.exp(logits[token]! - highest);
   return highest + Math.log(sum);
 }
 

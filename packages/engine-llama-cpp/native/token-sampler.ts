@@ -32,8 +32,7 @@ export class Candidates {
 
   /** Token i has the i-th logit. */
   all(logits: Float32Array): Pointer {
-    for (let token = 0; token < this.most; token++)
-      this.#set(token, token, logits[token]!);
+    for (let token = 0; token < this.most; token++) this.#set(token, token, logits[token]!);
     return this.#filled(this.most);
   }
 

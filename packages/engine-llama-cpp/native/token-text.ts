@@ -9,14 +9,7 @@ const CALL_MARKS: Readonly<Record<ToolForm, readonly string[]>> = {
   llama3: ['<|python_tag|>'],
   mistral: ['[TOOL_CALLS]'],
   'mistral-args': ['[TOOL_CALLS]', '[CALL_ID]', '[ARGS]'],
-  'gpt-oss': [
-    '<|start|>',
-    '<|channel|>',
-    '<|constrain|>',
-    '<|message|>',
-    '<|end|>',
-    '<|call|>',
-  ],
+  'gpt-oss': ['<|start|>', '<|channel|>', '<|constrain|>', '<|message|>', '<|end|>', '<|call|>'],
 };
 
 /** `enum llama_token_attr` of llama.h. */
@@ -59,16 +52,10 @@ export function vocabularyOf(
 }
 
 /** As `llama_token_to_piece` without special tokens. */
-export function pieceOf(
-  text: string,
-  attributes: number,
-  vocabularyType: number,
-): Buffer {
-  if ((attributes & (TOKEN.control | TOKEN.unknown | TOKEN.unused)) !== 0)
-    return Buffer.alloc(0);
+export function pieceOf(text: string, attributes: number, vocabularyType: number): Buffer {
+  if ((attributes & (TOKEN.control | TOKEN.unknown | TOKEN.unused)) !== 0) return Buffer.alloc(0);
   if ((attributes & TOKEN.userDefined) !== 0) return Buffer.from(text);
-  if ((attributes & TOKEN.byte) !== 0)
-    return Buffer.from([Number.parseInt(text.slice(3, 5), 16)]);
+  if ((attributes & TOKEN.byte) !== 0) return Buffer.from([Number.parseInt(text.slice(3, 5), 16)]);
   switch (vocabularyType) {
     case BYTE_LEVEL:
       return Buffer.from([...text].flatMap(character => byteLevel(character)));

@@ -35,8 +35,7 @@ function plainMessage({ tool_calls: calls, ...message }: Fields): Fields {
   return { ...message, content: [...(said ? [said] : []), ...texts].join('\n') };
 }
 
-const textOf = ({ content }: Fields): string =>
-  typeof content === 'string' ? content : '';
+const textOf = ({ content }: Fields): string => (typeof content === 'string' ? content : '');
 
 /** The words that models of this form were trained on. */
 const declaration = (tools: readonly unknown[]): string =>

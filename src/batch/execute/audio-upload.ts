@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FormField, formFrame } from '../../contracts/formats/multipart-form.js';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type SafeFetch } from '../../platform/http/safe-fetch.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { type FileStore } from '../../platform/database/file-store.js';
+import { type SafeFetch } from '../../platform/http/safe-fetch.js';
 import { type LineContent } from './line-target.js';
 
 interface FormFile {
@@ -15,10 +15,7 @@ interface FormFile {
 }
 
 /** A form with one file, of known length: sent as it is read. */
-export function multipartForm(
-  fields: readonly FormField[],
-  file?: FormFile,
-): LineContent {
+export function multipartForm(fields: readonly FormField[], file?: FormFile): LineContent {
   const { contentType, head, tail } = formFrame(fields, file?.name);
   return {
     contentType,
@@ -66,10 +63,7 @@ interface AudioSources {
  * Converts the JSON line of an audio endpoint to the endpoint's form; the audio is
  * streamed from its source. @throws LineProblem
  */
-export async function audioForm(
-  line: AudioLine,
-  sources: AudioSources,
-): Promise<LineContent> {
+export async function audioForm(line: AudioLine, sources: AudioSources): Promise<LineContent> {
   const named = SOURCES.filter(source => line.body[source] !== undefined);
   if (named.length !== 1)
     throw new LineProblem(
@@ -89,9 +83,7 @@ export async function audioForm(
   if (source === 'file_id')
     return multipartForm(fields, await storedAudio(line.tenant, value, name, sources));
   const bytes =
-    source === 'audio'
-      ? decoded(value)
-      : await fetched(value, sources.fetch, line.signal);
+    source === 'audio' ? decoded(value) : await fetched(value, sources.fetch, line.signal);
   return multipartForm(fields, {
     name: name ?? 'audio.wav',
     bytes: bytes.length,
@@ -107,11 +99,7 @@ async function storedAudio(
 ): Promise<FormFile> {
   const file = await files.find(tenant, id);
   if (!file)
-    throw new LineProblem(
-      'file_not_found',
-      `There is no file ${id.slice(0, 80)}.`,
-      'file_id',
-    );
+    throw new LineProblem('file_not_found', `There is no file ${id.slice(0, 80)}.`, 'file_id');
   return {
     name: name ?? file.filename,
     bytes: file.bytes,
@@ -119,18 +107,13 @@ async function storedAudio(
   };
 }
 
-async function fetched(
-  url: string,
-  fetch: SafeFetch,
-  signal: AbortSignal,
-): Promise<Buffer> {
+async function fetched(url: string, fetch: SafeFetch, signal: AbortSignal): Promise<Buffer> {
   if (!URL.canParse(url))
     throw new LineProblem('invalid_value', '`file_url` must be a URL.', 'file_url');
   try {
     return await fetch.bytes(url, signal);
   } catch (error) {
-    if (error instanceof DomainError)
-      throw new LineProblem(error.code, error.message, 'file_url');
+    if (error instanceof DomainError) throw new LineProblem(error.code, error.message, 'file_url');
     throw error;
   }
 }

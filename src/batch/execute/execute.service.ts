@@ -1,20 +1,15 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger } from '@nestjs/common';
+import { urgency } from '../../core/jobs/fair-share.js';
 import { pause } from '../../platform/clock/pause.js';
-import { InputLines } from '../job/input-lines.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
+import { InputLines } from '../job/input-lines.js';
 import { ResultLog } from '../job/result-log.js';
 import { LineGrace, type JobStop } from '../lease/job-lease.js';
-import {
-  LineDispatcher,
-  LineLane,
-  type LineTicket,
-  type SendingJob,
-} from './line-dispatcher.js';
+import { LineDispatcher, LineLane, type LineTicket, type SendingJob } from './line-dispatcher.js';
 import { LineSender } from './line-sender.js';
 import { LogShipping } from './log-shipping.js';
 import { TargetResolver } from './target-resolver.js';
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { urgency } from '../../core/jobs/fair-share.js';
 
 /** The lines of one job, from the first that is sent until none is in flight. */
 class JobExecution implements SendingJob {
@@ -50,9 +45,7 @@ class JobExecution implements SendingJob {
   }
 
   get maySend(): boolean {
-    return (
-      this.#stop.reason === undefined && !this.log.isBehind && !this.work.lease.isLost
-    );
+    return this.#stop.reason === undefined && !this.log.isBehind && !this.work.lease.isLost;
   }
 
   get weight(): number {
@@ -98,10 +91,7 @@ class JobExecution implements SendingJob {
       const outcome = await this.sender.attempt({ claim, lane, ticket, input, signal });
       if (outcome.kind !== 'again') this.log.append({ index: ticket.index, ...outcome });
       else if (this.#stop.reason === undefined)
-        lane.retryAt(
-          { ...ticket, tried: outcome.tried },
-          performance.now() + outcome.afterMs,
-        );
+        lane.retryAt({ ...ticket, tried: outcome.tried }, performance.now() + outcome.afterMs);
     } catch (error) {
       // An aborted line is recorded later, with the lines that were never sent. Other
       // errors are not the line's fault.
@@ -166,11 +156,7 @@ export class ExecuteService {
    * @returns why it stopped; undefined if every line has a result. @throws the error
    *   behind the reason `trouble`
    */
-  async run(
-    work: ClaimedJob,
-    plan: JobPlan,
-    log: ResultLog,
-  ): Promise<JobStop['reason']> {
+  async run(work: ClaimedJob, plan: JobPlan, log: ResultLog): Promise<JobStop['reason']> {
     const { stop, lease } = work;
     if (lease.job.status === 'cancelling') stop.request('cancelled');
     // A finalizing job had all results before its deadline.
@@ -182,33 +168,25 @@ export class ExecuteService {
     using _deadline = setTimeout(() => stop.request('expired'), untilDeadlineMs);
     using _progress = setInterval(() => this.#writeProgress(work, log), PROGRESS_MS);
     await using _shipping = this.shipping.start(work, log);
-    const trouble =
-      log.progress.remaining > 0 ? await this.#send(work, plan, log) : undefined;
+    const trouble = log.progress.remaining > 0 ? await this.#send(work, plan, log) : undefined;
     // Also after an error: answers are kept. The first error is the one that is reported.
     if (stop.reason !== 'lost')
       await log.flush().catch((error: unknown) => {
         throw trouble ?? error;
       });
     if (trouble) throw trouble;
-    return log.progress.remaining === 0 && stop.reason === 'expired'
-      ? undefined
-      : stop.reason;
+    return log.progress.remaining === 0 && stop.reason === 'expired' ? undefined : stop.reason;
   }
 
   /** @returns the error behind the stop reason `trouble` */
-  async #send(
-    work: ClaimedJob,
-    plan: JobPlan,
-    log: ResultLog,
-  ): Promise<Error | undefined> {
+  async #send(work: ClaimedJob, plan: JobPlan, log: ResultLog): Promise<Error | undefined> {
     await using input = await InputLines.open(work.folder.input);
     const { dispatcher, targets } = this;
     const { job, epoch } = work.lease;
     const { progress } = log;
     const claim = `${job.id} ${epoch}`;
     const lanes = plan.models.map(
-      lines =>
-        new LineLane(claim, job.tenant, lines, targets.gateOf(lines.model), progress),
+      lines => new LineLane(claim, job.tenant, lines, targets.gateOf(lines.model), progress),
     );
     const execution = new JobExecution(work, lanes, log, input, this.sender);
     work.running = { log, startedMs: Date.now(), doneAtStart: progress.done };

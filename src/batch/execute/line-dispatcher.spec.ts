@@ -42,13 +42,7 @@ function harness(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
       const gate = gates.get(model) ?? new TargetGate(options.perModel ?? 10, PAUSES);
       gates.set(model, gate);
       const models = { model, first: 0, plan: plan(count, options.length) };
-      return new LineLane(
-        id,
-        options.tenant ?? 't',
-        models,
-        gate,
-        new JobProgress(count),
-      );
+      return new LineLane(id, options.tenant ?? 't', models, gate, new JobProgress(count));
     });
     const sending: SendingJob = {
       lanes,
@@ -71,9 +65,7 @@ describe('LineDispatcher', () => {
     job('a', { m1: 50, m2: 50, m3: 50 });
     expect(sent).toHaveLength(25);
     for (const model of ['m1', 'm2', 'm3'])
-      expect(sent.filter(({ key }) => key.endsWith(model)).length).toBeLessThanOrEqual(
-        10,
-      );
+      expect(sent.filter(({ key }) => key.endsWith(model)).length).toBeLessThanOrEqual(10);
   });
 
   it('sends the next line when one is through, in the order of the plan', async () => {
@@ -82,9 +74,7 @@ describe('LineDispatcher', () => {
     expect(sent).toHaveLength(10);
     sent[3]!.finish();
     await settled();
-    expect(sent.map(({ ticket }) => ticket.index)).toEqual([
-      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-    ]);
+    expect(sent.map(({ ticket }) => ticket.index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
   it('gives two tenants the same, however many batches one of them has', async () => {
@@ -95,8 +85,7 @@ describe('LineDispatcher', () => {
       sent.at(-1)!.finish();
       await settled();
     }
-    const of = (tenant: string): number =>
-      sent.filter(({ key }) => key.startsWith(tenant)).length;
+    const of = (tenant: string): number => sent.filter(({ key }) => key.startsWith(tenant)).length;
     expect(Math.abs(of('a') - of('b'))).toBeLessThanOrEqual(2);
   });
 

@@ -1,11 +1,11 @@
 import { type OnApplicationShutdown } from '@nestjs/common';
+import { type Backoff } from '@switchyard/engine-api/backoff.js';
 import { FairShare } from '../../core/jobs/fair-share.js';
 import { type PlanEntry } from '../../core/jobs/plan-entry.js';
+import { Reachability } from '../../core/jobs/reachability.js';
 import { type AttemptCount } from '../../core/jobs/retry-policy.js';
 import { type JobPlan } from '../job/claimed-job.js';
 import { type JobProgress } from '../job/result-log.js';
-import { Reachability } from '../../core/jobs/reachability.js';
-import { type Backoff } from '@switchyard/engine-api/backoff.js';
 
 /**
  * The slots of one model at one target: as many as the target sustains, none until its
@@ -191,10 +191,7 @@ export class LineLane {
   }
 
   #skipDone(): void {
-    while (
-      this.#next < this.lines.plan.length &&
-      this.progress.has(this.lines.first + this.#next)
-    )
+    while (this.#next < this.lines.plan.length && this.progress.has(this.lines.first + this.#next))
       this.#next += 1;
   }
 }
@@ -218,10 +215,7 @@ export interface SendingJob {
  */
 export class LineDispatcher implements OnApplicationShutdown {
   readonly #share = new FairShare();
-  readonly #lanes = new Map<
-    string,
-    { readonly lane: LineLane; readonly job: SendingJob }
-  >();
+  readonly #lanes = new Map<string, { readonly lane: LineLane; readonly job: SendingJob }>();
   #inFlight = 0;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -285,10 +279,7 @@ export class LineDispatcher implements OnApplicationShutdown {
     if (!job.maySend || !lane.gate.isOpen(nowMs)) return false;
     const ticket = lane.peek(nowMs);
     if (!ticket) return false;
-    return (
-      this.#inFlight === 0 ||
-      this.#bytes + ticket.entry.length <= this.limits.inflightBytes
-    );
+    return this.#inFlight === 0 || this.#bytes + ticket.entry.length <= this.limits.inflightBytes;
   }
 
   #send(lane: LineLane, job: SendingJob, ticket: LineTicket): void {

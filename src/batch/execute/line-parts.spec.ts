@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { lineUsage } from './line-result.js';
+import { lineParts } from '../job/input-lines.js';
 import { answerLine, errorLine } from '../job/output-line.js';
 import { JobStop } from '../lease/job-lease.js';
 import { multipartForm } from './audio-upload.js';
-import { lineParts } from '../job/input-lines.js';
+import { lineUsage } from './line-result.js';
 import { verdictOn } from './line-sender.js';
 
 const bytesOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
@@ -17,9 +17,7 @@ describe('lineParts', () => {
     const line = Buffer.from(
       '{"url":"/x", "body" : {"n": 12345678901234567890, "body":1} ,"custom_id":"\\u0061\\"b"}',
     );
-    expect(lineParts(line).body.toString()).toBe(
-      '{"n": 12345678901234567890, "body":1}',
-    );
+    expect(lineParts(line).body.toString()).toBe('{"n": 12345678901234567890, "body":1}');
     expect(lineParts(line).customIdJson).toBe('"\\u0061\\"b"');
   });
 });
@@ -80,12 +78,10 @@ describe('verdictOn', () => {
       kind: 'again',
       tried: { failed: 0, busy: 1 },
     });
-    expect(
-      verdictOn(answer(500), { ...context, tried: { failed: 1, busy: 0 } }),
-    ).toBeUndefined();
-    expect(
-      verdictOn(answer(503), { ...context, tried: { failed: 1, busy: 1 } })?.kind,
-    ).toBe('again');
+    expect(verdictOn(answer(500), { ...context, tried: { failed: 1, busy: 0 } })).toBeUndefined();
+    expect(verdictOn(answer(503), { ...context, tried: { failed: 1, busy: 1 } })?.kind).toBe(
+      'again',
+    );
   });
 
   it('counts a broken connection as a failure only when the target was up: a probe, or other answers since', () => {
@@ -103,9 +99,9 @@ describe('verdictOn', () => {
     expect(verdictOn(lost, { ...context, tried, answers: 8 })).toMatchObject({
       tried: { failed: 1, lostAt: 8 },
     });
-    expect(
-      verdictOn(lost, { ...context, tried, answers: 7, isProbe: true }),
-    ).toMatchObject({ tried: { failed: 1 } });
+    expect(verdictOn(lost, { ...context, tried, answers: 7, isProbe: true })).toMatchObject({
+      tried: { failed: 1 },
+    });
     expect(
       verdictOn(lost, { ...context, tried: { ...tried, failed: 1 }, answers: 8 }),
     ).toBeUndefined();
@@ -163,14 +159,7 @@ describe('JobStop', () => {
     const stop = new JobStop();
     const heard: string[] = [];
     stop.listen(reason => heard.push(reason));
-    for (const reason of [
-      'expired',
-      'cancelled',
-      'expired',
-      'shutdown',
-      'lost',
-      'failed',
-    ] as const)
+    for (const reason of ['expired', 'cancelled', 'expired', 'shutdown', 'lost', 'failed'] as const)
       stop.request(reason);
     expect(heard).toEqual(['expired', 'cancelled', 'shutdown', 'lost']);
     expect([stop.reason, stop.handsOver]).toEqual(['lost', true]);

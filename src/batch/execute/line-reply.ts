@@ -87,8 +87,7 @@ const REFUSED = new Set([
 ]);
 
 export function brokenBy({ code = '', message }: NodeJS.ErrnoException): Answer {
-  if (REFUSED.has(code))
-    return transport('refused', `The target cannot be reached (${code}).`);
+  if (REFUSED.has(code)) return transport('refused', `The target cannot be reached (${code}).`);
   return transport('lost', `The connection to the target broke (${code || message}).`);
 }
 
@@ -178,13 +177,9 @@ export class LineReply implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const body =
-      this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
     this.#settle(
-      answerOf(
-        { status: this.#status, headers: this.#headers, body },
-        this.options.requestId,
-      ),
+      answerOf({ status: this.#status, headers: this.#headers, body }, this.options.requestId),
     );
   }
 
@@ -239,8 +234,7 @@ export class OpenReplies {
   }
 
   #abort(signal: AbortSignal): void {
-    for (const reply of this.#open.filter(other => other.signal === signal))
-      reply.abort();
+    for (const reply of this.#open.filter(other => other.signal === signal)) reply.abort();
   }
 
   #wakeAt(dueMs: number): void {
@@ -253,8 +247,7 @@ export class OpenReplies {
   #timeOut(): void {
     this.#timer = undefined;
     const nowMs = performance.now();
-    for (const reply of this.#open.filter(({ dueMs }) => dueMs <= nowMs))
-      reply.timeOut();
+    for (const reply of this.#open.filter(({ dueMs }) => dueMs <= nowMs)) reply.timeOut();
     const soonestMs = Math.min(...this.#open.map(({ dueMs }) => dueMs));
     if (soonestMs < Infinity) this.#wakeAt(soonestMs);
   }

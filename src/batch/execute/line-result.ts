@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { isSpeech, type BatchUsage } from '../../core/jobs/batch-job.js';
+import { type LineParts } from '../job/input-lines.js';
 import { answerLine, errorLine } from '../job/output-line.js';
 import { type JobClaim, type ResultFiles } from '../job/result-files.js';
 import { type ResultRecord } from '../job/result-segments.js';
 import { type Answer, isGood } from './line-reply.js';
-import { type LineParts } from '../job/input-lines.js';
 
 /**
  * The audio of a speech line as JSON text: base64 if `response_encoding` is `base64`, else
@@ -14,15 +14,12 @@ async function speechJson(
   { body: bytes, contentType: content_type }: Answered,
   { claim, parts, wantsBase64, files }: Settling,
 ): Promise<string> {
-  if (wantsBase64)
-    return JSON.stringify({ audio: bytes.toString('base64'), content_type });
+  if (wantsBase64) return JSON.stringify({ audio: bytes.toString('base64'), content_type });
   const name = (JSON.parse(parts.customIdJson) as string)
     .replace(/[^A-Za-z0-9_.-]/g, '_')
     .slice(0, 100);
   const filename = `${name}.${extensionOf(content_type)}`;
-  const { id: file_id } = await files.save(claim, filename, () =>
-    Readable.from([bytes]),
-  );
+  const { id: file_id } = await files.save(claim, filename, () => Readable.from([bytes]));
   return JSON.stringify({ file_id, bytes: bytes.length, content_type });
 }
 
@@ -78,18 +75,11 @@ interface Settling {
 }
 
 /** Converts the last answer of a line to its line in the output or error file (D-16). */
-export function resultOf(
-  answer: Answer,
-  settling: Settling,
-): LineResult | Promise<LineResult> {
+export function resultOf(answer: Answer, settling: Settling): LineResult | Promise<LineResult> {
   const { customIdJson } = settling.parts;
-  if (answer.kind !== 'answer')
-    return unanswered(customIdJson, codeOf(answer), answer.message);
-  if (!isAudio(answer, settling))
-    return answered(answer, customIdJson, textBody(answer));
-  return speechJson(answer, settling).then(json =>
-    answered(answer, customIdJson, { json }),
-  );
+  if (answer.kind !== 'answer') return unanswered(customIdJson, codeOf(answer), answer.message);
+  if (!isAudio(answer, settling)) return answered(answer, customIdJson, textBody(answer));
+  return speechJson(answer, settling).then(json => answered(answer, customIdJson, { json }));
 }
 
 /** @param json text for the line */

@@ -1,16 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
-import {
-  type AttemptCount,
-  retryAfter,
-  type RetryLimits,
-} from '../../core/jobs/retry-policy.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
+import { type AttemptCount, retryAfter, type RetryLimits } from '../../core/jobs/retry-policy.js';
+import { mayUse } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { FileStore } from '../../platform/database/file-store.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
-import { mayUse } from '../../platform/auth/principal.js';
 import { type InputLines, lineParts, type LineParts } from '../job/input-lines.js';
 import { type JobClaim, ResultFiles } from '../job/result-files.js';
 import { LineMetrics } from '../observe/job.metrics.js';
@@ -70,10 +66,7 @@ interface VerdictContext {
 }
 
 /** Decides whether a line is retried; undefined: it settles. */
-export function verdictOn(
-  answer: Answer,
-  context: VerdictContext,
-): NextAttempt | undefined {
+export function verdictOn(answer: Answer, context: VerdictContext): NextAttempt | undefined {
   const { tried, limits, answers, nowMs, deadlineMs } = context;
   const cause = isBrokenByLine(answer, context) ? 'line' : failureCauseOf(answer);
   if (!cause) return undefined;
@@ -98,8 +91,7 @@ const isBrokenByLine = (
   { tried: { lostAt = Infinity }, isProbe, answers }: VerdictContext,
 ): boolean => isLost(answer) && (isProbe || answers > lostAt);
 
-const isLost = (answer: Answer): boolean =>
-  answer.kind === 'transport' && answer.cause === 'lost';
+const isLost = (answer: Answer): boolean => answer.kind === 'transport' && answer.cause === 'lost';
 
 interface Attempt {
   readonly claim: JobClaim;
@@ -184,11 +176,7 @@ export class LineSender {
   #targetOf(model: string, { terms }: BatchJob): LineTarget {
     const target = this.targets.targetOf(model);
     if (!target)
-      throw new LineProblem(
-        'model_not_found',
-        'No target is configured for this model.',
-        'model',
-      );
+      throw new LineProblem('model_not_found', 'No target is configured for this model.', 'model');
     // The gateway checks its own models, aliases included.
     if (!target.spec.fetchesFileUrl && !mayUse(terms, model))
       throw new LineProblem(

@@ -14,8 +14,7 @@ describe('LineTarget', () => {
   beforeEach(async () => {
     held.clear();
     server = createServer(
-      ({ headers }, response) =>
-        void held.set(String(headers['x-request-id']), response),
+      ({ headers }, response) => void held.set(String(headers['x-request-id']), response),
     );
     await once(server.listen(0, '127.0.0.1'), 'listening');
   });
@@ -81,9 +80,9 @@ describe('LineTarget', () => {
   // Its error had no listener yet, and ended the processor: a lease was lost while a line
   // was being read.
   it('sends nothing for a line that was given up before', async () => {
-    await expect(
-      send(open(), 'a', AbortSignal.abort(new Error('given up'))),
-    ).rejects.toThrow('given up');
+    await expect(send(open(), 'a', AbortSignal.abort(new Error('given up')))).rejects.toThrow(
+      'given up',
+    );
     await turn();
     expect(held.size).toBe(0);
   });
@@ -100,8 +99,7 @@ describe('LineTarget', () => {
     given.abort(new Error('given up'));
     for (const at of [2, 4]) await expect(sent[at]).rejects.toThrow('given up');
     for (const id of ['b', 'd']) held.get(id)!.end('{}');
-    for (const at of [1, 3])
-      expect(await sent[at]).toMatchObject({ kind: 'answer', status: 200 });
+    for (const at of [1, 3]) expect(await sent[at]).toMatchObject({ kind: 'answer', status: 200 });
   });
 
   it('gives each line its whole time, whatever comes of others meanwhile', async () => {

@@ -7,13 +7,7 @@ import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { TRACE_LINK_HEADER } from '../../platform/tracing/tracing.module.js';
-import {
-  type Answer,
-  askedMs,
-  failureCauseOf,
-  LineReply,
-  OpenReplies,
-} from './line-reply.js';
+import { type Answer, askedMs, failureCauseOf, LineReply, OpenReplies } from './line-reply.js';
 
 /** Configuration of one target. */
 interface TargetSpec {
@@ -183,10 +177,7 @@ export class LineTarget {
     }
   }
 
-  #options(
-    { prefix }: TargetAddress,
-    request: LineRequest,
-  ): Undici.Dispatcher.DispatchOptions {
+  #options({ prefix }: TargetAddress, request: LineRequest): Undici.Dispatcher.DispatchOptions {
     const body = request.body();
     return {
       path: prefix + request.path,
@@ -196,18 +187,11 @@ export class LineTarget {
     };
   }
 
-  #headers({
-    contentType,
-    bytes,
-    requestId,
-    owner,
-  }: LineRequest): Record<string, string> {
+  #headers({ contentType, bytes, requestId, owner }: LineRequest): Record<string, string> {
     const authorization = this.spec.authorization(owner);
     const { expiresAtMs, traceparent } = owner;
     const left =
-      this.spec.fetchesFileUrl && expiresAtMs !== undefined
-        ? expiresAtMs - Date.now()
-        : 0;
+      this.spec.fetchesFileUrl && expiresAtMs !== undefined ? expiresAtMs - Date.now() : 0;
     // The clock of whoever made the batch may be ahead.
     const window = Math.min(Math.ceil(left), LONGEST_WINDOW_MS);
     return {

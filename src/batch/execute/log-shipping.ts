@@ -48,10 +48,7 @@ export class LogShipping {
       const path = join(folder.results, name);
       if (await exists(path)) continue;
       const draft = `${path}.${writer}.tmp`;
-      await pipeline(
-        this.blobs.readAll(keys.sort()),
-        createWriteStream(draft, { mode: 0o600 }),
-      );
+      await pipeline(this.blobs.readAll(keys.sort()), createWriteStream(draft, { mode: 0o600 }));
       // Never replace a file of another processor on this disk: it can be
       // longer, and sealed.
       await link(draft, path).catch(unlessExists);
@@ -115,11 +112,7 @@ export class LogShipping {
  * Copies the current segment of one log piece by piece; pieces never overlap.
  * @returns the function that copies; true if there were new bytes
  */
-function shipmentOf(
-  blobs: BlobStore,
-  jobId: string,
-  log: ResultLog,
-): () => Promise<boolean> {
+function shipmentOf(blobs: BlobStore, jobId: string, log: ResultLog): () => Promise<boolean> {
   const { folder, current } = log.segments;
   const seal = current.replace(/log$/, 'seal');
   /** Undefined: its seal is not copied yet. */
@@ -127,10 +120,7 @@ function shipmentOf(
   let running: Promise<boolean> | undefined;
   const ship = async (): Promise<boolean> => {
     if (shipped === undefined)
-      await blobs.write(
-        `${jobLogFolder(jobId)}${seal}`,
-        createReadStream(join(folder, seal)),
-      );
+      await blobs.write(`${jobLogFolder(jobId)}${seal}`, createReadStream(join(folder, seal)));
     shipped ??= 0;
     const upTo = log.writtenBytes;
     if (upTo === shipped) return false;

@@ -1,15 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
+import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { probePauses } from '../../core/jobs/reachability.js';
 import { settingsFrom } from '../../platform/config/settings.js';
-import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { JobProgress } from '../job/result-log.js';
-import {
-  LineDispatcher,
-  LineLane,
-  type SendingJob,
-  TargetGate,
-} from './line-dispatcher.js';
+import { LineDispatcher, LineLane, type SendingJob, TargetGate } from './line-dispatcher.js';
 import { type Answer, answerOf, brokenBy } from './line-reply.js';
 import { LineSender } from './line-sender.js';
 
@@ -18,8 +13,7 @@ const SERVICE_MS = 20;
 const BACK_MS = 76_000;
 const AWAY_MS = 1000;
 
-const line = (id: number): Buffer =>
-  Buffer.from(`{"custom_id":"${id}","body":{"model":"m"}}`);
+const line = (id: number): Buffer => Buffer.from(`{"custom_id":"${id}","body":{"model":"m"}}`);
 const failure = (status: number, error: object): Answer =>
   answerOf({ status, headers: {}, body: Buffer.from(JSON.stringify({ error })) }, 'id');
 
@@ -40,12 +34,9 @@ async function runBatch(absence: () => Answer) {
       if (isAway) duringAbsence.push(performance.now());
       await new Promise(answered => setTimeout(answered, isAway ? 1 : SERVICE_MS));
       // Those that the target had when it went.
-      const isLost =
-        performance.now() >= AWAY_MS && performance.now() < BACK_MS && !isAway;
+      const isLost = performance.now() >= AWAY_MS && performance.now() < BACK_MS && !isAway;
       if (isAway || isLost)
-        return isLost
-          ? brokenBy({ name: '', message: '', code: 'ECONNRESET' })
-          : absence();
+        return isLost ? brokenBy({ name: '', message: '', code: 'ECONNRESET' }) : absence();
       return answerOf({ status: 200, headers: {}, body: Buffer.from('{}') }, 'id');
     },
   };
@@ -115,15 +106,9 @@ describe('a target that is away for 75 s', () => {
   afterEach(() => void jest.useRealTimers());
 
   it.each<[string, () => Answer]>([
-    [
-      'refuses connections',
-      () => brokenBy({ name: '', message: '', code: 'ECONNREFUSED' }),
-    ],
+    ['refuses connections', () => brokenBy({ name: '', message: '', code: 'ECONNREFUSED' })],
     ['answers 502 in its place', () => failure(502, {})],
-    [
-      'answers 503 storage_unavailable',
-      () => failure(503, { code: 'storage_unavailable' }),
-    ],
+    ['answers 503 storage_unavailable', () => failure(503, { code: 'storage_unavailable' })],
   ])(
     'and %s costs no line: one probe at a time, and the batch continues within 5 s of its return',
     async (_, absence) => {

@@ -8,8 +8,7 @@ import { TargetResolver, readTargetsFile } from './target-resolver.js';
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-targets-'));
 const path = join(folder, 'targets.yaml');
 writeFileSync(join(folder, 'key-a'), 'sk-a\n');
-const TIMES =
-  'request_timeout: 5m, max_retries: 3, initial_backoff: 500ms, max_backoff: 1h';
+const TIMES = 'request_timeout: 5m, max_retries: 3, initial_backoff: 500ms, max_backoff: 1h';
 
 function read(text: string) {
   writeFileSync(path, text);
@@ -48,9 +47,7 @@ describe('the targets file', () => {
   it('names one per model; equal entries share their connections, and an unlisted model has none', () => {
     const entry = `{ url: "http://h:1", ${TIMES} }`;
     const resolver = new TargetResolver(
-      read(
-        `model_gateways: { a: ${entry}, b: ${entry}, c: { url: "http://h:2", ${TIMES} } }`,
-      ),
+      read(`model_gateways: { a: ${entry}, b: ${entry}, c: { url: "http://h:2", ${TIMES} } }`),
       { maxResponseBytes: 1000, concurrencyPerModel: 1 },
     );
     expect(resolver.targetOf('a')).toBe(resolver.targetOf('b'));
@@ -62,10 +59,7 @@ describe('the targets file', () => {
   it.each([
     ['{}', 'global_inference_gateway: exactly one of'],
     [`global_inference_gateway: {}\nmodel_gateways: {}`, 'exactly one of'],
-    [
-      'other: 1',
-      'other: no such field; known: global_inference_gateway, model_gateways',
-    ],
+    ['other: 1', 'other: no such field; known: global_inference_gateway, model_gateways'],
     [
       'model_gateways: { m: { url: "http://h" } }',
       'model_gateways.m.request_timeout: is missing; must be a duration',

@@ -1,21 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
-import { type OnApplicationShutdown } from '@nestjs/common';
-import { probePauses } from '../../core/jobs/reachability.js';
-import {
-  internalTokens,
-  ShortLivedTokens,
-  tokenSecret,
-} from '../../platform/auth/short-lived-tokens.js';
-import { type ProcessorLink } from '../../platform/config/processor-link.js';
-import { requiresKeys, type Settings } from '../../platform/config/settings.js';
-import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
-import { callableUrl } from '../../platform/http/connections.js';
-import { LineTarget } from './line-target.js';
-import { TargetGate } from './line-dispatcher.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import { isDeepStrictEqual } from 'node:util';
+import { type OnApplicationShutdown } from '@nestjs/common';
 import { fieldsIn } from '@switchyard/engine-api/is-object.js';
+import { z } from 'zod';
 import { readFields } from '../../contracts/schema/field-problems.js';
 import {
   checked,
@@ -26,13 +14,24 @@ import {
   TEXT,
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
+import { probePauses } from '../../core/jobs/reachability.js';
+import {
+  internalTokens,
+  ShortLivedTokens,
+  tokenSecret,
+} from '../../platform/auth/short-lived-tokens.js';
+import { type ProcessorLink } from '../../platform/config/processor-link.js';
+import { requiresKeys, type Settings } from '../../platform/config/settings.js';
+import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
+import { callableUrl } from '../../platform/http/connections.js';
+import { TargetGate } from './line-dispatcher.js';
+import { LineTarget } from './line-target.js';
 
 /** Splits `http://a:8000/, http://b:8000` and trims blanks and trailing slashes. */
 const addressesOf = (text: string): readonly string[] =>
   text.split(',').map(url => url.trim().replace(/\/+$/, ''));
 
-const isAddress = (url: string): boolean =>
-  /^https?:$/.test(URL.parse(url)?.protocol ?? '');
+const isAddress = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 
 type TargetSpec = LineTarget['spec'];
 
@@ -53,10 +52,7 @@ const URLS = checked<string>(
   'one or several comma-separated http or https URLs',
 );
 
-const DURATION = matching(
-  /^\d+(\.\d+)?(ms|s|m|h)$/,
-  'a duration such as 500ms, 30s or 5m',
-);
+const DURATION = matching(/^\d+(\.\d+)?(ms|s|m|h)$/, 'a duration such as 500ms, 30s or 5m');
 
 const TARGET = objectOf(
   {
@@ -73,15 +69,11 @@ const TARGET = objectOf(
     tls_client_key_file: optional(TEXT),
   },
   'one target with url, request_timeout, …',
-).refine(
-  ({ api_key_name: name, api_key_file: file }) =>
-    name === undefined || file === undefined,
-  {
-    path: ['api_key_name'],
-    message: 'api_key_name and api_key_file are mutually exclusive',
-    when: () => true,
-  },
-);
+).refine(({ api_key_name: name, api_key_file: file }) => name === undefined || file === undefined, {
+  path: ['api_key_name'],
+  message: 'api_key_name and api_key_file are mutually exclusive',
+  when: () => true,
+});
 
 const FILE = objectOf(
   {
@@ -114,9 +106,7 @@ export function readTargetsFile(options: TargetsFileOptions): Targets {
   const { data = {}, problems: found } = readFields(FILE, fieldsIn(root));
   const place = { node: file.document.contents, path: '' };
   const problems =
-    file.problems.length > 0
-      ? file.problems
-      : found.map(problem => placed(file, place, problem));
+    file.problems.length > 0 ? file.problems : found.map(problem => placed(file, place, problem));
   if (problems.length > 0) throw new ConfigError(problems);
   const { global_inference_gateway: one, model_gateways: many = {} } = data;
   if (one) return { kind: 'global', target: targetOf(one, options) };
@@ -208,8 +198,7 @@ function gatewayTarget(settings: Settings, link: ProcessorLink | undefined): Tar
     fetchesFileUrl: true,
     // Also where no keys are required: the first key of the database may come at
     // any time.
-    authorization: ({ tenant, terms }) =>
-      tokenFor && `Bearer ${tokenFor(tenant, terms)}`,
+    authorization: ({ tenant, terms }) => tokenFor && `Bearer ${tokenFor(tenant, terms)}`,
   };
 }
 
@@ -238,10 +227,7 @@ export class TargetResolver implements OnApplicationShutdown {
 
   constructor(
     targets: Targets,
-    private readonly limits: Pick<
-      Settings['batch'],
-      'maxResponseBytes' | 'concurrencyPerModel'
-    >,
+    private readonly limits: Pick<Settings['batch'], 'maxResponseBytes' | 'concurrencyPerModel'>,
   ) {
     const pool = (spec: TargetSpec): LineTarget => {
       const known = this.#pools.find(({ spec: other }) => sameTarget(spec, other));
@@ -251,8 +237,7 @@ export class TargetResolver implements OnApplicationShutdown {
       return target;
     };
     if (targets.kind === 'global') this.#global = pool(targets.target);
-    else
-      for (const [model, spec] of targets.targets) this.#byModel.set(model, pool(spec));
+    else for (const [model, spec] of targets.targets) this.#byModel.set(model, pool(spec));
   }
 
   /**

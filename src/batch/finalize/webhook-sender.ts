@@ -1,12 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { pause } from '../../platform/clock/pause.js';
-import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type OutboxEntry } from '../../core/jobs/job.ports.js';
+import { pause } from '../../platform/clock/pause.js';
 import { Settings } from '../../platform/config/settings.js';
+import { WebhookOutbox } from '../../platform/database/webhook-outbox.js';
 import { HostExceptions } from '../../platform/http/networks.js';
 import { postWebhook, webhookSecret } from '../../platform/webhooks/webhook-post.js';
 import { JobMetrics } from '../observe/job.metrics.js';
-import { WebhookOutbox } from '../../platform/database/webhook-outbox.js';
 
 /**
  * Timeout of a receiver, and how long a claimed entry is hidden from other processors.
@@ -73,8 +73,7 @@ export class WebhookSender {
     if (this.#stop.signal.aborted && problem !== undefined)
       return this.outbox.retry(entry.id, Date.now());
     const { id, jobId: batch, type, attempts } = entry;
-    const isLast =
-      problem?.final === true || attempts >= this.settings.batch.webhookAttempts;
+    const isLast = problem?.final === true || attempts >= this.settings.batch.webhookAttempts;
     const outcome = !problem ? 'sent' : isLast ? 'given_up' : 'retry';
     const [level, text] = LOG_LINES[outcome];
     this.metrics.webhook(outcome);

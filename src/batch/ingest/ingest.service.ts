@@ -107,11 +107,8 @@ async function readModelMap(folder: JobFolder): Promise<ModelMap | undefined> {
   }
 }
 
-const planPath = (
-  { plans }: JobFolder,
-  { model_to_safe: names }: ModelMap,
-  model: string,
-) => join(plans, `${names[model]}.plan`);
+const planPath = ({ plans }: JobFolder, { model_to_safe: names }: ModelMap, model: string) =>
+  join(plans, `${names[model]}.plan`);
 
 /** Loads 16 bytes per line; the lines stay in the input file. */
 async function loadPlan(folder: JobFolder, map: ModelMap): Promise<JobPlan> {
@@ -136,10 +133,7 @@ async function writePlans(
   const valid = [...byModel.values()].reduce((sum, { length }) => sum + length, 0);
   const map = modelMapOf([...byModel.keys()], valid + rejected, rejected);
   for (const [model, entries] of byModel)
-    await writeAtomically(
-      planPath(folder, map, model),
-      encodePlan(entries.sort(compareEntries)),
-    );
+    await writeAtomically(planPath(folder, map, model), encodePlan(entries.sort(compareEntries)));
   await writeAtomically(folder.modelMap, JSON.stringify(map, null, 2));
 }
 
@@ -169,8 +163,7 @@ export class IngestService {
     if (problems) return { problems };
     const map = known ?? (await readModelMap(work.folder))!;
     const plan = await loadPlan(work.folder, map);
-    if (!known)
-      this.metrics.planBuilt(plan.total, (performance.now() - startedMs) / 1000);
+    if (!known) this.metrics.planBuilt(plan.total, (performance.now() - startedMs) / 1000);
     return { plan };
   }
 
@@ -180,10 +173,7 @@ export class IngestService {
     const file = await this.files.find(job.tenant, job.inputFileId);
     if (!file) return [missing(job.inputFileId)];
     await folder.make();
-    await writeAtomically(
-      folder.owner,
-      JSON.stringify({ tenant: job.tenant, id: job.id }),
-    );
+    await writeAtomically(folder.owner, JSON.stringify({ tenant: job.tenant, id: job.id }));
     const check = new InputCheck({
       ...this.settings.batch,
       endpoint: job.endpoint,
@@ -195,10 +185,7 @@ export class IngestService {
       );
       this.metrics.stored('retrieve', 'success');
     } catch (error) {
-      this.metrics.stored(
-        'retrieve',
-        error instanceof BlobMissing ? 'exhausted' : 'retry',
-      );
+      this.metrics.stored('retrieve', error instanceof BlobMissing ? 'exhausted' : 'retry');
       if (error instanceof BlobMissing) return [missing(job.inputFileId)];
       throw error;
     }
@@ -238,10 +225,7 @@ export class IngestService {
     for await (const chunk of chunked(this.blobs.read(blobKey))) {
       bytes += chunk.byteLength;
       if (bytes > maxFileBytes)
-        check.rejectFile(
-          'file_too_large',
-          `The input file has more than ${maxFileBytes} bytes.`,
-        );
+        check.rejectFile('file_too_large', `The input file has more than ${maxFileBytes} bytes.`);
       if (check.decided) return;
       await input.write(chunk);
       await rejected.write(rejectedIn(splitter.push(chunk), check));

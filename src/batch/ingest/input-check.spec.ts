@@ -77,9 +77,9 @@ describe('InputCheck', () => {
     const many = check(six, { lenient: true });
     expect(many.passed).toBe(false);
     expect(codes(many)).toEqual([[null, 'too_many_lines']]);
-    const models = Array.from({ length: 257 }, (_, index) =>
-      line(`${index}`, `m${index}`),
-    ).join('\n');
+    const models = Array.from({ length: 257 }, (_, index) => line(`${index}`, `m${index}`)).join(
+      '\n',
+    );
     expect(codes(check(models, { maxLines: 1000 }))).toEqual([[257, 'too_many_models']]);
   });
 
@@ -88,12 +88,12 @@ describe('InputCheck', () => {
     expect(check(bad, { maxLines: 1000 }).problems).toHaveLength(100);
     expect(check(bad, { maxLines: 1000 }).decided).toBe(true);
     const lenient = check(bad, { maxLines: 1000, lenient: true });
-    expect([
-      lenient.passed,
-      lenient.decided,
-      lenient.rejected,
-      lenient.problems.length,
-    ]).toEqual([true, false, 150, 100]);
+    expect([lenient.passed, lenient.decided, lenient.rejected, lenient.problems.length]).toEqual([
+      true,
+      false,
+      150,
+      100,
+    ]);
   });
 
   it('holds a custom_id to be used even when its line is bad, and long ones apart', () => {

@@ -1,10 +1,6 @@
 import { hash } from 'node:crypto';
 import { type JobProblem, type BatchJob } from '../../core/jobs/batch-job.js';
-import {
-  type InvalidLine,
-  MOST_PROBLEMS,
-  validateLine,
-} from '../../core/jobs/line-validation.js';
+import { type InvalidLine, MOST_PROBLEMS, validateLine } from '../../core/jobs/line-validation.js';
 import { type PlanEntry } from '../../core/jobs/plan-entry.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type FileLine } from '../../platform/storage/line-splitter.js';
@@ -18,10 +14,7 @@ const SHORT = 22;
 const keyOf = (id: string): string =>
   id.length <= SHORT ? id : `#${hash('sha256', id, 'base64').slice(0, SHORT)}`;
 
-interface InputRules extends Pick<
-  Settings['batch'],
-  'maxLines' | 'maxLineBytes' | 'maxModels'
-> {
+interface InputRules extends Pick<Settings['batch'], 'maxLines' | 'maxLineBytes' | 'maxModels'> {
   readonly endpoint: BatchJob['endpoint'];
   /**
    * True: invalid lines are reported and the others sent. False: one invalid line
@@ -72,9 +65,7 @@ export class InputCheck {
       this.#blanks.push(this.#line);
       return [];
     }
-    const blanks = this.#blanks.map(number =>
-      invalid('empty_line', 'The line is blank.', number),
-    );
+    const blanks = this.#blanks.map(number => invalid('empty_line', 'The line is blank.', number));
     this.#blanks = [];
     const own = this.#validate(line);
     const bad = own ? [...blanks, own] : blanks;
@@ -143,8 +134,7 @@ export class InputCheck {
 }
 
 const isBlank = ({ bytes, length }: FileLine): boolean =>
-  length === 0 ||
-  (bytes !== undefined && length < 1024 && bytes.toString('latin1').trim() === '');
+  length === 0 || (bytes !== undefined && length < 1024 && bytes.toString('latin1').trim() === '');
 
 const UTF_16 = 'The file appears to be UTF-16; it must be UTF-8.';
 
@@ -154,8 +144,7 @@ const UTF_16 = 'The file appears to be UTF-16; it must be UTF-8.';
  */
 function encodingProblem(bytes: Uint8Array): string | undefined {
   const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
-    return UTF_16;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return UTF_16;
   const nul = bytes.indexOf(0);
   if (nul < 0) return undefined;
   const everySecond = bytes

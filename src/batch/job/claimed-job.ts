@@ -1,8 +1,8 @@
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { type Plan } from '../../core/jobs/plan-entry.js';
-import { type ResultLog } from './result-log.js';
-import { type JobFolder } from './job-folder.js';
 import { type JobLease, type JobStop } from '../lease/job-lease.js';
+import { type JobFolder } from './job-folder.js';
+import { type ResultLog } from './result-log.js';
 
 /** All lines of a job by plan index: model by model, then the invalid ones. */
 export interface JobPlan {

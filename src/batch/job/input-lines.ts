@@ -70,12 +70,7 @@ export class InputLines {
     const bytes = Buffer.allocUnsafeSlow(to - from);
     let got = 0;
     while (got < bytes.length) {
-      const { bytesRead } = await this.file.read(
-        bytes,
-        got,
-        bytes.length - got,
-        from + got,
-      );
+      const { bytesRead } = await this.file.read(bytes, got, bytes.length - got, from + got);
       if (bytesRead === 0) break;
       got += bytesRead;
     }
@@ -101,8 +96,7 @@ export interface LineParts {
 /** @param line a line that ingestion found valid. @throws InputDamaged */
 export function lineParts(line: Buffer): LineParts {
   const { custom_id: id, body } = valueSpans(line, ['custom_id', 'body']);
-  if (!id || !body)
-    throw new InputDamaged(`The input line has no ${id ? 'body' : 'custom_id'}.`);
+  if (!id || !body) throw new InputDamaged(`The input line has no ${id ? 'body' : 'custom_id'}.`);
   return {
     customIdJson: line.toString('utf8', id.start, id.end),
     body: line.subarray(body.start, body.end),

@@ -51,10 +51,7 @@ export class JobFolder {
  * Writes a file atomically, also across a power cut: a draft is written,
  * synced and renamed.
  */
-export async function writeAtomically(
-  path: string,
-  bytes: string | Uint8Array,
-): Promise<void> {
+export async function writeAtomically(path: string, bytes: string | Uint8Array): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`;
   await writeFile(draft, bytes, { mode: 0o600, flush: true });
   await rename(draft, path);

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
 import { BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
-import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { Settings } from '../../platform/config/settings.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
+import { Settings } from '../../platform/config/settings.js';
+import { FileStore } from '../../platform/database/file-store.js';
 import { fileBlobKey, mayBeNamed } from '../../platform/storage/blob-keys.js';
 import { chunked, hashed } from '../../platform/storage/durable-files.js';
 import { type JobLease, LeaseLost } from '../lease/job-lease.js';
+import { JobTraces } from '../observe/job-traces.js';
+import { JobMetrics } from '../observe/job.metrics.js';
 import { type ClaimedJob } from './claimed-job.js';
 import { type ResultLog } from './result-log.js';
 import { type ResultRecord } from './result-segments.js';
-import { JobTraces } from '../observe/job-traces.js';
-import { JobMetrics } from '../observe/job.metrics.js';
-import { FileStore } from '../../platform/database/file-store.js';
 
 const ATTEMPTS = 4;
 const PAUSES = { firstMs: 500, longestMs: 2000 };
@@ -48,10 +48,7 @@ export class ResultFiles {
     const { lease } = work;
     const ids = this.#idsOf(work);
     const { completed, failed } = log.progress.counts;
-    const save = async (
-      name: 'output' | 'error',
-      kind: ResultRecord['kind'],
-    ): Promise<string> => {
+    const save = async (name: 'output' | 'error', kind: ResultRecord['kind']): Promise<string> => {
       const filename = `${lease.job.id}_${name}.jsonl`;
       const open = (): AsyncIterable<Uint8Array> => chunked(log.lines(kind));
       return (await this.save(lease, filename, open, ids[name])).id;
@@ -104,12 +101,8 @@ export class ResultFiles {
     return mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now());
   }
 
-  #expiry(
-    afterS: number | undefined,
-    createdAtMs: number,
-  ): Pick<StoredFile, 'expiresAtMs'> {
-    const lifeMs =
-      afterS === undefined ? this.settings.files.batchExpiryMs : afterS * 1000;
+  #expiry(afterS: number | undefined, createdAtMs: number): Pick<StoredFile, 'expiresAtMs'> {
+    const lifeMs = afterS === undefined ? this.settings.files.batchExpiryMs : afterS * 1000;
     return lifeMs === 0 ? {} : { expiresAtMs: createdAtMs + lifeMs };
   }
 
@@ -129,9 +122,7 @@ export class ResultFiles {
     if (known) return known;
     const blobKey = fileBlobKey(job.tenant, id);
     let digest = createHash('sha256');
-    const size = await this.#write(blobKey, () =>
-      hashed(open(), (digest = createHash('sha256'))),
-    );
+    const size = await this.#write(blobKey, () => hashed(open(), (digest = createHash('sha256'))));
     // Handled like an outage: the next attempt chooses another id.
     if (!this.#isFresh(id))
       throw Object.assign(new Error(`Storing ${id} took too long.`), { code: 'ESTALE' });
@@ -147,8 +138,7 @@ export class ResultFiles {
       blobKey,
       sha256: digest.digest('hex'),
     };
-    if (!(await this.files.createFor({ jobId: job.id, epoch }, file)))
-      throw new LeaseLost(job.id);
+    if (!(await this.files.createFor({ jobId: job.id, epoch }, file))) throw new LeaseLost(job.id);
     return file;
   }
 

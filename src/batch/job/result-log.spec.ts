@@ -120,9 +120,7 @@ describe('a record', () => {
       usage,
       lineStart: '12 O 3/2/1/0 '.length,
     });
-    expect(
-      decodeHead(encodeRecord({ index: 3, kind: 'E', line: '{}' }).subarray(0, -1)),
-    ).toEqual({
+    expect(decodeHead(encodeRecord({ index: 3, kind: 'E', line: '{}' }).subarray(0, -1))).toEqual({
       index: 3,
       kind: 'E',
       lineStart: 6,

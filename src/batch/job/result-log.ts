@@ -174,8 +174,7 @@ export class ResultLog {
   /** Output lines of one kind, each with its line break. Call `flush` first. */
   async *lines(kind: ResultRecord['kind']): AsyncGenerator<Buffer> {
     for await (const { head, bytes } of this.segments.records(this.#written)) {
-      if (head.kind === kind)
-        yield Buffer.concat([bytes.subarray(head.lineStart), NEWLINE]);
+      if (head.kind === kind) yield Buffer.concat([bytes.subarray(head.lineStart), NEWLINE]);
     }
   }
 

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BatchUsage } from '../../core/jobs/batch-job.js';
-import { linesOf } from '../../platform/storage/line-splitter.js';
 import { isAbsent, syncFolder } from '../../platform/storage/durable-files.js';
+import { linesOf } from '../../platform/storage/line-splitter.js';
 import { writeAtomically } from './job-folder.js';
 
 /**
@@ -79,10 +79,7 @@ export async function openSegments(folder: string, epoch: number) {
   const names = await readdir(folder);
   const sealed = await sealedBefore(folder, names);
   const stem = nextStem(names, epoch);
-  await writeAtomically(
-    join(folder, `${stem}.seal`),
-    JSON.stringify({ segments: sealed }),
-  );
+  await writeAtomically(join(folder, `${stem}.seal`), JSON.stringify({ segments: sealed }));
   await syncFolder(folder);
   const current = `${stem}.log`;
   return {
@@ -102,10 +99,7 @@ export async function openSegments(folder: string, epoch: number) {
 }
 
 /** The segments of the newest seal, and the file that belongs to that seal. */
-async function sealedBefore(
-  folder: string,
-  names: readonly string[],
-): Promise<readonly Segment[]> {
+async function sealedBefore(folder: string, names: readonly string[]): Promise<readonly Segment[]> {
   const newest = names
     .filter(name => SEAL.test(name))
     .sort()

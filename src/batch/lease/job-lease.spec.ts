@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { JobLease, LeaseLost } from './job-lease.js';
 import { type JobStore } from '../../platform/database/job-store.js';
+import { JobLease, LeaseLost } from './job-lease.js';
 
 const LEASE_MS = 900;
 const job = {

@@ -1,10 +1,6 @@
-import { pause } from '../../platform/clock/pause.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import {
-  type JobChange,
-  type LeasedJob,
-  type UpdateOutcome,
-} from '../../core/jobs/job.ports.js';
+import { type JobChange, type LeasedJob, type UpdateOutcome } from '../../core/jobs/job.ports.js';
+import { pause } from '../../platform/clock/pause.js';
 import { type JobStore } from '../../platform/database/job-store.js';
 
 /** How long lines in flight may finish: `batch.grace_ms`, or less at shutdown. */
@@ -33,7 +29,13 @@ export class LineGrace {
 
 /** Why no further line of a job is sent. */
 type JobStopReason =
-  'expired' | 'cancelled' | 'failed' | 'preempted' | 'trouble' | 'shutdown' | 'lost';
+  | 'expired'
+  | 'cancelled'
+  | 'failed'
+  | 'preempted'
+  | 'trouble'
+  | 'shutdown'
+  | 'lost';
 
 /** A later reason replaces a weaker one: without the lease, no ending may be written. */
 const STRENGTH: readonly JobStopReason[] = [
@@ -68,10 +70,7 @@ export class JobStop {
   }
 
   request(reason: JobStopReason): void {
-    if (
-      this.#reason !== undefined &&
-      STRENGTH.indexOf(reason) <= STRENGTH.indexOf(this.#reason)
-    )
+    if (this.#reason !== undefined && STRENGTH.indexOf(reason) <= STRENGTH.indexOf(this.#reason))
       return;
     this.#reason = reason;
     for (const listener of this.#listeners) listener(reason);
@@ -213,12 +212,7 @@ export class JobLease {
     if (this.isLost || this.#ended) return;
     const sentAt = performance.now();
     try {
-      const job = await this.store.heartbeat(
-        this.#job.id,
-        this.epoch,
-        Date.now(),
-        this.leaseMs,
-      );
+      const job = await this.store.heartbeat(this.#job.id, this.epoch, Date.now(), this.leaseMs);
       this.#unanswered = false;
       if (this.#ended) return;
       if (!job) return this.#lose();
@@ -243,8 +237,6 @@ export class JobLease {
 /** As the store wrote it. */
 function changed(job: BatchJob, change: JobChange, nowMs: number): BatchJob {
   const reached =
-    change.status === undefined || change.status === job.status
-      ? {}
-      : { [change.status]: nowMs };
+    change.status === undefined || change.status === job.status ? {} : { [change.status]: nowMs };
   return { ...job, ...change, reachedAtMs: { ...job.reachedAtMs, ...reached } };
 }

@@ -67,11 +67,7 @@ export class JobTraces {
   ): Promise<T> {
     const parent = this.#current.getStore();
     const context = parent ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
-    const span = this.tracer.startSpan(
-      name,
-      { attributes: { 'storage.key': key } },
-      context,
-    );
+    const span = this.tracer.startSpan(name, { attributes: { 'storage.key': key } }, context);
     try {
       return await work();
     } catch (error) {

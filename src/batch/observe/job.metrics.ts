@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type BatchJob, type BatchUsage } from '../../core/jobs/batch-job.js';
-import {
-  counterMetric,
-  histogramMetric,
-} from '../../platform/metrics/metric-provider.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { counterMetric, histogramMetric } from '../../platform/metrics/metric-provider.js';
 import {
   type StorageOperation,
   StorageOperations,
   type StorageStatus,
 } from '../../platform/storage/storage.metrics.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
 
 /**
  * Counts events of lines. Label values of models are the canonical ids of configured
@@ -67,8 +64,7 @@ export class JobMetrics {
 
   /** The first claim of a job ends its queue wait. */
   claimed({ status, createdAtMs }: BatchJob): void {
-    if (status === 'validating')
-      this.#queueWait.observe((Date.now() - createdAtMs) / 1000);
+    if (status === 'validating') this.#queueWait.observe((Date.now() - createdAtMs) / 1000);
   }
 
   planBuilt(lines: number, seconds: number): void {
@@ -91,9 +87,7 @@ export class JobMetrics {
    * A processor released a batch. `db_transient`: the database did not respond until
    * the lease had run out.
    */
-  handedOver(
-    reason: 'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient',
-  ): void {
+  handedOver(reason: 'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient'): void {
     this.#processed.inc({ result: 're_enqueued', reason });
   }
 
@@ -119,9 +113,7 @@ function sizeBucket(lines: number): string {
 
 function reasonOf({ reachedAtMs, problems }: BatchJob, ending: string): string {
   if (ending === 'expired')
-    return reachedAtMs.in_progress === undefined
-      ? 'expired_dequeue'
-      : 'expired_execution';
+    return reachedAtMs.in_progress === undefined ? 'expired_dequeue' : 'expired_execution';
   if (ending === 'failed')
     return /^(internal_error|storage_unavailable)$/.test(problems[0]?.code ?? '')
       ? 'system_error'

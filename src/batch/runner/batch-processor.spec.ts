@@ -1,22 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { setTimeout as pause } from 'node:timers/promises';
 import { settingsFrom } from '../../platform/config/settings.js';
-import { BatchProcessor } from './batch-processor.js';
+import { type JobStore } from '../../platform/database/job-store.js';
 import { type WebhookSender } from '../finalize/webhook-sender.js';
 import { type LineGrace } from '../lease/job-lease.js';
 import { type JobMetrics } from '../observe/job.metrics.js';
+import { BatchProcessor } from './batch-processor.js';
 import { type JobSupervisor } from './job-supervisor.js';
-import { type JobStore } from '../../platform/database/job-store.js';
 
 Logger.overrideLogger(false);
 
 const NO_FOLDER = '/nowhere/switchyard';
 const loops: BatchProcessor[] = [];
 
-afterEach(
-  async () => void (await Promise.all(loops.splice(0).map(loop => loop.stop()))),
-);
+afterEach(async () => void (await Promise.all(loops.splice(0).map(loop => loop.stop()))));
 
 /** A processor without batches that counts its looks for them. */
 function idleLoop(pollMs: number, isWoken: boolean) {

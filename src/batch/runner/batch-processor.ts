@@ -1,17 +1,17 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { pause } from '../../platform/clock/pause.js';
-import { WebhookSender } from '../finalize/webhook-sender.js';
-import { LineGrace } from '../lease/job-lease.js';
-import { JobMetrics } from '../observe/job.metrics.js';
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { Injectable, Logger } from '@nestjs/common';
+import { pause } from '../../platform/clock/pause.js';
 import { Settings } from '../../platform/config/settings.js';
-import { isAbsent } from '../../platform/storage/durable-files.js';
-import { JobFolder } from '../job/job-folder.js';
-import { JobSupervisor } from './job-supervisor.js';
 import { JobStore } from '../../platform/database/job-store.js';
+import { isAbsent } from '../../platform/storage/durable-files.js';
+import { WebhookSender } from '../finalize/webhook-sender.js';
+import { JobFolder } from '../job/job-folder.js';
+import { LineGrace } from '../lease/job-lease.js';
+import { JobMetrics } from '../observe/job.metrics.js';
+import { JobSupervisor } from './job-supervisor.js';
 
 /**
  * Looks in a row that found nothing to do, until a processor that is woken looks at every
@@ -107,11 +107,7 @@ export class BatchProcessor {
   /** @returns true when there may be more jobs */
   async #claim(): Promise<boolean> {
     try {
-      const leased = await this.store.claim(
-        this.#owner,
-        Date.now(),
-        this.settings.batch.leaseMs,
-      );
+      const leased = await this.store.claim(this.#owner, Date.now(), this.settings.batch.leaseMs);
       if (!leased) return false;
       const job = this.supervisor.supervise(leased).finally(() => {
         this.#taken.delete(job);

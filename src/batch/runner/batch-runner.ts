@@ -1,33 +1,28 @@
+import { createReadStream } from 'node:fs';
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
-import { type JobChange } from '../../core/jobs/job.ports.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
-import { ExecuteService } from '../execute/execute.service.js';
-import { type JobStop } from '../lease/job-lease.js';
-import { errorLine } from '../job/output-line.js';
-import { InputLines, lineParts } from '../job/input-lines.js';
-import { type ResultLog } from '../job/result-log.js';
-import { IngestService } from '../ingest/ingest.service.js';
-import { ResultFiles } from '../job/result-files.js';
-import { type JobFolder } from '../job/job-folder.js';
-import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
-import { createReadStream } from 'node:fs';
+import { type JobChange } from '../../core/jobs/job.ports.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
+import { ExecuteService } from '../execute/execute.service.js';
+import { IngestService } from '../ingest/ingest.service.js';
+import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
+import { InputLines, lineParts } from '../job/input-lines.js';
+import { type JobFolder } from '../job/job-folder.js';
+import { errorLine } from '../job/output-line.js';
+import { ResultFiles } from '../job/result-files.js';
+import { type ResultLog } from '../job/result-log.js';
+import { type JobStop } from '../lease/job-lease.js';
 
 /** Lines per flush: bounds memory. */
 const GROUP = 1000;
 
 /** Records the error lines of invalid input lines (lenient validation). Idempotent. */
-async function recordRejected(
-  log: ResultLog,
-  plan: JobPlan,
-  folder: JobFolder,
-): Promise<void> {
+async function recordRejected(log: ResultLog, plan: JobPlan, folder: JobFolder): Promise<void> {
   if (plan.firstRejected === plan.total) return;
   let index = plan.firstRejected;
   for await (const { bytes } of linesOf(createReadStream(folder.rejected))) {
-    if (!log.progress.has(index))
-      log.append({ index, kind: 'E', line: bytes!.toString() });
+    if (!log.progress.has(index)) log.append({ index, kind: 'E', line: bytes!.toString() });
     index += 1;
     if (index % GROUP === 0) await log.flush();
   }
@@ -70,7 +65,8 @@ async function recordUnanswered(
 
 /** How a job ends. `handed_over`: another claim continues it. */
 export type Ending =
-  Extract<BatchStatus, 'completed' | 'failed' | 'expired' | 'cancelled'> | 'handed_over';
+  | Extract<BatchStatus, 'completed' | 'failed' | 'expired' | 'cancelled'>
+  | 'handed_over';
 
 /**
  * Runs a job from its current state to its end: plan, lines, files. Every step skips what
@@ -135,8 +131,7 @@ export class BatchRunner {
     { progress: { counts, usage } }: ResultLog,
     reason: JobStop['reason'],
   ): Promise<Exclude<Ending, 'handed_over'>> {
-    if (reason === 'expired' || reason === 'cancelled' || reason === 'failed')
-      return reason;
+    if (reason === 'expired' || reason === 'cancelled' || reason === 'failed') return reason;
     // Only invalid lines, and past the deadline: the batch never was in progress.
     if (lease.job.status === 'validating') return 'expired';
     if (lease.job.status !== 'in_progress') return 'completed';
@@ -206,10 +201,7 @@ export class BatchRunner {
    * Ends a job with an invalid input file: nothing was sent, and the reasons
    * are reported (D-17).
    */
-  async #endWithoutPlan(
-    work: ClaimedJob,
-    problems: readonly JobProblem[],
-  ): Promise<Ending> {
+  async #endWithoutPlan(work: ClaimedJob, problems: readonly JobProblem[]): Promise<Ending> {
     const ending = await this.#end(work, { status: 'failed', problems });
     this.#logger.warn(
       { batch: work.lease.job.id, problems: problems.length, first: problems[0]?.code },

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
-import { pause } from '../../platform/clock/pause.js';
-import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { type LeasedJob } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { finalizeDeadlineMs } from '../../core/jobs/finalize-deadline.js';
-import { Settings } from '../../platform/config/settings.js';
+import { type LeasedJob } from '../../core/jobs/job.ports.js';
 import { type TenantShare, tenantToPreempt } from '../../core/jobs/tenant-share.js';
-import { isOutage } from '../../platform/storage/storage-problems.js';
-import { InputDamaged } from '../job/input-lines.js';
-import { JobLease, LeaseLost, JobStop } from '../lease/job-lease.js';
-import { JobFolder } from '../job/job-folder.js';
-import { type ClaimedJob } from '../job/claimed-job.js';
-import { type Ending, BatchRunner } from './batch-runner.js';
-import { JobMetrics } from '../observe/job.metrics.js';
-import { JobTraces } from '../observe/job-traces.js';
+import { pause } from '../../platform/clock/pause.js';
+import { Settings } from '../../platform/config/settings.js';
 import { JobStore } from '../../platform/database/job-store.js';
+import { isOutage } from '../../platform/storage/storage-problems.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
+import { InputDamaged } from '../job/input-lines.js';
+import { JobFolder } from '../job/job-folder.js';
+import { JobLease, LeaseLost, JobStop } from '../lease/job-lease.js';
+import { JobTraces } from '../observe/job-traces.js';
+import { JobMetrics } from '../observe/job.metrics.js';
+import { type Ending, BatchRunner } from './batch-runner.js';
 
 const PAUSES = { firstMs: 1000, longestMs: 60_000 };
 /** How often the finalize deadline is checked. */
@@ -114,8 +114,7 @@ export class JobSupervisor {
       lease: new JobLease(this.store, leased, settings.batch.leaseMs, {
         onCancel: () => work.stop.request('cancelled'),
         onLost: () => this.#lost(work),
-        onError: error =>
-          this.#logger.warn({ batch: job.id, err: error }, 'heartbeat failed'),
+        onError: error => this.#logger.warn({ batch: job.id, err: error }, 'heartbeat failed'),
       }),
       folder: new JobFolder(join(settings.data.dir, 'jobs'), job.id),
       stop: new JobStop(),
@@ -205,10 +204,7 @@ export class JobSupervisor {
    */
   async #failBare({ lease, problems = [] }: ClaimedJob): Promise<Ending> {
     await lease.update({ status: 'failed', problems }).catch((error: unknown) => {
-      this.#logger.error(
-        { batch: lease.job.id, err: error },
-        'could not write the failure',
-      );
+      this.#logger.error({ batch: lease.job.id, err: error }, 'could not write the failure');
     });
     lease.ended();
     return 'failed';

@@ -1,23 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ModelSpec, STAND_INS } from '../../platform/config/model-spec.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
+import { type ModelSpec, STAND_INS } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { CliError, usageError } from '../shared/cli-error.js';
-import {
-  findingsOf,
-  ModelStore,
-  readManifest,
-  type PullManifest,
-} from '../hub/model-store.js';
-import { type PullRequest } from '../hub/model-pull.js';
-import {
-  type ModelSource,
-  parseSource,
-  sourceText,
-  suggestedName,
-} from '../hub/model-source.js';
 import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
+import { type PullRequest } from '../hub/model-pull.js';
+import { type ModelSource, parseSource, sourceText, suggestedName } from '../hub/model-source.js';
+import { findingsOf, ModelStore, readManifest, type PullManifest } from '../hub/model-store.js';
+import { CliError, usageError } from '../shared/cli-error.js';
 import { type CatalogueEntry, modelEntry } from './catalogue.js';
 
 export interface PlannedSource extends PullRequest {
@@ -90,10 +80,7 @@ export async function planAdd(
 }
 
 /** Why no engine here could load it; undefined: one could. */
-export function missingEngine(
-  entry: CatalogueEntry,
-  { data }: Settings,
-): string | undefined {
+export function missingEngine(entry: CatalogueEntry, { data }: Settings): string | undefined {
   const { name, engine = entry.entry.engine } = entry;
   const python = entry.engine !== undefined;
   const packaged = PACKAGED_ENGINES.includes(engine);
@@ -122,14 +109,10 @@ function takenAliases(
   const aliases = names.filter(alias => {
     if (models.some(model => model.id === alias)) {
       if (named)
-        throw usageError(
-          `${alias} is the id of a model, so it cannot be an alias of ${id}`,
-        );
+        throw usageError(`${alias} is the id of a model, so it cannot be an alias of ${id}`);
       return false;
     }
-    const holder = models.find(
-      model => model.id !== id && model.aliases.includes(alias),
-    );
+    const holder = models.find(model => model.id !== id && model.aliases.includes(alias));
     if (!holder) return true;
     const moves = named || STAND_INS.includes(holder.engine);
     taken[moves ? 'moved' : 'kept'][alias] = holder.id;
@@ -151,12 +134,10 @@ async function planSource(
       `${folder} holds ${manifest.source}; remove it first: ${ownName()} models remove ${suggestedName(source)}`,
     );
   }
-  const locked =
-    manifest && source.kind === 'hub' && !/^[0-9a-f]{40}$/.test(source.revision);
+  const locked = manifest && source.kind === 'hub' && !/^[0-9a-f]{40}$/.test(source.revision);
   const wanted = locked ? { ...source, revision: manifest.revision } : source;
   const order = { source: wanted, folder, include: Object.keys(files), expected: files };
-  const present =
-    manifest && (await isWhole(manifest, order, signal)) ? manifest : undefined;
+  const present = manifest && (await isWhole(manifest, order, signal)) ? manifest : undefined;
   return { ...order, packages, present };
 }
 
@@ -169,10 +150,7 @@ async function isWhole(
   { source, folder, include }: PullRequest,
   signal: AbortSignal,
 ) {
-  if (
-    !manifest.complete ||
-    (source.kind !== 'url' && source.revision !== manifest.revision)
-  )
+  if (!manifest.complete || (source.kind !== 'url' && source.revision !== manifest.revision))
     return false;
   const pulled = (name: string) =>
     name.includes('*') || manifest.files.some(({ path }) => path === name);

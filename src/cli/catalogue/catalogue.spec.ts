@@ -52,10 +52,7 @@ describe('the catalogue', () => {
       'catalogue:\n  - summary: x\n    entry: {}',
       /own\.yaml:2:5 {2}catalogue\[0\]\.name: is missing/,
     ],
-    [
-      'catalogue:\n  - { name: a, summary: x, entry: {}, licnce: MIT }',
-      'did you mean licence?',
-    ],
+    ['catalogue:\n  - { name: a, summary: x, entry: {}, licnce: MIT }', 'did you mean licence?'],
     [
       'catalogue:\n  - { name: a, summary: x, entry: { kind: sst, engine: synthetic, capabilities: [] } }',
       'models[0].kind must be one of stt',
@@ -71,10 +68,7 @@ describe('the catalogue', () => {
       'package must hold each of `files` and no other',
     ],
     [
-      catalogueOf(`{ a: { bytes: 1, sha256: '${DIGEST}' } }`, 'a').replace(
-        '1.0.0',
-        'latest',
-      ),
+      catalogueOf(`{ a: { bytes: 1, sha256: '${DIGEST}' } }`, 'a').replace('1.0.0', 'latest'),
       'must be sources by name, each { from, files, package }',
     ],
   ])('refuses %j with the place', (text, message) => {

@@ -28,10 +28,7 @@ import {
 import { parseSource } from '../hub/model-source.js';
 import { usageError } from '../shared/cli-error.js';
 
-const NAME = matching(
-  /^[A-Za-z0-9][\w.-]{0,127}$/,
-  'letters, digits and . _ -, at most 128',
-);
+const NAME = matching(/^[A-Za-z0-9][\w.-]{0,127}$/, 'letters, digits and . _ -, at most 128');
 const MAP = mapOf(ANYTHING, 'pairs of name and value');
 const SIZE = wholeNumberFrom(0, Number.MAX_SAFE_INTEGER);
 
@@ -60,10 +57,7 @@ const PACKAGE = objectOf(
 const SOURCE = objectOf(
   {
     // `package`: there is no repository, only `package` below.
-    from: matching(
-      /^(hf|package):\S+$/,
-      'hf:organisation/name@commit or package:name@version',
-    ),
+    from: matching(/^(hf|package):\S+$/, 'hf:organisation/name@commit or package:name@version'),
     files: mapOf(FILE, 'files, each { bytes, sha256 }'),
     // Where the same files are, if the hub cannot be reached.
     package: optional(listOf(PACKAGE, 'packages of the Python package index')),
@@ -79,17 +73,12 @@ export const CATALOGUE_ENTRY = objectOf(
     licence: optional(TEXT),
     aliases: optional(listOf(TEXT, 'names')),
     memory: optional(
-      objectOf(
-        { cpu_mb: optional(SIZE), cuda_mb: optional(SIZE) },
-        '{ cpu_mb, cuda_mb }',
-      ),
+      objectOf({ cpu_mb: optional(SIZE), cuda_mb: optional(SIZE) }, '{ cpu_mb, cuda_mb }'),
     ),
     engine: optional(TEXT),
     unverified: optional(FLAG),
     // Empty: the model runs on a server elsewhere.
-    sources: optional(
-      mapOf(SOURCE, 'sources by name, each { from, files, package }', NAME),
-    ),
+    sources: optional(mapOf(SOURCE, 'sources by name, each { from, files, package }', NAME)),
     entry: MAP,
     devices: optional(mapOf(MAP, 'changes of the entry by device')),
   },
@@ -117,9 +106,7 @@ const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>) =>
   );
 
 const isChecked = (files: CatalogueEntry['sources'][string]['files']) =>
-  Object.values(files).every(
-    ({ bytes, sha256 }) => bytes !== undefined && sha256 !== undefined,
-  );
+  Object.values(files).every(({ bytes, sha256 }) => bytes !== undefined && sha256 !== undefined);
 
 /** What keeps packages from standing in for a source; undefined: nothing. */
 function packageProblem({
@@ -127,12 +114,10 @@ function packageProblem({
   files,
   package: packages = [],
 }: CatalogueEntry['sources'][string]): string | undefined {
-  if (packages.length === 0)
-    return from.startsWith('package:') ? 'must have `package`' : undefined;
+  if (packages.length === 0) return from.startsWith('package:') ? 'must have `package`' : undefined;
   const held = new Set(packages.flatMap(({ members }) => Object.values(members)));
   const isWhole =
-    held.size === Object.keys(files).length &&
-    Object.keys(files).every(name => held.has(name));
+    held.size === Object.keys(files).length && Object.keys(files).every(name => held.has(name));
   if (isWhole && isChecked(files)) return undefined;
   return 'package must hold each of `files` and no other, and each needs bytes and sha256';
 }
@@ -173,8 +158,7 @@ export function modelEntry(
   const [first] = devicesOf(entry);
   const chosen = device ?? first;
   if (device !== undefined && !devicesOf(entry).includes(device)) {
-    const known =
-      devicesOf(entry).join(', ') || `none; ${entry.name} runs where its engine does`;
+    const known = devicesOf(entry).join(', ') || `none; ${entry.name} runs where its engine does`;
     throw usageError(`${entry.name} has no device ${device}; it has ${known}`);
   }
   const changes = chosen === undefined ? {} : (entry.devices?.[chosen] ?? {});
@@ -197,24 +181,17 @@ type Entry = Readonly<Record<string, unknown>>;
 function merged(base: Entry, changes: Entry): Entry {
   const joined = Object.entries(changes).map(([name, value]) => {
     const before = base[name];
-    return [
-      name,
-      isObject(before) && isObject(value) ? merged(before, value) : value,
-    ] as const;
+    return [name, isObject(before) && isObject(value) ? merged(before, value) : value] as const;
   });
   return { ...base, ...Object.fromEntries(joined) };
 }
 
 function missing(name: string): never {
   const option = `--${name.replaceAll('_', '-')}`;
-  throw usageError(
-    `this model runs on a server elsewhere: ${option} says where (see --help)`,
-  );
+  throw usageError(`this model runs on a server elsewhere: ${option} says where (see --help)`);
 }
 
-const OWN_FILE = fileURLToPath(
-  new URL('../../../config/catalogue.yaml', import.meta.url),
-);
+const OWN_FILE = fileURLToPath(new URL('../../../config/catalogue.yaml', import.meta.url));
 
 /** The entries that come with Switchyard, and those of the user's file, which win. */
 export class Catalogue {
@@ -255,10 +232,7 @@ export class Catalogue {
 }
 
 /** The entries of a file; what is wrong with it is added to `problems`. */
-function* readCatalogue(
-  path: string,
-  problems: ConfigProblem[],
-): Generator<CatalogueEntry> {
+function* readCatalogue(path: string, problems: ConfigProblem[]): Generator<CatalogueEntry> {
   const refuse = (message: string) => void problems.push({ origin: path, message });
   const file = readYamlFile(path, path);
   if (!file) return refuse('no such file; `hub.catalogue_file` names it');
@@ -267,8 +241,7 @@ function* readCatalogue(
   if (file.problems.length > 0) return;
   if (!isSeq(list)) return refuse('must hold `catalogue:` and a list below it');
   for (const [index, node] of list.items.entries()) {
-    const at = (found: FieldProblem) =>
-      placed(file, { node, path: `catalogue[${index}]` }, found);
+    const at = (found: FieldProblem) => placed(file, { node, path: `catalogue[${index}]` }, found);
     // Anchors of the document are followed here; a copy, so that a change of one entry
     // leaves the others.
     const raw: unknown = isMap(node) ? structuredClone(node.toJS(file.document)) : node;
@@ -277,8 +250,7 @@ function* readCatalogue(
     if (!data) continue;
     const { aliases = [], sources = {} } = data;
     const entry = { ...data, aliases, sources } as CatalogueEntry;
-    for (const message of meaningProblems(entry))
-      problems.push(at({ path: ['entry'], message }));
+    for (const message of meaningProblems(entry)) problems.push(at({ path: ['entry'], message }));
     yield entry;
   }
 }
@@ -304,10 +276,7 @@ function* meaningProblems(entry: CatalogueEntry): Generator<string> {
     yield* entryProblems(entry, device);
 }
 
-function* entryProblems(
-  entry: CatalogueEntry,
-  device: string | undefined,
-): Generator<string> {
+function* entryProblems(entry: CatalogueEntry, device: string | undefined): Generator<string> {
   const { name: id, aliases } = entry;
   const folders = Object.keys(entry.sources).map(name => [name, `/models/${name}`]);
   const values: Values = {
@@ -318,6 +287,5 @@ function* entryProblems(
   };
   const model = modelEntry(entry, { id, aliases, device, values });
   const file = parseYaml(stringify({ models: [model] }), id);
-  for (const { path, message } of modelsFromFile(file).problems)
-    yield `${path ?? id} ${message}`;
+  for (const { path, message } of modelsFromFile(file).problems) yield `${path ?? id} ${message}`;
 }

@@ -29,8 +29,7 @@ describe('editModels', () => {
   it('keeps what was saved by hand while it worked', async () => {
     let saves = 0;
     await editModels(file(), models => {
-      if (saves++ === 0)
-        writeFileSync(path, `# head\nmodels:\n${entry('one')}${entry('hand')}`);
+      if (saves++ === 0) writeFileSync(path, `# head\nmodels:\n${entry('one')}${entry('hand')}`);
       models.put(MODEL, 'added');
     });
     expect(text()).toMatch(/# head[^]*id: one[^]*id: hand[^]*# added[^]*id: new/);
@@ -43,13 +42,8 @@ describe('editModels', () => {
       writeFileSync(path, `models:\n${entry(`hand${saves++}`)}`);
       models.put(MODEL, 'added');
     });
-    await expect(edit).rejects.toThrow(
-      'changed by another program; nothing was written',
-    );
-    expect([text(), readdirSync(folder)]).toEqual([
-      `models:\n${entry('hand4')}`,
-      ['models.yaml'],
-    ]);
+    await expect(edit).rejects.toThrow('changed by another program; nothing was written');
+    expect([text(), readdirSync(folder)]).toEqual([`models:\n${entry('hand4')}`, ['models.yaml']]);
   });
 
   it('writes nothing into a file with errors, nor what would be one', async () => {
@@ -58,9 +52,9 @@ describe('editModels', () => {
     );
     await expect(wrong).rejects.toThrow(/models\[1\]\.kind = "sst"/);
     writeFileSync(path, 'models: [');
-    await expect(
-      editModels(file(), models => models.put(MODEL, 'added')),
-    ).rejects.toThrow('models.yaml:1');
+    await expect(editModels(file(), models => models.put(MODEL, 'added'))).rejects.toThrow(
+      'models.yaml:1',
+    );
     expect(text()).toBe('models: [');
   });
 });
@@ -76,7 +70,5 @@ it('writes the first entry over several lines, below `models: []` as init wrote 
     '    kind: stt',
     '    engine: synthetic',
   ];
-  expect(models.toString()).toBe(
-    [...lines, '    capabilities: [ transcribe ]', ''].join('\n'),
-  );
+  expect(models.toString()).toBe([...lines, '    capabilities: [ transcribe ]', ''].join('\n'));
 });

@@ -98,9 +98,7 @@ export async function previewModels(
  * made again on that.
  * @throws ConfigError for a file with errors; nothing was written
  */
-export async function editModels(
-  ...[file, edit]: Parameters<typeof previewModels>
-): Promise<void> {
+export async function editModels(...[file, edit]: Parameters<typeof previewModels>): Promise<void> {
   const path = await realpath(file.path);
   const partial = `${path}.${process.pid}.partial`;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -3,7 +3,6 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
 import { openNativeLibrary } from '@switchyard/engine-debian/threads/native-library.js';
-import { ENGINE_TABLE } from './engine-table.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import {
   type Installing,
@@ -12,6 +11,7 @@ import {
   PRODUCT_FOLDER,
   runCommand,
 } from '../shared/run-command.js';
+import { ENGINE_TABLE } from './engine-table.js';
 
 const manifestOf = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
@@ -50,11 +50,7 @@ const library = (name: string, ...packages: string[]) => ({
 
 /** Engines that need a library of the system, by their name in models.yaml. */
 export const EMBEDDED_LIBRARIES: Readonly<Record<string, ReturnType<typeof library>>> = {
-  pocketsphinx: library(
-    'libpocketsphinx.so.3',
-    'libpocketsphinx3',
-    'pocketsphinx-en-us',
-  ),
+  pocketsphinx: library('libpocketsphinx.so.3', 'libpocketsphinx3', 'pocketsphinx-en-us'),
   flite: library('libflite.so.1', 'libflite1'),
 };
 
@@ -64,10 +60,7 @@ export const PACKAGED_ENGINES: readonly string[] = Object.keys(ENGINE_TABLE).fil
 );
 
 /** @returns the version of an engine's main package; undefined if it is not installed */
-export function engineVersion(
-  engine: string,
-  product = PRODUCT_FOLDER,
-): string | undefined {
+export function engineVersion(engine: string, product = PRODUCT_FOLDER): string | undefined {
   const [main = ''] = ENGINE_TABLE[engine]?.npm ?? [];
   return installedVersion(main, engineModules(product));
 }
@@ -98,12 +91,9 @@ export async function installEnginePackages(
   const wanted = names.map(named);
   const isThere = (name: string) => installedVersion(name, modules) === versions[name];
   const missing = names.filter(name => !isThere(name)).map(named);
-  if (missing.length === 0)
-    return report(`${engine}: ${wanted.join(' ')} is in ${modules}`);
+  if (missing.length === 0) return report(`${engine}: ${wanted.join(' ')} is in ${modules}`);
   if (!engineDependencies)
-    throw new CliError(
-      `${missing.join(' ')} comes with the packages of a clone: npm ci`,
-    );
+    throw new CliError(`${missing.join(' ')} comes with the packages of a clone: npm ci`);
   const folder = dirname(modules);
   report(`${engine}: ${missing.join(' ')} by npm, into ${folder}`);
   await asOwner(folder, () => prepare(folder, engineOverrides));

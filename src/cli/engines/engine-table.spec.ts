@@ -1,12 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { ENGINE_KINDS } from '../../platform/config/model-fields.js';
-import {
-  ENGINE_NAMES,
-  type EngineName,
-  type ModelSpec,
-} from '../../platform/config/model-spec.js';
-import { createEngine } from '../../worker/engine-factory.js';
 import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
+import { ENGINE_KINDS } from '../../platform/config/model-fields.js';
+import { ENGINE_NAMES, type EngineName, type ModelSpec } from '../../platform/config/model-spec.js';
+import { createEngine } from '../../worker/engine-factory.js';
 import { ENGINE_TABLE } from './engine-table.js';
 
 /** What each engine needs to be created at all; none of these files is opened. */
@@ -45,9 +41,10 @@ describe('the table of engines', () => {
       expect([name, ENGINE_TABLE[name]?.kinds]).toEqual([name, ENGINE_KINDS[name]]);
   });
 
-  it.each(
-    local.flatMap(name => ['cuda', 'vulkan'].map(device => [name, device] as const)),
-  )('%s offers %s exactly where its options accept it', (name, device) => {
-    expect(accepts(name, device)).toBe(device in ENGINE_TABLE[name]!.devices);
-  });
+  it.each(local.flatMap(name => ['cuda', 'vulkan'].map(device => [name, device] as const)))(
+    '%s offers %s exactly where its options accept it',
+    (name, device) => {
+      expect(accepts(name, device)).toBe(device in ENGINE_TABLE[name]!.devices);
+    },
+  );
 });

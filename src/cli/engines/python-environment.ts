@@ -47,10 +47,7 @@ print(json.dumps({"version": list(sys.version_info[:2]), "venv": usable}))
 async function findPython(run: RunCommand, named?: string) {
   const problems: string[] = [];
   for (const command of named === undefined ? CANDIDATES : [named]) {
-    const problem = problemOf(
-      command,
-      await run(command, ['-c', PROBE], { limitMs: 30_000 }),
-    );
+    const problem = problemOf(command, await run(command, ['-c', PROBE], { limitMs: 30_000 }));
     if (problem === undefined) return command;
     problems.push(problem);
   }
@@ -84,8 +81,7 @@ function problemOf(
 const SOURCES = join(PRODUCT_FOLDER, 'workers', 'python');
 const MANIFEST = 'switchyard.json';
 
-const PIP_INSTALL =
-  '-m pip install --no-input --progress-bar off --only-binary :all:'.split(' ');
+const PIP_INSTALL = '-m pip install --no-input --progress-bar off --only-binary :all:'.split(' ');
 
 interface Manifest {
   /** Digest of what was installed; another one means that it is out of date. */
@@ -153,9 +149,7 @@ export class PythonEnvironment {
   } {
     let manifest: Manifest;
     try {
-      manifest = JSON.parse(
-        readFileSync(join(this.folder, MANIFEST), 'utf8'),
-      ) as Manifest;
+      manifest = JSON.parse(readFileSync(join(this.folder, MANIFEST), 'utf8')) as Manifest;
     } catch {
       return { state: existsSync(this.folder) ? 'damaged' : 'absent' };
     }
@@ -169,9 +163,7 @@ export class PythonEnvironment {
    * @throws CliError that says what is missing and how to repair it; what was there
    *   before is left as it is
    */
-  async install(
-    options: InstallOptions,
-  ): Promise<ReturnType<PythonEnvironment['state']>> {
+  async install(options: InstallOptions): Promise<ReturnType<PythonEnvironment['state']>> {
     const before = this.state();
     const { state, manifest } = before;
     if (manifest && state !== 'damaged' && (manifest.cuda || !options.cuda)) {
@@ -218,11 +210,7 @@ export class PythonEnvironment {
   }
 
   /** Points it to the worker of this clone, and notes what it is. */
-  async #finish(
-    folder: string,
-    cuda: boolean,
-    { report, signal }: Omit<Installing, 'run'>,
-  ) {
+  async #finish(folder: string, cuda: boolean, { report, signal }: Omit<Installing, 'run'>) {
     report('importing the worker');
     const own = join(folder, 'bin', 'python');
     const finish = ['-c', FINISH, join(this.sources, 'src')];
@@ -249,9 +237,7 @@ export class PythonEnvironment {
   async #removeLeftovers() {
     const names = await readdir(dirname(this.folder)).catch(() => []);
     const current = await readlink(this.folder).catch(() => undefined);
-    for (const name of names.filter(
-      each => each.startsWith('.ctranslate2-') && each !== current,
-    )) {
+    for (const name of names.filter(each => each.startsWith('.ctranslate2-') && each !== current)) {
       const pid = Number(name.split('-')[1]);
       if (pid === process.pid || !isAlive(pid))
         await rm(join(dirname(this.folder), name), { recursive: true, force: true });

@@ -11,12 +11,7 @@ const UNANNOUNCED_BYTES = 256 * 1024 ** 3;
 /** Hears what happens during a pull, such as a progress display. Sizes in bytes. */
 export interface PullObserver {
   /** Before the first byte: all files, and what of them is here already. */
-  planned(
-    files: number,
-    bytes: number | undefined,
-    present: number,
-    folder: string,
-  ): void;
+  planned(files: number, bytes: number | undefined, present: number, folder: string): void;
   /** A file begins, or begins again, with `have` bytes of an earlier attempt. */
   started(path: string, have: number, size: number | undefined): void;
   received(path: string, bytes: number): void;
@@ -70,8 +65,7 @@ export class FileDownload {
       return await this.#take(response, () => timer.refresh());
     } catch (error) {
       signal.throwIfAborted();
-      if (stall.signal.aborted)
-        throw this.#cut(`sent nothing for ${stallMs / 1000} s`, error);
+      if (stall.signal.aborted) throw this.#cut(`sent nothing for ${stallMs / 1000} s`, error);
       throw error;
     } finally {
       clearTimeout(timer);
@@ -113,10 +107,7 @@ export class FileDownload {
     const total = lengthOf(response);
     const problem =
       encoding !== 'identity'
-        ? new HubError(
-            'refused',
-            `${this.#where} came as ${encoding}: its size cannot be checked`,
-          )
+        ? new HubError('refused', `${this.#where} came as ${encoding}: its size cannot be checked`)
         : size !== undefined && total !== undefined && total !== size
           ? new HubError(
               'checksum',
@@ -143,10 +134,7 @@ export class FileDownload {
     for await (const chunk of this.#chunks(response)) {
       heard();
       if (partial.size + chunk.length > most)
-        throw await this.#discarded(
-          have,
-          `has more than the ${most} bytes that were announced`,
-        );
+        throw await this.#discarded(have, `has more than the ${most} bytes that were announced`);
       await partial.write(chunk);
       this.received += chunk.length;
       observer.received(path, chunk.length);
@@ -165,9 +153,7 @@ export class FileDownload {
   /** What continued an earlier attempt may have had the wrong beginning. */
   async #discarded(have: number, what: string) {
     await this.#partial.discard();
-    return have > 0
-      ? this.#cut(NO_FIT)
-      : new HubError('checksum', `${this.#where} ${what}`);
+    return have > 0 ? this.#cut(NO_FIT) : new HubError('checksum', `${this.#where} ${what}`);
   }
 
   async *#chunks({ body }: Response): AsyncGenerator<Uint8Array> {

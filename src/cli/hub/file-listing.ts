@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { MANIFEST_NAME, safeFilePath, type PullManifest } from './model-store.js';
 import { HubError } from './hub-error.js';
 import { type HubHttp } from './hub-http.js';
 import { type ModelSource, sourceText, urlFileName } from './model-source.js';
+import { MANIFEST_NAME, safeFilePath, type PullManifest } from './model-store.js';
 import { type ListedFile } from './partial-file.js';
 
 interface FileListing {
@@ -124,8 +124,7 @@ async function offered(
     throw new HubError('order', 'packages come by `models add` and the catalogue only');
   const { url } = source;
   const name = urlFileName(url);
-  if (name === MANIFEST_NAME)
-    return manifestListing(await http.text(url, signal), url, sha256);
+  if (name === MANIFEST_NAME) return manifestListing(await http.text(url, signal), url, sha256);
   return { revision: 'url', files: [{ path: safeFilePath(name), url, sha256 }] };
 }
 
@@ -197,8 +196,7 @@ function manifestListing(text: string, url: string, sha256?: string): FileListin
 /** Beside the manifest, or anywhere by https. */
 function fileUrl(name: string, manifest: string) {
   const url = new URL(name, manifest);
-  if (url.protocol === 'https:' || url.origin === new URL(manifest).origin)
-    return url.href;
+  if (url.protocol === 'https:' || url.origin === new URL(manifest).origin) return url.href;
   throw new HubError(
     'refused',
     `${manifest} names a file at ${url.protocol}//${url.host}; allowed: https, or its own host`,

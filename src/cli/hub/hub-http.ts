@@ -63,10 +63,7 @@ export class HubHttp {
     for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
       bytes += part.length;
       if (bytes > LARGEST_TEXT)
-        throw new HubError(
-          'refused',
-          `${new URL(url).host} sent a list of more than 16 MiB`,
-        );
+        throw new HubError('refused', `${new URL(url).host} sent a list of more than 16 MiB`);
       parts.push(part);
     }
     return Buffer.concat(parts).toString('utf8');
@@ -74,8 +71,7 @@ export class HubHttp {
 
   #tokenFor(url: string): Record<string, string> {
     const { token } = this;
-    if (token === undefined || new URL(url).origin !== new URL(this.endpoint).origin)
-      return {};
+    if (token === undefined || new URL(url).origin !== new URL(this.endpoint).origin) return {};
     return { authorization: `Bearer ${token}` };
   }
 
@@ -99,13 +95,9 @@ export class HubHttp {
 
   #refusedAccess(what: string, code: string | null) {
     const known =
-      this.token === undefined
-        ? 'no token was sent'
-        : 'the token that was sent has no access';
+      this.token === undefined ? 'no token was sent' : 'the token that was sent has no access';
     const missing =
-      code === 'RepoNotFound'
-        ? 'it does not exist, or is private'
-        : 'it is gated or private';
+      code === 'RepoNotFound' ? 'it does not exist, or is private' : 'it is gated or private';
     return new HubError(
       'gated',
       `${what}: ${missing}, and ${known}. Accept its terms on its page, ` +

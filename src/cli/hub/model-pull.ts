@@ -4,6 +4,10 @@ import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { REAL_TIMING } from '../../platform/http/retry-after.js';
 import { isAlive } from '../../platform/process/is-alive.js';
 import { demandSpace, writing } from './disk-space.js';
+import { FileDownload, type PullContext } from './file-download.js';
+import { listFiles, type ListingRequest } from './file-listing.js';
+import { HubError } from './hub-error.js';
+import { sourceText } from './model-source.js';
 import {
   LOCK_NAME,
   MANIFEST_NAME,
@@ -12,18 +16,8 @@ import {
   readManifest,
   safeFilePath,
 } from './model-store.js';
-import { FileDownload, type PullContext } from './file-download.js';
-import { listFiles, type ListingRequest } from './file-listing.js';
-import { HubError } from './hub-error.js';
-import { sourceText } from './model-source.js';
 import { PackageMirror } from './package-mirror.js';
-import {
-  digestFile,
-  digestIn,
-  type ListedFile,
-  PartialFile,
-  sizeOnDisk,
-} from './partial-file.js';
+import { digestFile, digestIn, type ListedFile, PartialFile, sizeOnDisk } from './partial-file.js';
 
 /** Attempts in a row that bring nothing; a download that moves on is never given up. */
 const FRUITLESS_ATTEMPTS = 5;
@@ -82,17 +76,12 @@ type SurveyedFile = Awaited<ReturnType<typeof survey>>;
  * @throws HubError; the abort's reason. What came so far stays, and the next
  *   pull resumes there.
  */
-export async function pullModel(
-  order: PullRequest,
-  context: PullContext,
-): Promise<PullManifest> {
+export async function pullModel(order: PullRequest, context: PullContext): Promise<PullManifest> {
   const { folder, include } = order;
   const source = sourceText(order.source);
   const { revision, files } = order.mirror
     ? mirrored(order)
-    : await withRetries(context, source, () =>
-        listFiles(context.http, order, context.signal),
-      );
+    : await withRetries(context, source, () => listFiles(context.http, order, context.signal));
   await writing(folder, () => mkdir(folder, { recursive: true }));
   await using _lock = await lockFolder(folder);
   const before = await readManifest(folder);
@@ -101,16 +90,14 @@ export async function pullModel(
   // of the model.
   const others = own?.revision === revision ? less(own.files, files) : [];
   const surveyed: SurveyedFile[] = [];
-  for (const listed of files)
-    surveyed.push(await survey(listed, folder, own, context.signal));
+  for (const listed of files) surveyed.push(await survey(listed, folder, own, context.signal));
   await announce(surveyed, order, context);
   const written = async (now: readonly ManifestFile[], complete: boolean) => {
     const all = [...others, ...now];
     const manifest = { source, revision, include, complete, files: all };
     // A file that only the old revision had would be loaded beside the new ones.
     const stale = complete ? less(before?.files ?? [], all) : [];
-    for (const { path } of stale)
-      await rm(await placeInside(folder, path), { force: true });
+    for (const { path } of stale) await rm(await placeInside(folder, path), { force: true });
     await writeManifest(folder, manifest);
     return manifest;
   };
@@ -123,14 +110,12 @@ export async function pullModel(
 
 /** As the hub would list them: the checksums say that they are the same. */
 function mirrored({ source, expected = {} }: PullRequest) {
-  const files = Object.entries(expected).map(
-    ([path, { bytes, sha256 }]): ListedFile => ({
-      path: safeFilePath(path),
-      url: sourceText(source),
-      size: bytes,
-      sha256,
-    }),
-  );
+  const files = Object.entries(expected).map(([path, { bytes, sha256 }]): ListedFile => ({
+    path: safeFilePath(path),
+    url: sourceText(source),
+    size: bytes,
+    sha256,
+  }));
   return { revision: source.kind === 'url' ? 'url' : source.revision, files };
 }
 
@@ -138,8 +123,7 @@ function mirrored({ source, expected = {} }: PullRequest) {
 const less = <T extends { readonly path: string }>(
   files: readonly T[],
   others: readonly { readonly path: string }[],
-): readonly T[] =>
-  files.filter(({ path }) => !others.some(other => other.path === path));
+): readonly T[] => files.filter(({ path }) => !others.some(other => other.path === path));
 
 /**
  * What of a file is there already: `present`, or `partial` bytes of an earlier attempt.
@@ -204,10 +188,7 @@ async function lockFolder(folder: string): Promise<AsyncDisposable> {
 }
 
 const busy = (folder: string, pid?: number) =>
-  new HubError(
-    'order',
-    `another pull${pid ? ` (process ${pid})` : ''} is filling ${folder}`,
-  );
+  new HubError('order', `another pull${pid ? ` (process ${pid})` : ''} is filling ${folder}`);
 
 /**
  * Whole or not at all: a reader finds the one before or this one. @throws HubError naming

@@ -15,11 +15,7 @@ describe('parseSource', () => {
       'asr',
     ],
     ['http://127.0.0.1:8080/vad.onnx?x=1', 'http://127.0.0.1:8080/vad.onnx?x=1', 'vad'],
-    [
-      'https://files.example/a%2F..%2Fvad.onnx',
-      'https://files.example/a%2F..%2Fvad.onnx',
-      'vad',
-    ],
+    ['https://files.example/a%2F..%2Fvad.onnx', 'https://files.example/a%2F..%2Fvad.onnx', 'vad'],
   ])('takes %s, and names its folder', (text, canonical, name) => {
     const source = parseSource(text);
     expect(sourceText(source)).toBe(canonical);

@@ -22,10 +22,7 @@ export function parseSource(text: string): ModelSource {
   if (text.startsWith('package:'))
     return { ...hubSource(text.slice('package:'.length)), kind: 'package' };
   if (!URL.canParse(text))
-    throw new HubError(
-      'order',
-      `"${text}" is no source of model files; allowed: ${FORMS}`,
-    );
+    throw new HubError('order', `"${text}" is no source of model files; allowed: ${FORMS}`);
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
     throw new HubError(
@@ -33,10 +30,7 @@ export function parseSource(text: string): ModelSource {
       'a URL with a password in it would end up in logs and manifests; leave it out',
     );
   }
-  if (
-    url.protocol !== 'https:' &&
-    !(url.protocol === 'http:' && isLoopback(url.hostname))
-  ) {
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
     throw new HubError(
       'order',
       `${url.protocol}// is not safe for model files; allowed: https, or http to this machine`,
@@ -56,8 +50,7 @@ export const sourceText = (source: ModelSource): string =>
  * of the URL's path.
  */
 export function suggestedName(source: ModelSource): string {
-  if (source.kind !== 'url')
-    return source.repository.split('/').at(-1) ?? source.repository;
+  if (source.kind !== 'url') return source.repository.split('/').at(-1) ?? source.repository;
   const last = urlFileName(source.url);
   if (last === 'switchyard-model.json')
     return urlFileName(new URL('.', source.url).href.slice(0, -1));
@@ -66,8 +59,7 @@ export function suggestedName(source: ModelSource): string {
 
 function hubSource(text: string): Extract<ModelSource, { repository: string }> {
   const [repository = '', revision = 'main', ...rest] = text.split('@');
-  const safe =
-    !text.includes('..') && REPOSITORY.test(repository) && REVISION.test(revision);
+  const safe = !text.includes('..') && REPOSITORY.test(repository) && REVISION.test(revision);
   if (!safe || rest.length > 0) {
     throw new HubError(
       'order',

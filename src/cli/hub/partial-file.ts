@@ -84,8 +84,7 @@ export async function digestFile(
   signal?: AbortSignal,
 ): Promise<ReturnType<typeof digestOf>> {
   const digest = digestOf(expected);
-  for await (const chunk of createReadStream(path, { signal }))
-    digest.update(chunk as Buffer);
+  for await (const chunk of createReadStream(path, { signal })) digest.update(chunk as Buffer);
   return digest;
 }
 
@@ -116,10 +115,7 @@ export class PartialFile {
   constructor(
     private readonly file: ListedFile,
     private readonly target: string,
-    private readonly openFile: (
-      path: string,
-      flags: 'w' | 'a',
-    ) => Promise<FileHandle> = open,
+    private readonly openFile: (path: string, flags: 'w' | 'a') => Promise<FileHandle> = open,
   ) {
     this.#path = target + PARTIAL_SUFFIX;
     this.#originPath = `${this.#path}.json`;

@@ -12,9 +12,7 @@ const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
  */
 export function usedPaths({ options, command = [] }: ModelSpec, store: ModelStore) {
   // Of a command only what was pulled: its other arguments may mean anything.
-  const pulled = command.filter(
-    value => value.includes('/') && store.nameOf(value) !== undefined,
-  );
+  const pulled = command.filter(value => value.includes('/') && store.nameOf(value) !== undefined);
   const named = pulled.map(value => ['commandPath', value] as const);
   return [...textsIn(options), ...named]
     .filter(([option, value]) => isPath(option, value))

@@ -1,21 +1,12 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import {
-  addApiKey,
-  KEY_LIMIT_NAMES,
-  LIMITS_RULE,
-} from '../../platform/auth/keys-file.js';
+import { addApiKey, KEY_LIMIT_NAMES, LIMITS_RULE } from '../../platform/auth/keys-file.js';
 import { KEY_SCOPES } from '../../platform/auth/principal.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { launchDirectory } from '../../platform/config/process-environment.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { usageError } from '../shared/cli-error.js';
-import {
-  gatewayCommand,
-  commandGroup,
-  type OptionValues,
-  oneRequest,
-} from '../shared/command.js';
+import { gatewayCommand, commandGroup, type OptionValues, oneRequest } from '../shared/command.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 import { table, print, printJson, say } from '../shared/terminal.js';
 
@@ -38,24 +29,11 @@ const OPTIONS = {
     'tenant of the key; tenants see and cancel their own requests only',
   ).makeOptionMandatory(),
   '--name <text>': 'who uses it and for what (default: the tenant)',
-  '--scope <scope...>': [
-    'permissions; admin sees everything',
-    KEY_SCOPES,
-    ['inference'],
-  ],
+  '--scope <scope...>': ['permissions; admin sees everything', KEY_SCOPES, ['inference']],
   '--model <name...>': 'the only models it may use',
-  '--expires-in-days <days>': [
-    'when it expires (default: never)',
-    parseWholeNumber(1, 3650),
-  ],
-  '--default-priority <class>': [
-    'of its requests that state none',
-    ['realtime', 'batch'],
-  ],
-  '--limit <name=number...>': [
-    `limits of this key: ${KEY_LIMIT_NAMES.join(', ')}`,
-    addLimit,
-  ],
+  '--expires-in-days <days>': ['when it expires (default: never)', parseWholeNumber(1, 3650)],
+  '--default-priority <class>': ['of its requests that state none', ['realtime', 'batch']],
+  '--limit <name=number...>': [`limits of this key: ${KEY_LIMIT_NAMES.join(', ')}`, addLimit],
   '--file [path]': `add it to a keys file (default: auth.keys_file, else ${DEFAULT_FILE})`,
 } as const;
 
@@ -120,8 +98,7 @@ function createInFile(options: OptionValues<typeof OPTIONS>) {
 function addLimit(text: string, before: Record<string, number> = {}) {
   const [name = '', digits = ''] = text.split('=', 2);
   const limit = { [name]: Number(digits) };
-  if (/^\d+$/.test(digits) && LIMITS_RULE.safeParse(limit).success)
-    return { ...before, ...limit };
+  if (/^\d+$/.test(digits) && LIMITS_RULE.safeParse(limit).success) return { ...before, ...limit };
   throw new InvalidArgumentError(
     `Such as ${KEY_LIMIT_NAMES[1]}=60; names: ${KEY_LIMIT_NAMES.join(', ')}.`,
   );
@@ -130,8 +107,7 @@ function addLimit(text: string, before: Record<string, number> = {}) {
 type Key = GatewayAnswer<'/admin/v1/keys'>['data'][number];
 
 const list = gatewayCommand('list', {
-  about:
-    'API keys of the gateway, those of the keys file included; secrets are never shown',
+  about: 'API keys of the gateway, those of the keys file included; secrets are never shown',
   examples: [
     'keys list',
     "keys list --json | jq -r '.data[] | select(.last_used_at == null) | .id'",
@@ -156,8 +132,7 @@ const list = gatewayCommand('list', {
 });
 
 const revoke = gatewayCommand('revoke <id>', {
-  about:
-    'revoke a key; requests with it are denied at once, on other gateways within 5 s',
+  about: 'revoke a key; requests with it are denied at once, on other gateways within 5 s',
   examples: ['keys revoke key_0198a1b2c3d4'],
   ...oneRequest('delete', '/admin/v1/keys/{id}'),
   text: ({ id, tenant }) => `${id} of ${tenant} revoked`,
@@ -165,10 +140,7 @@ const revoke = gatewayCommand('revoke <id>', {
 
 const rotate = gatewayCommand('rotate <id>', {
   about: 'give a key a new secret, which is printed once',
-  examples: [
-    'keys rotate key_0198a1b2c3d4',
-    'keys rotate key_0198a1b2c3d4 --grace 3600',
-  ],
+  examples: ['keys rotate key_0198a1b2c3d4', 'keys rotate key_0198a1b2c3d4 --grace 3600'],
   notes: 'The key goes to stdout, once; the gateway stores its hash only.',
   options: {
     '--grace <seconds>': ['how long the old secret stays valid', parseWholeNumber(0), 0],
@@ -181,11 +153,12 @@ const rotate = gatewayCommand('rotate <id>', {
   text: ({ secret }) => secret,
 });
 
-export const keysCommand = commandGroup(
-  'keys',
-  'API keys: create, list, revoke, rotate',
-  [create, list, revoke, rotate],
-);
+export const keysCommand = commandGroup('keys', 'API keys: create, list, revoke, rotate', [
+  create,
+  list,
+  revoke,
+  rotate,
+]);
 
 function stateOf({ revoked_at: revoked, expires_at: expires }: Key) {
   if (revoked !== null) return `revoked ${dateText(revoked)}`;
@@ -194,6 +167,4 @@ function stateOf({ revoked_at: revoked, expires_at: expires }: Key) {
 }
 
 const dateText = (seconds: number | null) =>
-  seconds === null
-    ? '-'
-    : new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ');
+  seconds === null ? '-' : new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ');

@@ -1,8 +1,8 @@
-import { gatewayCommand, commandGroup, oneRequest } from '../shared/command.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { CliError, EXIT, usageError } from '../shared/cli-error.js';
-import { table, msText } from '../shared/terminal.js';
+import { gatewayCommand, commandGroup, oneRequest } from '../shared/command.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
+import { table, msText } from '../shared/terminal.js';
 
 type RequestPage = GatewayAnswer<'/admin/v1/requests'>;
 type ExplainedRequest = GatewayAnswer<'/admin/v1/requests/{id}/explain'>;
@@ -31,15 +31,7 @@ const list = gatewayCommand('list', {
     ...choice(['queued', 'running', 'completed', 'failed', 'cancelled']),
     '-n, --limit <count>': ['how many, 1 to 1000', parseWholeNumber(1, 1000), 100],
   },
-  ...oneRequest(
-    'get',
-    '/admin/v1/requests',
-    'model',
-    'tenant',
-    'state',
-    'priority',
-    'limit',
-  ),
+  ...oneRequest('get', '/admin/v1/requests', 'model', 'tenant', 'state', 'priority', 'limit'),
   text: requestTable,
 });
 
@@ -87,8 +79,7 @@ function explained(
   return linesOf(explanation, ahead && `ahead: ${ahead}`, times.join(', '));
 }
 
-const linesOf = (...lines: readonly (string | undefined)[]) =>
-  lines.filter(Boolean).join('\n');
+const linesOf = (...lines: readonly (string | undefined)[]) => lines.filter(Boolean).join('\n');
 
 const CHANGES = {
   realtime_priority: 'with realtime priority',
@@ -121,20 +112,15 @@ export const whyCommand = gatewayCommand('why <id>', {
       ahead && `ahead: ${countsText(ahead)}`,
       passed && `went before it while it waited: ${countsText(passed)}`,
       ...changes.map(
-        ({ change, start_in_ms: { p50 } }) =>
-          `${CHANGES[change]} it would start in ${msText(p50)}`,
+        ({ change, start_in_ms: { p50 } }) => `${CHANGES[change]} it would start in ${msText(p50)}`,
       ),
     ),
 });
 
 const cancel = gatewayCommand('cancel [id]', {
   about: 'cancel one request, or all that match; callers receive 499 at once',
-  examples: [
-    'requests cancel req_0198a1b2c3d4',
-    'requests cancel --model whisper --state queued',
-  ],
-  notes:
-    'Exit code 5: nothing was cancelled, because there is no such request or it ended before.',
+  examples: ['requests cancel req_0198a1b2c3d4', 'requests cancel --model whisper --state queued'],
+  notes: 'Exit code 5: nothing was cancelled, because there is no such request or it ended before.',
   options: {
     ...choice(['queued', 'running']),
     '--all': 'every request of the gateway',
@@ -163,15 +149,10 @@ const cancel = gatewayCommand('cancel [id]', {
 });
 
 const priority = gatewayCommand('priority <ids-and-priority...>', {
-  about:
-    'give waiting requests another priority; each keeps its age, which decides its place',
+  about: 'give waiting requests another priority; each keeps its age, which decides its place',
   usage: '[options] <id...> realtime|batch',
-  examples: [
-    'requests priority req_0198a1b2c3d4 realtime',
-    'requests priority req_1 req_2 batch',
-  ],
-  notes:
-    'A request that does not wait any more is an error; those named before it are changed.',
+  examples: ['requests priority req_0198a1b2c3d4 realtime', 'requests priority req_1 req_2 batch'],
+  notes: 'A request that does not wait any more is an error; those named before it are changed.',
   options: WHOSE,
   async run({ client, arg, options: { tenant } }) {
     const ids = arg.slice(0, -1);
@@ -203,17 +184,13 @@ export const queueCommand = gatewayCommand('queue', {
   examples: ['queue', "queue --json | jq '.models[] | {model, oldest_wait_ms}'"],
   ...oneRequest('get', '/admin/v1/queue'),
   text({ models, total, bounds, accepting }) {
-    const rows = table(
-      ['model', 'realtime', 'batch', 'running', 'oldest wait'],
-      models,
-      model => [
-        model.model,
-        model.realtime,
-        model.batch,
-        model.running,
-        msText(model.oldest_wait_ms),
-      ],
-    );
+    const rows = table(['model', 'realtime', 'batch', 'running', 'oldest wait'], models, model => [
+      model.model,
+      model.realtime,
+      model.batch,
+      model.running,
+      msText(model.oldest_wait_ms),
+    ]);
     const used = `${total.realtime + total.batch} of ${bounds.max_requests} places are taken`;
     const each = `${bounds.max_requests_per_model} per model`;
     const end = accepting ? '' : '; the gateway drains and accepts no requests';

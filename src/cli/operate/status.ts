@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseNumber, parseWholeNumber } from '../shared/arguments.js';
 import { CliError } from '../shared/cli-error.js';
 import { gatewayCommand, oneRequest } from '../shared/command.js';
-import { table, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
+import { table, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
 
 type Status = GatewayAnswer<'/admin/v1/status'>;
 
@@ -26,9 +26,7 @@ function statusText({ gateway, bottleneck, models, dependencies, batches }: Stat
   return [
     `${id}  ${version}  up ${durationText(Math.round(uptime))}${draining ? '  draining' : ''}`,
     bottleneck ? `${MARKS.warn} ${bottleneck.text}` : `${MARKS.ok} nothing limits it`,
-    ...down.map(
-      ({ name, state, text }) => `${MARKS.warn} ${name} ${state}${text && `: ${text}`}`,
-    ),
+    ...down.map(({ name, state, text }) => `${MARKS.warn} ${name} ${state}${text && `: ${text}`}`),
     '',
     table(MODEL_HEAD, models, modelRow),
     '',

@@ -23,11 +23,7 @@ export const usageCommand = gatewayCommand('usage', {
   options: {
     '--from <day>': 'first day, such as 2027-01-01',
     '--to <day>': 'last day (default: today)',
-    '--group-by <names>': [
-      `out of ${GROUPS.join(', ')}, with commas between`,
-      undefined,
-      'day',
-    ],
+    '--group-by <names>': [`out of ${GROUPS.join(', ')}, with commas between`, undefined, 'day'],
     '--tenant <name>': 'of this tenant only',
   },
   ...oneRequest('get', '/admin/v1/usage', 'from', 'to', 'groupBy', 'tenant'),

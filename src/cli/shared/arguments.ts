@@ -27,8 +27,7 @@ export const parseWholeNumber =
   (text: string) => {
     const value = /^-?\d+$/.test(text) ? Number(text) : NaN;
     if (value >= min && value <= max) return value;
-    const range =
-      max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
+    const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
     throw new InvalidArgumentError(`must be a whole number, ${range}`);
   };
 
@@ -74,5 +73,4 @@ export function secretIn(file: string, problem: string): string {
 }
 
 /** `openAsBlob` does not say what is wrong, so the path is checked first. */
-export const fileBlob = async (file: string): Promise<Blob> =>
-  openAsBlob(await readablePath(file));
+export const fileBlob = async (file: string): Promise<Blob> => openAsBlob(await readablePath(file));

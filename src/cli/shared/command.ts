@@ -2,11 +2,7 @@ import { Argument, Command, Option } from 'commander';
 import { type ModelSpec, snakeCase } from '../../platform/config/model-spec.js';
 import { type EngineCheck } from '../../platform/config/models-file.js';
 import { EXIT, InterruptedError } from './cli-error.js';
-import {
-  GatewayClient,
-  type GatewayMethod,
-  type GatewayPath,
-} from './gateway-client.js';
+import { GatewayClient, type GatewayMethod, type GatewayPath } from './gateway-client.js';
 import { print, printJson } from './terminal.js';
 
 /** What the engines say about models; passed in by the program, which has them. */
@@ -22,8 +18,7 @@ export interface EngineChecks {
 
 /** The same for every command that talks to a gateway. */
 const GATEWAY_OPTIONS = {
-  '--url <url>':
-    'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)',
+  '--url <url>': 'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)',
   '--api-key <key>':
     'its API key, which other users of this machine may see (default: SWITCHYARD_API_KEY)',
   '--key-file <file>': 'file that holds the API key and nothing else',
@@ -32,8 +27,7 @@ const GATEWAY_OPTIONS = {
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** How the words behind an option or argument are read: one of a list, or by a parser. */
-type Reading =
-  readonly string[] | ((text: string, before: never) => unknown) | undefined;
+type Reading = readonly string[] | ((text: string, before: never) => unknown) | undefined;
 
 /** An option or argument: what it is, how it is read, its default, and how the help shows that. */
 type PlainSpec = string | readonly [string, Reading, default_?: unknown, shown?: string];
@@ -122,8 +116,7 @@ export class Invocation<Options, Arg> {
    * ends the process as usual. So does the first in commands that do not read this.
    */
   get signal(): AbortSignal {
-    if (!this.#isInterruptible)
-      for (const name of SIGNALS) process.once(name, this.#stop);
+    if (!this.#isInterruptible) for (const name of SIGNALS) process.once(name, this.#stop);
     this.#isInterruptible = true;
     return this.#stopped.signal;
   }
@@ -237,9 +230,7 @@ function aboutJson(json: string | boolean): string {
 
 function addOptions(made: Command, options: Readonly<Record<string, WordSpec>>) {
   for (const [flags, option] of Object.entries(options))
-    made.addOption(
-      option instanceof Option ? option : described(new Option(flags), option),
-    );
+    made.addOption(option instanceof Option ? option : described(new Option(flags), option));
 }
 
 /** Describes an option or argument as it was declared. */

@@ -24,9 +24,8 @@ export const passing = diagnosing('ok');
 export const warning = diagnosing('warn');
 export const failing = diagnosing('fail');
 
-export const diagnosesText = (answer: {
-  readonly checks: readonly Diagnosis[];
-}): string => answer.checks.map(lineOf).join('\n');
+export const diagnosesText = (answer: { readonly checks: readonly Diagnosis[] }): string =>
+  answer.checks.map(lineOf).join('\n');
 
 const lineOf = ({ what, state, detail, fix }: Diagnosis) =>
   `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix.replace(/^switchyard /, `${ownName()} `)}` : ''}`;

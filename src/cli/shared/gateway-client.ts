@@ -3,20 +3,18 @@ import { Readable } from 'node:stream';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type paths } from '../../../console/src/api/schema.js';
 import { loadConfig } from '../../platform/config/load-config.js';
-import { callableUrl } from '../../platform/http/connections.js';
 import {
   gatewayFromEnvironment,
   GATEWAY_VARIABLES,
 } from '../../platform/config/process-environment.js';
+import { callableUrl } from '../../platform/http/connections.js';
 import { secretIn } from './arguments.js';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.js';
 
 export type GatewayPath = keyof paths;
 export type GatewayMethod = 'get' | 'post' | 'delete';
 type Responses<P extends GatewayPath, M extends GatewayMethod> =
-  paths[P] extends Record<M, { responses: infer R }>
-    ? R[Extract<keyof R, 200 | 201>]
-    : never;
+  paths[P] extends Record<M, { responses: infer R }> ? R[Extract<keyof R, 200 | 201>] : never;
 /** What a route answers with, as the OpenAPI document says. */
 export type GatewayAnswer<P extends GatewayPath, M extends GatewayMethod = 'get'> =
   Responses<P, M> extends { content: { 'application/json': infer T } } ? T : never;
@@ -45,8 +43,7 @@ export class GatewayClient {
   ) {
     const access = gatewayFromEnvironment();
     this.url = gatewayUrl(url, access.url).replace(/\/+$/, '').replace(/\/v1$/, '');
-    const key =
-      apiKey ?? (keyFile === undefined ? access.key : secretIn(keyFile, '--key-file'));
+    const key = apiKey ?? (keyFile === undefined ? access.key : secretIn(keyFile, '--key-file'));
     this.headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   }
 
@@ -59,11 +56,7 @@ export class GatewayClient {
     return this.json(method, path, request);
   }
 
-  async json<T>(
-    method: GatewayMethod,
-    path: string,
-    request?: GatewayRequest,
-  ): Promise<T> {
+  async json<T>(method: GatewayMethod, path: string, request?: GatewayRequest): Promise<T> {
     const response = await this.request(method, path, request);
     const text = await response.text();
     try {
@@ -111,8 +104,7 @@ export class GatewayClient {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const filled = (path: string, id: string) =>
-  path.replace(/\{\w+\}/, encodeURIComponent(id));
+const filled = (path: string, id: string) => path.replace(/\{\w+\}/, encodeURIComponent(id));
 
 /** `?a=1&b=2` */
 function search(query: NonNullable<GatewayRequest['query']>) {

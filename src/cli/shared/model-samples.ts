@@ -10,9 +10,7 @@ export type ServedModel = GatewayAnswer<'/v1/models/{id}'>;
  * Speech of the default synthesiser, 24 s: every recogniser hears the same,
  * on every machine.
  */
-const SPEECH = fileURLToPath(
-  new URL('../../../config/verify-speech.ogg', import.meta.url),
-);
+const SPEECH = fileURLToPath(new URL('../../../config/verify-speech.ogg', import.meta.url));
 
 /** @param audio a file of the user. @throws CliError exit code 2 if it cannot be read */
 export async function speechForm(

@@ -39,9 +39,7 @@ export const runCommand = (
     });
     // Not `timeout` of spawn: where there is no such command, it runs to its end.
     const limit =
-      limitMs === undefined
-        ? undefined
-        : setTimeout(() => child.kill('SIGKILL'), limitMs);
+      limitMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), limitMs);
     const lines: string[] = [];
     for (const input of [child.stdout, child.stderr]) {
       createInterface({ input }).on('line', line => {
@@ -100,11 +98,10 @@ export async function askNode<T>(
 ): Promise<T | undefined> {
   // A process that a package forks would get the flags of this one, `--eval` among them.
   const text = `process.execArgv.length = 0;\n${script}`;
-  const { output } = await run(
-    process.execPath,
-    ['--input-type=module', '--eval', text],
-    { cwd, limitMs: 60_000 },
-  );
+  const { output } = await run(process.execPath, ['--input-type=module', '--eval', text], {
+    cwd,
+    limitMs: 60_000,
+  });
   return parsed<T>(output);
 }
 
@@ -130,11 +127,7 @@ export async function runProgram(
     stdio: 'inherit',
   });
   process.on('SIGINT', () => undefined);
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => child.kill(signal));
-  const [code, signal] = (await once(child, 'exit')) as [
-    number | null,
-    NodeJS.Signals | null,
-  ];
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   return code ?? 128 + constants.signals[signal!];
 }

@@ -8,13 +8,11 @@ import { CliError, usageError } from './cli-error.js';
  * `hasColors` honours NO_COLOR.
  */
 const colours = stdout.isTTY && stderr.isTTY && stderr.hasColors();
-const paint = (code: string, text: string) =>
-  colours ? `\u001b[${code}m${text}\u001b[0m` : text;
+const paint = (code: string, text: string) => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
 
 const listeners: ((text: string) => void)[] = [];
 /** Hears each line that is said from now on. */
-export const onSay = (listener: (text: string) => void): void =>
-  void listeners.push(listener);
+export const onSay = (listener: (text: string) => void): void => void listeners.push(listener);
 
 export function say(text: string): void {
   stderr.write(`${text}\n`);
@@ -39,16 +37,13 @@ export const table = <T>(
   items: readonly T[],
   cellsOf: (item: T) => readonly Cell[],
   none?: string,
-): string =>
-  none && items.length === 0 ? none : columns([head, ...items.map(cellsOf)]);
+): string => (none && items.length === 0 ? none : columns([head, ...items.map(cellsOf)]));
 
 /** Columns as wide as their widest cell. */
 export function columns(cells: readonly (readonly Cell[])[]): string {
   const rows = cells.map(row => row.map(cell => String(cell ?? '-')));
   const widths = rows.reduce<number[]>((most, row) => {
-    row.forEach(
-      (cell, index) => (most[index] = Math.max(most[index] ?? 0, cell.length)),
-    );
+    row.forEach((cell, index) => (most[index] = Math.max(most[index] ?? 0, cell.length)));
     return most;
   }, []);
   const line = (row: readonly string[]) =>
@@ -84,18 +79,14 @@ const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** `1.4 GiB` */
 export function byteText(bytes: number): string {
-  const power =
-    bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${UNITS[power]}`;
 }
 
 /** 45 s, 12 min 5 s, 3 h 20 min; a dash while unknown. */
 export function durationText(seconds: number | null): string {
   if (seconds === null) return '-';
-  const [hours, minutes] = [
-    Math.floor(seconds / 3600),
-    Math.floor((seconds % 3600) / 60),
-  ];
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
   if (hours > 0) return `${hours} h ${minutes} min`;
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 }

@@ -1,23 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { ERROR_REGISTRY, isErrorCode } from '../../contracts/errors/error-registry.js';
-import {
-  type Check,
-  type CheckContext,
-  checkedAnswer,
-  demand,
-  endOf,
-  notJudged,
-} from './check.js';
+import { type Check, type CheckContext, checkedAnswer, demand, endOf, notJudged } from './check.js';
 import { PROBE_LIMIT_MS } from './worker-client.js';
 
 const ANCHOR = '3-slots-and-groups';
 
 /** As many as fit into one engine call, 3 to 8. */
 const membersOf = ({ report, samples }: CheckContext) =>
-  Array.from({ length: Math.max(3, Math.min(8, report.maxBatch)) }, (_, n) =>
-    samples.plain(n),
-  );
+  Array.from({ length: Math.max(3, Math.min(8, report.maxBatch)) }, (_, n) => samples.plain(n));
 
 /** Right and wrong requests, alone and in groups. */
 export const ANSWER_CHECKS: readonly Check[] = [
@@ -95,10 +86,7 @@ export const ANSWER_CHECKS: readonly Check[] = [
         code !== undefined,
         `a bad request ended with ${end.text}, without the trailer switchyard-code`,
       );
-      demand(
-        isErrorCode(code),
-        `switchyard-code is "${code}", which the gateway does not know`,
-      );
+      demand(isErrorCode(code), `switchyard-code is "${code}", which the gateway does not know`);
       // What is no audio, and a format that is none, are faults of the caller; a text
       // engine may report its own.
       const mayBeOwn = kind === 'llm' || kind === 'embedding';

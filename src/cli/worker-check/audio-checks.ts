@@ -48,8 +48,7 @@ export const AUDIO_CHECKS: readonly Check[] = [
      * reports this limit.
      */
     async run(context) {
-      const fits =
-        maxWholeAudioBytes(context.report.maxMessageBytes) / STUDIO_BYTES_PER_S;
+      const fits = maxWholeAudioBytes(context.report.maxMessageBytes) / STUDIO_BYTES_PER_S;
       const seconds = Math.min(STUDIO.seconds, Math.floor(fits));
       const size = `${Math.round((seconds * STUDIO_BYTES_PER_S) / MIB)} MiB`;
       const call = context.client.start(file(wavFile({ ...STUDIO, seconds })));
@@ -63,10 +62,7 @@ export const AUDIO_CHECKS: readonly Check[] = [
     /** As ffmpeg and recorders write it into a pipe: the length fields hold ffffffff. */
     async run({ client }) {
       const seconds = 2;
-      const audio = Buffer.concat([
-        streamedWavHeader(16_000),
-        wavFile({ seconds }).subarray(44),
-      ]);
+      const audio = Buffer.concat([streamedWavHeader(16_000), wavFile({ seconds }).subarray(44)]);
       const { messages } = await checkedAnswer(
         client.start(file(audio)),
         'a WAV file of unknown length',
@@ -86,10 +82,7 @@ export const AUDIO_CHECKS: readonly Check[] = [
         `TranscribeUpload of ${LONG_S} s`,
       );
       const done = messages.at(-1)?.message;
-      demand(
-        done?.$case === 'done',
-        'the last message of TranscribeUpload must be done',
-      );
+      demand(done?.$case === 'done', 'the last message of TranscribeUpload must be done');
       judgeTranscript(done.value, LONG_S);
       const segments = done.value.segments.length;
       demand(
@@ -105,8 +98,7 @@ export const AUDIO_CHECKS: readonly Check[] = [
     name: 'stream',
     about: 'a live stream gives one final for a commit',
     async run(context) {
-      if (context.report.streams === 0)
-        throw notJudged('its Health offers no live streams');
+      if (context.report.streams === 0) throw notJudged('its Health offers no live streams');
       const call = context.client.start(liveStream);
       const finals = () =>
         call.messages.flatMap(({ event }) =>
@@ -141,10 +133,7 @@ async function demandTaken(call: CheckedCall<unknown>, what: string) {
 }
 
 /** One second of sound, then a commit; all but the half-close. */
-const liveStream: Sample<TranscribeStreamResponse> = (
-  channel,
-  { requestId: sessionId },
-) => {
+const liveStream: Sample<TranscribeStreamResponse> = (channel, { requestId: sessionId }) => {
   const stream = channel.stt.transcribeStream(new Metadata());
   stream.write(
     streamConfigMessage({
@@ -164,10 +153,8 @@ const liveStream: Sample<TranscribeStreamResponse> = (
 
 /** Noise in bursts, which no voice detector drops; the same at every run. */
 const SOUND = Buffer.from(
-  Int16Array.from(
-    { length: 32_768 },
-    (_, at) => ((at * at * 7919) % 16_384) * Math.sin(at / 2000),
-  ).buffer,
+  Int16Array.from({ length: 32_768 }, (_, at) => ((at * at * 7919) % 16_384) * Math.sin(at / 2000))
+    .buffer,
 );
 
 interface WavForm {
@@ -179,11 +166,7 @@ interface WavForm {
 /**
  * A file of 16-bit samples (default: 16 kHz mono) in pieces of 64 KiB, the header first.
  */
-function* wavPieces({
-  seconds,
-  rate = 16_000,
-  channels = 1,
-}: WavForm): Generator<Buffer> {
+function* wavPieces({ seconds, rate = 16_000, channels = 1 }: WavForm): Generator<Buffer> {
   const bytes = Math.round(seconds * rate) * channels * 2;
   yield wavHeader(rate, bytes, channels);
   for (let left = bytes; left > 0; left -= SOUND.length)
@@ -197,9 +180,7 @@ const upload =
   (form: WavForm, isHeld = false): Sample<TranscribeUploadResponse> =>
   (channel, call, options) => {
     const stream = channel.stt.transcribeUpload(new Metadata(), options);
-    stream.write(
-      encodeUploadStart({ ...PLAIN_TRANSCRIPTION, ...call, filename: 'check.wav' }),
-    );
+    stream.write(encodeUploadStart({ ...PLAIN_TRANSCRIPTION, ...call, filename: 'check.wav' }));
     void sendAll(stream, wavPieces(form)).then(() => isHeld || stream.end());
     return stream;
   };
@@ -209,13 +190,9 @@ async function sendAll(
   stream: ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>,
   pieces: Iterable<Buffer>,
 ) {
-  const ended = new Promise<'ended'>(resolve =>
-    stream.once('status', () => resolve('ended')),
-  );
+  const ended = new Promise<'ended'>(resolve => stream.once('status', () => resolve('ended')));
   for (const piece of pieces) {
-    const sent = new Promise<void>(resolve =>
-      stream.write(audioMessage(piece), () => resolve()),
-    );
+    const sent = new Promise<void>(resolve => stream.write(audioMessage(piece), () => resolve()));
     if ((await Promise.race([sent, ended])) === 'ended') return;
   }
 }

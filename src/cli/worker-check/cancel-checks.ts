@@ -1,14 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { slotsOf } from '../../core/dispatch/worker-slots.js';
-import {
-  type Check,
-  type CheckContext,
-  CheckVerdict,
-  demand,
-  endOf,
-  notJudged,
-} from './check.js';
+import { type Check, type CheckContext, CheckVerdict, demand, endOf, notJudged } from './check.js';
 import { type CheckedCall } from './worker-client.js';
 
 /** Of so many Cancels a busy machine answers one in time. */
@@ -99,17 +92,14 @@ export const CANCEL_CHECKS: readonly Check[] = [
     needs: 'busy-health',
     /** From outside, Health tells whether the work has stopped. */
     async run({ client, kind, samples }) {
-      const inFlight = async () =>
-        (await client.health(kind)).messages[0]?.inFlight ?? 0;
+      const inFlight = async () => (await client.health(kind)).messages[0]?.inFlight ?? 0;
       const before = await inFlight();
       const call = client.start(samples.lasting, { deadlineMs: 500 });
       let most = before;
       for (; !call.hasEnded; await pause(20)) most = Math.max(most, await inFlight());
       const { code } = await call.ended;
-      if (code === status.OK)
-        throw notJudged('the request was answered before its deadline');
-      if (most === before)
-        throw notJudged('its Health shows no request in_flight while one runs');
+      if (code === status.OK) throw notJudged('the request was answered before its deadline');
+      if (most === before) throw notJudged('its Health shows no request in_flight while one runs');
       const untilMs = performance.now() + 10_000;
       for (; (await inFlight()) > before; await pause(50))
         demand(
@@ -132,10 +122,7 @@ async function cancelCall(
   const startedAtMs = performance.now();
   while (!call.hasEnded) {
     const end = await client.cancel(kind, call.id);
-    demand(
-      end.code === status.OK,
-      `Cancel of a running request failed with ${end.text}`,
-    );
+    demand(end.code === status.OK, `Cancel of a running request failed with ${end.text}`);
     if (end.messages[0]?.acknowledged) return end.ms;
     demand(
       performance.now() - startedAtMs < KNOWN_WITHIN_MS,
@@ -151,8 +138,7 @@ async function judgeEnd(call: CheckedCall<unknown>) {
   // The rest of an upload is not sent after a cancel.
   call.complete();
   const end = await endOf(call, 'the end of a cancelled call', 'fail', 10_000);
-  const { code = end.code === status.CANCELLED ? 'request_cancelled' : undefined } =
-    end.trailers;
+  const { code = end.code === status.CANCELLED ? 'request_cancelled' : undefined } = end.trailers;
   demand(
     end.code === status.OK || code === 'request_cancelled',
     `a cancelled call ended with ${end.text}, not with request_cancelled`,

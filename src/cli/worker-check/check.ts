@@ -59,18 +59,14 @@ export class CheckVerdict extends Error {
   }
 }
 
-export const notJudged = (why: string): CheckVerdict =>
-  new CheckVerdict('not_judged', why);
+export const notJudged = (why: string): CheckVerdict => new CheckVerdict('not_judged', why);
 
 export function demand(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new CheckVerdict('fail', sentence);
 }
 
 /** Undefined: not within the limit. */
-export async function within<T>(
-  limitMs: number,
-  promise: Promise<T>,
-): Promise<T | undefined> {
+export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const timeIsUp = new Promise<undefined>(
     resolve => (timer = setTimeout(() => resolve(undefined), limitMs)),

@@ -4,14 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { decodeHealth, NOT_SERVING } from '../../contracts/grpc/health.codec.js';
 import { isAlive } from '../../platform/process/is-alive.js';
-import {
-  type Check,
-  type CheckContext,
-  checkedAnswer,
-  demand,
-  endOf,
-  notJudged,
-} from './check.js';
+import { type Check, type CheckContext, checkedAnswer, demand, endOf, notJudged } from './check.js';
 
 /** gRPC's C core forgives two, and ends the connection at the next one. */
 const PINGS = 4;
@@ -60,8 +53,7 @@ export const CONNECTION_CHECKS: readonly Check[] = [
     async run(context) {
       const { client, samples, options } = context;
       const { pid } = options;
-      if (pid === undefined)
-        throw notJudged('it begins with SIGTERM: --pid names the process');
+      if (pid === undefined) throw notJudged('it begins with SIGTERM: --pid names the process');
       const running = client.start(samples.lasting);
       await pause(300);
       process.kill(pid, 'SIGTERM');
@@ -78,10 +70,7 @@ export const CONNECTION_CHECKS: readonly Check[] = [
       running.complete();
       await checkedAnswer(running, 'the request that ran at SIGTERM', 'fail');
       for (const untilMs = performance.now() + 10_000; isAlive(pid); await pause(100)) {
-        demand(
-          performance.now() < untilMs,
-          'its process still runs 10 s after its last request',
-        );
+        demand(performance.now() < untilMs, 'its process still runs 10 s after its last request');
         await client.health(context.kind);
       }
       return 'the running request was answered, the next one refused, and the process ended';

@@ -1,15 +1,13 @@
 import { status } from '@grpc/grpc-js';
 import { SERVING, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { reportProblem } from '../../platform/grpc/report-check.js';
 import { SETTINGS_TABLE } from '../../platform/config/settings.js';
 import { maxMessageBytes } from '../../platform/config/worker-spec.js';
+import { reportProblem } from '../../platform/grpc/report-check.js';
 import { type Check, type CheckContext, demand, notJudged } from './check.js';
 
 const ANCHOR = '2-two-health-services';
 /** What a gateway with the default limit of uploads sends at most. */
-const NEEDED_MESSAGE_BYTES = maxMessageBytes(
-  SETTINGS_TABLE['server.upload_limit_bytes'].default,
-);
+const NEEDED_MESSAGE_BYTES = maxMessageBytes(SETTINGS_TABLE['server.upload_limit_bytes'].default);
 
 /** What both health services say of a worker at rest. */
 export const HEALTH_CHECKS: readonly Check[] = [
@@ -43,11 +41,7 @@ export const HEALTH_CHECKS: readonly Check[] = [
       const maxMessageBytes = context.kind === 'tts' ? 1_048_576 : NEEDED_MESSAGE_BYTES;
       // Compared with itself: model and kind are another check.
       const own = report as WorkerHealthReport & { kind: CheckContext['kind'] };
-      const problem = reportProblem(
-        report,
-        { id: own.model, kind: own.kind },
-        maxMessageBytes,
-      );
+      const problem = reportProblem(report, { id: own.model, kind: own.kind }, maxMessageBytes);
       demand(problem === undefined, `${problem}`);
       return `max_batch ${report.maxBatch}, max_concurrent ${report.maxConcurrent}, streams ${report.streams}`;
     },

@@ -6,13 +6,7 @@ import { CliError, EXIT } from '../shared/cli-error.js';
 import { ANSWER_CHECKS } from './answer-checks.js';
 import { AUDIO_CHECKS } from './audio-checks.js';
 import { CANCEL_CHECKS } from './cancel-checks.js';
-import {
-  type Check,
-  type CheckContext,
-  type CheckOptions,
-  CheckVerdict,
-  within,
-} from './check.js';
+import { type Check, type CheckContext, type CheckOptions, CheckVerdict, within } from './check.js';
 import { CONNECTION_CHECKS } from './connection-checks.js';
 import { HEALTH_CHECKS } from './health-checks.js';
 import { checkSamples } from './samples.js';
@@ -104,8 +98,7 @@ async function judge(
   context: CheckContext,
   untilMs: number,
 ): Promise<CheckResult> {
-  if (kinds?.includes(context.kind) === false)
-    return skip(name, `not of kind ${context.kind}`);
+  if (kinds?.includes(context.kind) === false) return skip(name, `not of kind ${context.kind}`);
   const startedAtMs = performance.now();
   const sinceMs = () => Math.round(performance.now() - startedAtMs);
   try {

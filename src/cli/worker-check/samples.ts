@@ -5,10 +5,7 @@ import {
   encodeGenerateCall,
   type GenerateResponse,
 } from '../../contracts/grpc/generation.codec.js';
-import {
-  encodeSynthesizeCall,
-  type SynthesizeResponse,
-} from '../../contracts/grpc/tts.codec.js';
+import { encodeSynthesizeCall, type SynthesizeResponse } from '../../contracts/grpc/tts.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { STT_SAMPLES as stt } from './audio-checks.js';
 import { demand } from './check.js';
@@ -32,9 +29,7 @@ const ttsSamples = (voice: string): Samples<SynthesizeResponse> => ({
   judge(messages) {
     const kinds = messages.map(({ message }) => message?.$case);
     demand(
-      kinds[0] === 'header' &&
-        kinds[1] === 'audio' &&
-        kinds.indexOf('done') === kinds.length - 1,
+      kinds[0] === 'header' && kinds[1] === 'audio' && kinds.indexOf('done') === kinds.length - 1,
       'speech must be one header, then audio, then one done',
     );
     const audio = messages[1]?.message;
@@ -80,10 +75,7 @@ const llm: Samples<GenerateResponse> = {
   heavy: chat(COUNT, 64),
   judge(messages) {
     const chunks = messages.findIndex(({ message }) => message?.$case === 'done');
-    demand(
-      chunks > 0 && chunks === messages.length - 1,
-      'text must be chunks, then one done',
-    );
+    demand(chunks > 0 && chunks === messages.length - 1, 'text must be chunks, then one done');
     for (const { message } of messages)
       demand(
         message?.$case !== 'chunk' || message.value.toString().startsWith('{'),

@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type EventEmitter } from 'node:events';
 import { type CallOptions, Metadata, status, type StatusObject } from '@grpc/grpc-js';
-import type {
-  CallEnvelope,
-  CallGroup,
-  CancelResponse,
-} from '../../contracts/grpc/call.codec.js';
-import type {
-  HealthCheckResponse,
-  HealthResponse,
-} from '../../contracts/grpc/health.codec.js';
+import type { CallEnvelope, CallGroup, CancelResponse } from '../../contracts/grpc/call.codec.js';
+import type { HealthCheckResponse, HealthResponse } from '../../contracts/grpc/health.codec.js';
 import { failureTrailers } from '../../contracts/grpc/status.codec.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { channelSecurity } from '../../platform/grpc/channel-security.js';
-import { WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
 import { maxMessageBytes } from '../../platform/config/worker-spec.js';
+import { channelSecurity } from '../../platform/grpc/channel-security.js';
+import { WorkerChannel } from '../../platform/grpc/worker-channel.js';
 
 /** What any gateway sends at most: 41 MiB. */
 const LARGEST_MESSAGE_BYTES = maxMessageBytes(Number.MAX_SAFE_INTEGER);
@@ -67,9 +60,9 @@ export class CheckedCall<M> {
     this.#raw = start((_, message) => message !== undefined && this.#take(message));
     this.#raw.on('data', (message: M) => this.#take(message));
     this.#raw.on('error', () => undefined);
-    this.ended = new Promise<StatusObject>(resolve =>
-      this.#raw.once('status', resolve),
-    ).then(ended => this.#end(ended));
+    this.ended = new Promise<StatusObject>(resolve => this.#raw.once('status', resolve)).then(
+      ended => this.#end(ended),
+    );
   }
 
   /** Half-closes a request that was held open. */
@@ -205,8 +198,7 @@ export class WorkerClient implements Disposable {
       priority: RequestPriority.REALTIME,
       group: group ?? { id: requestId, size: 1 },
     };
-    const options =
-      deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
+    const options = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
     return new CheckedCall<M>(requestId, reply =>
       this.#channel.track(() => sample(this.#channel, envelope, options, reply)),
     );
@@ -219,8 +211,6 @@ export class WorkerClient implements Disposable {
   /** A short call with the limit of a probe. */
   #send<M>(start: (options: CallOptions, reply: Reply<M>) => RawCall) {
     const options = { deadline: Date.now() + PROBE_LIMIT_MS };
-    return new CheckedCall<M>('', reply =>
-      this.#channel.track(() => start(options, reply)),
-    ).ended;
+    return new CheckedCall<M>('', reply => this.#channel.track(() => start(options, reply))).ended;
   }
 }

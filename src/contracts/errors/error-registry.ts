@@ -27,10 +27,7 @@ interface ErrorDefinition {
 /** What these codes mean, by code. */
 type Helps<C extends ErrorCode> = Readonly<Record<C, string>>;
 
-const alike = <C extends ErrorCode>(
-  definition: Omit<ErrorDefinition, 'help'>,
-  helps: Helps<C>,
-) =>
+const alike = <C extends ErrorCode>(definition: Omit<ErrorDefinition, 'help'>, helps: Helps<C>) =>
   Object.fromEntries(
     Object.entries(helps).map(([code, help]) => [code, { ...definition, help }]),
   ) as Record<C, ErrorDefinition>;
@@ -69,12 +66,10 @@ export const ERROR_REGISTRY: Readonly<Record<ErrorCode, ErrorDefinition>> = {
     context_length_exceeded:
       'The prompt and the requested answer exceed the context of the model; the message has the numbers.',
     unknown_parameter: 'Realtime: an event has an unknown field.',
-    input_audio_buffer_commit_empty:
-      'Realtime: no audio was sent since the last commit.',
+    input_audio_buffer_commit_empty: 'Realtime: no audio was sent since the last commit.',
     conversation_already_has_active_response:
       'Realtime: a response is in progress; cancel it first.',
-    input_too_fast:
-      'Realtime: audio still arrived faster than real time after reading was slowed.',
+    input_too_fast: 'Realtime: audio still arrived faster than real time after reading was slowed.',
     response_cancel_not_active: 'Realtime: no such response is in progress.',
     voice_not_found: 'No voice has that name; the message lists the voices.',
     too_many_lines: 'An input file of a batch has more lines than `batch.max_lines`.',
@@ -108,8 +103,7 @@ export const ERROR_REGISTRY: Readonly<Record<ErrorCode, ErrorDefinition>> = {
     batch_not_found: 'No such batch.',
     previous_response_not_found:
       'The response that `previous_response_id` names, or one before it, was not stored, or is deleted or expired.',
-    response_not_found:
-      'The response does not exist, was not stored, or is deleted or expired.',
+    response_not_found: 'The response does not exist, was not stored, or is deleted or expired.',
     session_not_found:
       'Realtime: the session to resume does not exist, has ended, or the secret does not match.',
     request_not_found: 'The request does not exist, or ended too long ago.',
@@ -164,8 +158,7 @@ export const ERROR_REGISTRY: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   }),
   ...limited({
     live_feed_limit: 'Too many messages or rooms on one connection of the live feed.',
-    queue_full:
-      'The queue is full; Retry-After says when there should be room, from the forecast.',
+    queue_full: 'The queue is full; Retry-After says when there should be room, from the forecast.',
     rate_limit_exceeded:
       'A limit per minute or of concurrent requests is reached; Retry-After says when to retry.',
   }),
@@ -233,8 +226,7 @@ export const ERROR_REGISTRY: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   }),
 };
 
-export const errorDefinition = ({ code }: DomainError): ErrorDefinition =>
-  ERROR_REGISTRY[code];
+export const errorDefinition = ({ code }: DomainError): ErrorDefinition => ERROR_REGISTRY[code];
 
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERROR_REGISTRY, value);

@@ -1,9 +1,9 @@
-import { type LatencyPhases } from '../../core/request/latency-phases.js';
+import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { type RequestCounts } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
+import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
-import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { type ErrorEnvelope } from '../openai/error-envelope.js';
 
 /** Where Socket.IO listens, and the one namespace there. WebSocket transport only. */

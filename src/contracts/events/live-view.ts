@@ -56,7 +56,5 @@ function changed(
 ): LiveState {
   const next = { ...state, ...set };
   if (!removed) return next;
-  return Object.fromEntries(
-    Object.entries(next).filter(([key]) => !removed.includes(key)),
-  );
+  return Object.fromEntries(Object.entries(next).filter(([key]) => !removed.includes(key)));
 }

@@ -43,15 +43,12 @@ describe('embeddingBody', () => {
   it('writes 0.1 as 0.1, and of any float as many digits as name it again', async () => {
     expect(await written([0.1, -0.2])).toContain('"embedding":[0.1,-0.2]');
     await fc.assert(
-      fc.asyncProperty(
-        fc.float({ noNaN: true, noDefaultInfinity: true }),
-        async number => {
-          const { data } = JSON.parse(await written([number, 0])) as {
-            data: { embedding: number[] }[];
-          };
-          expect(Math.fround(data[0]!.embedding[0]!) + 0).toBe(number + 0);
-        },
-      ),
+      fc.asyncProperty(fc.float({ noNaN: true, noDefaultInfinity: true }), async number => {
+        const { data } = JSON.parse(await written([number, 0])) as {
+          data: { embedding: number[] }[];
+        };
+        expect(Math.fround(data[0]!.embedding[0]!) + 0).toBe(number + 0);
+      }),
     );
   });
 

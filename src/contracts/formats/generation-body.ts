@@ -1,5 +1,5 @@
-import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 
 const FLOAT_BYTES = 4;
 
@@ -26,9 +26,7 @@ export async function* embeddingBody(body: {
     if (index > 0 && index % VECTORS_PER_TURN === 0) await nextTurn();
     const vector = vectors.subarray(index * bytes, (index + 1) * bytes);
     const written =
-      encoding === 'base64'
-        ? `"${vector.toString('base64')}"`
-        : `[${numbersOf(vector).join(',')}]`;
+      encoding === 'base64' ? `"${vector.toString('base64')}"` : `[${numbersOf(vector).join(',')}]`;
     yield `${index > 0 ? ',' : ''}{"object":"embedding","index":${index},"embedding":${written}}`;
   }
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
@@ -74,9 +72,7 @@ interface DrawnToken extends ScoredToken {
 function nameOf(bytes: Buffer, prefix = ''): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
-  return (
-    prefix + [...bytes].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
-  );
+  return prefix + [...bytes].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
 }
 
 const chatToken = ({ bytes, logprob }: ScoredToken) => ({
@@ -101,9 +97,7 @@ export const completionLogprobs = (tokens: readonly DrawnToken[]): object => ({
   tokens: tokens.map(({ bytes }) => completionToken(bytes)),
   token_logprobs: tokens.map(({ logprob }) => logprob),
   top_logprobs: tokens.map(({ top }) =>
-    Object.fromEntries(
-      top.map(({ bytes, logprob }) => [completionToken(bytes), logprob]),
-    ),
+    Object.fromEntries(top.map(({ bytes, logprob }) => [completionToken(bytes), logprob])),
   ),
   text_offset: tokens.map(({ offset }) => offset),
 });
@@ -175,10 +169,7 @@ export function generationChunk(
   };
 }
 
-const endOf = ({
-  finishReason,
-  stoppedBy,
-}: Pick<ChoiceDelta, 'finishReason' | 'stoppedBy'>) => ({
+const endOf = ({ finishReason, stoppedBy }: Pick<ChoiceDelta, 'finishReason' | 'stoppedBy'>) => ({
   finish_reason: finishReason,
   ...(stoppedBy !== undefined && { stop_reason: stoppedBy }),
 });
@@ -236,11 +227,7 @@ const toolCallFields = ({ id, type, name, arguments: given }: ToolCallBody): obj
   [type]: type === 'custom' ? { name, input: given } : { name, arguments: given },
 });
 
-function usageFields({
-  promptTokens,
-  completionTokens,
-  cachedTokens,
-}: TokenUsage): object {
+function usageFields({ promptTokens, completionTokens, cachedTokens }: TokenUsage): object {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -249,15 +236,8 @@ function usageFields({
   };
 }
 
-function headFields(
-  { form, id, created, model }: GenerationHead,
-  chunk: boolean,
-): object {
+function headFields({ form, id, created, model }: GenerationHead, chunk: boolean): object {
   const object =
-    form === 'completion'
-      ? 'text_completion'
-      : chunk
-        ? 'chat.completion.chunk'
-        : 'chat.completion';
+    form === 'completion' ? 'text_completion' : chunk ? 'chat.completion.chunk' : 'chat.completion';
   return { id, object, created, model };
 }

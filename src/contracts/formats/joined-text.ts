@@ -12,8 +12,7 @@ const UNSPACED = new RegExp(
 function gapBetween(before: string, after: string): string {
   const last = [...before.slice(-2)].at(-1) ?? '';
   const [first = ''] = after.slice(0, 2);
-  if (last === '' || first === '' || UNSPACED.test(last) || UNSPACED.test(first))
-    return '';
+  if (last === '' || first === '' || UNSPACED.test(last) || UNSPACED.test(first)) return '';
   return ' ';
 }
 

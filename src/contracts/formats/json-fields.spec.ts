@@ -26,29 +26,23 @@ describe('withJsonFields', () => {
   });
 
   it('adds what is not there at the end', () => {
-    expect(edited('{"a":1}', { model: 'm', tier: null })).toBe(
-      '{"a":1,"model":"m","tier":null}',
-    );
+    expect(edited('{"a":1}', { model: 'm', tier: null })).toBe('{"a":1,"model":"m","tier":null}');
     expect(edited(' {} ', { model: 'm' })).toBe(' {"model":"m"} ');
   });
 
   it('agrees with a parser on any object', () => {
     fc.assert(
-      fc.property(
-        fc.dictionary(fc.string(), fc.jsonValue()),
-        fc.boolean(),
-        (object, spread) => {
-          const json = Buffer.from(JSON.stringify(object, null, spread ? 2 : 0));
-          const parsed: unknown = JSON.parse(
-            withJsonFields(json, { model: 'é"\\', b: [1] }).toString(),
-          );
-          expect(parsed).toEqual({
-            ...(JSON.parse(json.toString()) as object),
-            model: 'é"\\',
-            b: [1],
-          });
-        },
-      ),
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.boolean(), (object, spread) => {
+        const json = Buffer.from(JSON.stringify(object, null, spread ? 2 : 0));
+        const parsed: unknown = JSON.parse(
+          withJsonFields(json, { model: 'é"\\', b: [1] }).toString(),
+        );
+        expect(parsed).toEqual({
+          ...(JSON.parse(json.toString()) as object),
+          model: 'é"\\',
+          b: [1],
+        });
+      }),
     );
   });
 });

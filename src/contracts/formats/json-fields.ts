@@ -21,8 +21,7 @@ export function jsonWithFields(json: Buffer, fields: Fields): Buffer[] {
   const isEmpty = close < 64 && json.toString('utf8', 0, close).trim() === '{';
   let added = '';
   for (const name of names)
-    if (!spans[name])
-      added += `,${JSON.stringify(name)}:${JSON.stringify(fields[name])}`;
+    if (!spans[name]) added += `,${JSON.stringify(name)}:${JSON.stringify(fields[name])}`;
   const missing = Buffer.from(isEmpty ? added.slice(1) : added);
   return [...pieces, json.subarray(at, close), missing, json.subarray(close)];
 }

@@ -15,9 +15,7 @@ export function formFrame(fields: readonly FormField[], filename?: string) {
     `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`;
   const parts = fields.map(([name, value]) => `${header(name)}\r\n\r\n${value}\r\n`);
   if (filename !== undefined)
-    parts.push(
-      `${header('file')}; filename="${quoted(filename)}"\r\n${FILE_TYPE}\r\n\r\n`,
-    );
+    parts.push(`${header('file')}; filename="${quoted(filename)}"\r\n${FILE_TYPE}\r\n\r\n`);
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     head: Buffer.from(parts.join('')),

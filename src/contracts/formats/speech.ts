@@ -17,12 +17,7 @@ export const streamedWavHeader = (sampleRate: number): Buffer =>
 export const wavHeader = (sampleRate: number, dataBytes: number, channels = 1): Buffer =>
   header(sampleRate, HEADER_BYTES - 8 + dataBytes, dataBytes, channels);
 
-function header(
-  sampleRate: number,
-  riffBytes: number,
-  dataBytes: number,
-  channels = 1,
-): Buffer {
+function header(sampleRate: number, riffBytes: number, dataBytes: number, channels = 1): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.write('RIFF', 0, 'latin1');
   header.writeUInt32LE(riffBytes, 4);
@@ -70,9 +65,7 @@ export const SPEECH_CONTENT_TYPES = {
 
 export type SpeechFormat = keyof typeof SPEECH_CONTENT_TYPES;
 
-export const SPEECH_FORMATS = Object.keys(
-  SPEECH_CONTENT_TYPES,
-) as readonly SpeechFormat[];
+export const SPEECH_FORMATS = Object.keys(SPEECH_CONTENT_TYPES) as readonly SpeechFormat[];
 
 /** What a synthesis asks for, from the HTTP body to the engine. */
 export interface SpeechParams {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
+import { languageName } from './language-name.js';
 import {
   transcriptBody,
   type TranscriptBodyOptions,
   compressionRatio,
   transcriptEvents,
 } from './transcript-body.js';
-import { languageName } from './language-name.js';
-import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 
 const numbers = {
   tokens: [50364, 440],
@@ -49,13 +49,7 @@ describe('text', () => {
 
 describe('verbose_json', () => {
   it('has the fields of OpenAI, in their order', () => {
-    const segment = (
-      id: number,
-      seek: number,
-      start: number,
-      end: number,
-      text: string,
-    ) =>
+    const segment = (id: number, seek: number, start: number, end: number, text: string) =>
       `{"id":${id},"seek":${seek},"start":${start},"end":${end},"text":"${text}","tokens":[50364,440],` +
       `"temperature":0,"avg_logprob":-0.286,"compression_ratio":${compressionRatio(text)},"no_speech_prob":0.01}`;
     expect(bodyOf({ format: 'verbose_json', task: 'translate' })).toBe(
@@ -69,25 +63,16 @@ describe('verbose_json', () => {
     const answer = JSON.parse(
       bodyOf({ format: 'verbose_json', granularities: ['word'] }),
     ) as object;
-    expect(Object.keys(answer)).toEqual([
-      'task',
-      'language',
-      'duration',
-      'text',
-      'words',
-      'usage',
-    ]);
+    expect(Object.keys(answer)).toEqual(['task', 'language', 'duration', 'text', 'words', 'usage']);
     expect(answer).toMatchObject({ words: [{ word: 'the', start: 0, end: 0.24 }] });
   });
 });
 
-const tokens = ['the', ' beach', ' was', ' popular', ' people', ' sw', 'am'].map(
-  token => ({
-    token,
-    logprob: -0.5,
-    bytes: Buffer.from(token),
-  }),
-);
+const tokens = ['the', ' beach', ' was', ' popular', ' people', ' sw', 'am'].map(token => ({
+  token,
+  logprob: -0.5,
+  bytes: Buffer.from(token),
+}));
 
 describe('log probabilities', () => {
   it('are in json after the text, as token, logprob and bytes', () => {
@@ -105,9 +90,7 @@ describe('log probabilities', () => {
   it('are in each delta for its own tokens, and all in done', () => {
     const events = transcriptEvents({ ...transcript, logprobs: tokens });
     expect(
-      events.map(event =>
-        'logprobs' in event ? event.logprobs?.map(({ token }) => token) : [],
-      ),
+      events.map(event => ('logprobs' in event ? event.logprobs?.map(({ token }) => token) : [])),
     ).toEqual([
       ['the', ' beach', ' was', ' popular'],
       [' people', ' sw', 'am'],
@@ -170,9 +153,7 @@ describe('diarized_json', () => {
       stream: true,
     });
     const events = body.split('\n\n').slice(0, -2);
-    expect(
-      events.map(event => JSON.parse(event.slice('data: '.length)) as unknown),
-    ).toEqual([
+    expect(events.map(event => JSON.parse(event.slice('data: '.length)) as unknown)).toEqual([
       {
         type: 'transcript.text.delta',
         delta: 'the beach was popular',
@@ -193,10 +174,9 @@ describe('diarized_json', () => {
   });
 
   it('keeps its segments where their texts are not the text', () => {
-    const types = transcriptEvents(
-      { ...told, text: 'People. The Beach.' },
-      { diarized: true },
-    ).map(({ type }) => type);
+    const types = transcriptEvents({ ...told, text: 'People. The Beach.' }, { diarized: true }).map(
+      ({ type }) => type,
+    );
     expect(types).toEqual([
       'transcript.text.delta',
       'transcript.text.segment',

@@ -1,4 +1,4 @@
-import { SSE_CONTENT_TYPE, SSE_DONE, sseData } from './server-sent-event.js';
+import { deflateSync } from 'node:zlib';
 import type {
   Transcript,
   TranscriptSegment,
@@ -6,7 +6,7 @@ import type {
   TokenLogprob,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { languageName } from './language-name.js';
-import { deflateSync } from 'node:zlib';
+import { SSE_CONTENT_TYPE, SSE_DONE, sseData } from './server-sent-event.js';
 
 /**
  * What a transcription is billed by at OpenAI: whole seconds, rounded up.
@@ -103,9 +103,7 @@ export function transcriptEvents(
   const { text, segments, logprobs } = transcript;
   const { diarized = false, deviceMs } = options;
   const pieces = splitBySegments(text, segments);
-  const events = diarized
-    ? diarizedEvents(pieces, segments)
-    : textDeltas(pieces, logprobs);
+  const events = diarized ? diarizedEvents(pieces, segments) : textDeltas(pieces, logprobs);
   return [...events, textDone(transcript, deviceMs)];
 }
 
@@ -163,17 +161,11 @@ export const textDone = (transcript: Transcript, deviceMs?: number) => ({
 });
 
 /** The whole SSE body, `[DONE]` included. */
-export function formatTranscriptStream(
-  transcript: Transcript,
-  options: EventOptions = {},
-): string {
+export function formatTranscriptStream(transcript: Transcript, options: EventOptions = {}): string {
   return transcriptEvents(transcript, options).map(sseData).join('') + SSE_DONE;
 }
 
-function splitBySegments(
-  text: string,
-  segments: Transcript['segments'],
-): readonly string[] {
+function splitBySegments(text: string, segments: Transcript['segments']): readonly string[] {
   const pieces: string[] = [];
   let from = 0;
   for (const segment of segments.slice(0, -1)) {
@@ -240,10 +232,7 @@ const SMALL_WINDOW = { windowBits: 12, memLevel: 5, chunkSize: 1024 };
 export function compressionRatio(text: string): number {
   const bytes = Buffer.from(text);
   if (bytes.length === 0) return 0;
-  return (
-    bytes.length /
-    deflateSync(bytes, bytes.length <= SHORT_BYTES ? SMALL_WINDOW : {}).length
-  );
+  return bytes.length / deflateSync(bytes, bytes.length <= SHORT_BYTES ? SMALL_WINDOW : {}).length;
 }
 
 /** Field order is OpenAI's. */
@@ -286,8 +275,7 @@ interface VerboseOptions {
  * was asked for.
  */
 export function formatVerboseJson(transcript: Transcript, options: VerboseOptions) {
-  const wants = (granularity: 'word' | 'segment') =>
-    options.granularities.includes(granularity);
+  const wants = (granularity: 'word' | 'segment') => options.granularities.includes(granularity);
   return {
     task: options.task,
     language: languageName(transcript.language),
@@ -360,10 +348,7 @@ const formatJson = ({ text, logprobs, durationS }: Transcript): object => ({
 });
 
 const BODIES: Readonly<
-  Record<
-    TranscriptFormat,
-    (heard: Transcript, options: VerboseOptions) => object | string
-  >
+  Record<TranscriptFormat, (heard: Transcript, options: VerboseOptions) => object | string>
 > = {
   json: formatJson,
   text: ({ text }) => `${text}\n`,

@@ -17,9 +17,7 @@ describe('compressionRatio', () => {
     ]) {
       for (const length of [1, 10, 250, 1200, 1999, 2000, 2001, 9000]) {
         const bytes = Buffer.from(sentence.repeat(length).slice(0, length));
-        expect(compressionRatio(String(bytes))).toBe(
-          bytes.length / deflateSync(bytes).length,
-        );
+        expect(compressionRatio(String(bytes))).toBe(bytes.length / deflateSync(bytes).length);
       }
     }
   });

@@ -1,11 +1,7 @@
 import { Metadata } from '@grpc/grpc-js';
-import { RequestPriority } from '../../core/request/request-priority.js';
-import {
-  type Execution,
-  type Group,
-  Priority,
-} from './generated/switchyard/v1/common.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { type Execution, type Group, Priority } from './generated/switchyard/v1/common.js';
 import {
   type StreamConfig,
   type TranscribeStreamRequest,
@@ -31,8 +27,7 @@ export const streamConfigMessage = (config: StreamConfig): TranscribeStreamReque
 });
 
 /** Audio of a live stream, or of an upload. */
-export const audioMessage = (value: Buffer) =>
-  ({ message: { $case: 'audio', value } }) as const;
+export const audioMessage = (value: Buffer) => ({ message: { $case: 'audio', value } }) as const;
 
 export const STREAM_COMMIT: TranscribeStreamRequest = {
   message: { $case: 'commit', value: {} },
@@ -64,17 +59,11 @@ export function decodeStreamEvent({
   return type && ({ type, ...corrected(event.value) } as StreamEvent);
 }
 
-export function encodeStreamEvent({
-  type,
-  ...value
-}: StreamEvent): TranscribeStreamResponse {
+export function encodeStreamEvent({ type, ...value }: StreamEvent): TranscribeStreamResponse {
   return { event: { $case: CASES[type], value } as TranscribeStreamResponse['event'] };
 }
 
-export {
-  type CancelRequest,
-  type CancelResponse,
-} from './generated/switchyard/v1/common.js';
+export { type CancelRequest, type CancelResponse } from './generated/switchyard/v1/common.js';
 
 /** What every call to a worker carries besides its own fields. */
 export interface CallEnvelope {
@@ -136,9 +125,7 @@ export const encodeEnvelope = ({
 }: CallEnvelope) => ({
   requestId,
   priority:
-    priority === RequestPriority.REALTIME || agingShare > 0
-      ? Priority.REALTIME
-      : Priority.BATCH,
+    priority === RequestPriority.REALTIME || agingShare > 0 ? Priority.REALTIME : Priority.BATCH,
   group: { id, size, agingShare },
 });
 
@@ -180,8 +167,7 @@ const LOGPROB = /logprob$/i;
 export function corrected<T extends object>(message: T): T {
   for (const [name, value] of Object.entries(message) as [string, unknown][]) {
     const isSound =
-      typeof value !== 'number' ||
-      (Number.isFinite(value) && (value >= 0 || LOGPROB.test(name)));
+      typeof value !== 'number' || (Number.isFinite(value) && (value >= 0 || LOGPROB.test(name)));
     if (!isSound) Object.assign(message, { [name]: 0 });
     else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value))
       corrected(value);

@@ -1,9 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import {
-  GenerateRequest,
-  GenerateRequest_Form,
-} from './generated/switchyard/v1/generation.js';
+import { GenerateRequest, GenerateRequest_Form } from './generated/switchyard/v1/generation.js';
 import {
   decodeEmbedCall,
   decodeEmbedded,
@@ -73,9 +70,9 @@ describe('generation codec', () => {
       tenant: '',
       tenantWeight: 1,
     };
-    expect(() =>
-      decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never }),
-    ).toThrow('chat, completion, response, tokenize, detokenize');
+    expect(() => decodeGenerateCall({ ...encodeGenerateCall(call), form: 9 as never })).toThrow(
+      'chat, completion, response, tokenize, detokenize',
+    );
   });
 
   it.each<[string, GenerationMessage]>([
@@ -105,15 +102,11 @@ describe('generation codec', () => {
   it('carries embeddings both ways', () => {
     const call = { ...envelope, body: Buffer.from('{}'), inputs: 2, tenant: 't' };
     expect(
-      decodeEmbedCall(
-        embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(call))),
-      ),
+      decodeEmbedCall(embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(call)))),
     ).toEqual(call);
     const ranking = { ...call, form: 'rerank' as const };
     expect(
-      decodeEmbedCall(
-        embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(ranking))),
-      ),
+      decodeEmbedCall(embed.requestDeserialize(embed.requestSerialize(encodeEmbedCall(ranking)))),
     ).toEqual(ranking);
     const answer = {
       vectors: Buffer.from(new Float32Array([1, 2, 3, 4]).buffer),
@@ -121,9 +114,7 @@ describe('generation codec', () => {
       execution,
     };
     expect(
-      decodeEmbedded(
-        embed.responseDeserialize(embed.responseSerialize(encodeEmbedded(answer))),
-      ),
+      decodeEmbedded(embed.responseDeserialize(embed.responseSerialize(encodeEmbedded(answer)))),
     ).toEqual(answer);
   });
 });

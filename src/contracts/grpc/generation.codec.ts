@@ -1,8 +1,5 @@
+import { type EmbedItem, type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { MAX_TENANT_WEIGHT } from '../../core/order/account.js';
-import {
-  type EmbedItem,
-  type TokenUsage,
-} from '@switchyard/engine-api/text-embedder.js';
 import { invalidField } from '../schema/field-problems.js';
 import {
   type CallEnvelope,

@@ -22,8 +22,7 @@ export {
 } from './generated/switchyard/v1/common.js';
 
 /** Values of the standard `grpc.health.v1` protocol. */
-export const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } =
-  HealthCheckResponse_ServingStatus;
+export const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus;
 
 /** What a worker reports about itself, besides the standard check. */
 export interface WorkerHealthReport extends Omit<EngineInfo, 'callMs' | 'capabilities'> {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { Metadata, status } from '@grpc/grpc-js';
+import { describe, expect, it } from '@jest/globals';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { ERROR_REGISTRY } from '../errors/error-registry.js';
 import { decodeFailure, encodeFailure, isConnectionLost } from './status.codec.js';
@@ -10,8 +10,7 @@ const bare = (code: status, details = 'why') =>
     details,
     metadata: new Metadata(),
   });
-const received = (error: unknown) =>
-  Object.assign(new Error('sent'), encodeFailure(error));
+const received = (error: unknown) => Object.assign(new Error('sent'), encodeFailure(error));
 
 const codesOf = (...statuses: readonly number[]): ErrorCode[] =>
   (Object.keys(ERROR_REGISTRY) as ErrorCode[]).filter(code =>
@@ -38,9 +37,7 @@ describe('errors of a worker', () => {
   });
 
   it.each(FOREIGN)('%s is not a worker’s to send: engine_failed', code => {
-    expect(decodeFailure(received(new DomainError(code, 'why'))).code).toBe(
-      'engine_failed',
-    );
+    expect(decodeFailure(received(new DomainError(code, 'why'))).code).toBe('engine_failed');
   });
 
   it('worker_crashed says that its engine died with the request', () => {
@@ -117,12 +114,7 @@ describe('the code of an upstream', () => {
 describe('errors of the transport', () => {
   it.each<[string, status, string, ErrorCode]>([
     ['a lost connection', status.UNAVAILABLE, 'read ECONNRESET', 'worker_lost'],
-    [
-      'a cancel of our own',
-      status.CANCELLED,
-      'Cancelled on client',
-      'request_cancelled',
-    ],
+    ['a cancel of our own', status.CANCELLED, 'Cancelled on client', 'request_cancelled'],
     [
       'a cancel the worker reports in the words of a reset',
       status.CANCELLED,
@@ -136,12 +128,7 @@ describe('errors of the transport', () => {
       'larger than the memory',
       'engine_failed',
     ],
-    [
-      'a method the worker does not have',
-      status.UNIMPLEMENTED,
-      'no such method',
-      'internal_error',
-    ],
+    ['a method the worker does not have', status.UNIMPLEMENTED, 'no such method', 'internal_error'],
     ['anything else', status.DATA_LOSS, 'gone', 'engine_failed'],
   ])('%s', (_, code, details, expected) => {
     expect(decodeFailure(bare(code, details)).code).toBe(expected);
@@ -161,8 +148,6 @@ describe('errors of the transport', () => {
   });
 
   it('an error that gRPC did not make is internal_error', () => {
-    expect(decodeFailure(new TypeError('x is not a function')).code).toBe(
-      'internal_error',
-    );
+    expect(decodeFailure(new TypeError('x is not a function')).code).toBe('internal_error');
   });
 });

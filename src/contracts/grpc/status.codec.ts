@@ -1,12 +1,8 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
-import {
-  ERROR_REGISTRY,
-  isErrorCode,
-  errorDefinition,
-} from '../errors/error-registry.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { ERROR_REGISTRY, isErrorCode, errorDefinition } from '../errors/error-registry.js';
 
 /** Trailer keys under which a worker's `DomainError` travels. */
 const CODE_KEY = 'switchyard-code';
@@ -36,14 +32,11 @@ const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
  */
 export function encodeFailure(error: unknown) {
   const failure =
-    error instanceof DomainError
-      ? error
-      : new DomainError('engine_failed', errorMessage(error));
+    error instanceof DomainError ? error : new DomainError('engine_failed', errorMessage(error));
   const metadata = new Metadata();
   metadata.set(CODE_KEY, failure.code);
   if (failure.foreignCode !== undefined) metadata.set(FOREIGN_KEY, failure.foreignCode);
-  if (failure.param !== undefined)
-    metadata.set(PARAM_KEY, encodeURIComponent(failure.param));
+  if (failure.param !== undefined) metadata.set(PARAM_KEY, encodeURIComponent(failure.param));
   return {
     name: 'CallFailure',
     message: failure.message,
@@ -65,12 +58,7 @@ export function decodeFailure(error: unknown, lostTogether?: number): DomainErro
   const loss = lossOf(error);
   // A worker does not say how many its engine had when that ended.
   if (loss)
-    return new WorkerLostError(
-      loss,
-      error.details,
-      error,
-      loss === 'died' ? 2 : lostTogether,
-    );
+    return new WorkerLostError(loss, error.details, error, loss === 'died' ? 2 : lostTogether);
   const param = trailer(error, PARAM_KEY);
   const foreignCode = trailer(error, FOREIGN_KEY);
   return new DomainError(codeOf(error), error.details, {
@@ -87,8 +75,7 @@ export const failureTrailers = (ended: StatusObject) => ({
 });
 
 /** True when the worker itself says why the call failed. */
-export const isExplained = (ended: StatusObject): boolean =>
-  trailer(ended, CODE_KEY) !== undefined;
+export const isExplained = (ended: StatusObject): boolean => trailer(ended, CODE_KEY) !== undefined;
 
 /**
  * True when the connection itself failed: the channel wants replacing. A worker that
@@ -102,9 +89,7 @@ export const isConnectionLost = (ended: StatusObject): boolean =>
  * is up and answers.
  */
 export const isWorkerAnswer = (error: unknown): boolean =>
-  error instanceof DomainError &&
-  isServiceError(error.cause) &&
-  lossOf(error.cause) === undefined;
+  error instanceof DomainError && isServiceError(error.cause) && lossOf(error.cause) === undefined;
 
 /** Codes of a worker that accepts no requests now. */
 const DRAINING: ReadonlySet<string | undefined> = new Set<ErrorCode>([
@@ -119,9 +104,7 @@ function lossOf(ended: StatusObject): WorkerLostError['kind'] | undefined {
   const code = trailer(ended, CODE_KEY);
   if (DRAINING.has(code)) return 'draining';
   if (code === 'worker_crashed') return 'died';
-  return ended.code === status.UNAVAILABLE || code === 'worker_lost'
-    ? 'refused'
-    : undefined;
+  return ended.code === status.UNAVAILABLE || code === 'worker_lost' ? 'refused' : undefined;
 }
 
 /** Statuses of codes about the input. */

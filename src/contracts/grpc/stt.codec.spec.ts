@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { Priority } from './generated/switchyard/v1/common.js';
+import { TranscribeFileRequest } from './generated/switchyard/v1/stt.js';
 import {
   decodeTranscribeCall,
   decodeTranscript,
@@ -9,7 +10,6 @@ import {
   speechToTextDefinition,
   type TranscribeCallFields,
 } from './stt.codec.js';
-import { TranscribeFileRequest } from './generated/switchyard/v1/stt.js';
 
 const call: TranscribeCallFields = {
   requestId: 'r-1',
@@ -85,9 +85,7 @@ describe('numbers that a worker reports', () => {
 describe('TranscribeFile on the wire', () => {
   it('carries every field of a call there and back', () => {
     expect(
-      decodeTranscribeCall(
-        requestDeserialize(requestSerialize(encodeTranscribeCall(call))),
-      ),
+      decodeTranscribeCall(requestDeserialize(requestSerialize(encodeTranscribeCall(call)))),
     ).toEqual(call);
   });
 
@@ -98,20 +96,17 @@ describe('TranscribeFile on the wire', () => {
     expect(decodeTranscribeCall(received)).toEqual(byUrl);
   });
 
-  it.each([RequestPriority.REALTIME, RequestPriority.BATCH])(
-    'keeps priority %i',
-    priority => {
-      const sent = requestSerialize(encodeTranscribeCall({ ...call, priority }));
-      expect(decodeTranscribeCall(requestDeserialize(sent)).priority).toBe(priority);
-    },
-  );
+  it.each([RequestPriority.REALTIME, RequestPriority.BATCH])('keeps priority %i', priority => {
+    const sent = requestSerialize(encodeTranscribeCall({ ...call, priority }));
+    expect(decodeTranscribeCall(requestDeserialize(sent)).priority).toBe(priority);
+  });
 
   it('is the same message that generated code reads and writes', () => {
     const message = encodeTranscribeCall(call);
     expect(TranscribeFileRequest.decode(requestSerialize(message))).toEqual(message);
-    expect(
-      requestDeserialize(Buffer.from(TranscribeFileRequest.encode(message).finish())),
-    ).toEqual(message);
+    expect(requestDeserialize(Buffer.from(TranscribeFileRequest.encode(message).finish()))).toEqual(
+      message,
+    );
   });
 
   it('reads 8 MiB of audio as a view of the received message, without a copy', () => {
@@ -123,9 +118,7 @@ describe('TranscribeFile on the wire', () => {
   });
 
   it('reads empty audio as 0 bytes', () => {
-    const wire = requestSerialize(
-      encodeTranscribeCall({ ...call, audio: Buffer.alloc(0) }),
-    );
+    const wire = requestSerialize(encodeTranscribeCall({ ...call, audio: Buffer.alloc(0) }));
     expect(requestDeserialize(wire).audio).toHaveLength(0);
   });
 
@@ -136,13 +129,8 @@ describe('TranscribeFile on the wire', () => {
       group: { id: 'g', size: 1, agingShare: 0.25 },
     };
     const message = encodeTranscribeCall(aged);
-    expect([message.priority, message.group?.agingShare]).toEqual([
-      Priority.REALTIME,
-      0.25,
-    ]);
-    expect(
-      decodeTranscribeCall(requestDeserialize(requestSerialize(message))),
-    ).toMatchObject({
+    expect([message.priority, message.group?.agingShare]).toEqual([Priority.REALTIME, 0.25]);
+    expect(decodeTranscribeCall(requestDeserialize(requestSerialize(message)))).toMatchObject({
       priority: RequestPriority.BATCH,
       group: { id: 'g', size: 1, agingShare: 0.25 },
     });
@@ -152,16 +140,15 @@ describe('TranscribeFile on the wire', () => {
 
   it('takes a call without a group as a group of 1', () => {
     const { group: _, ...message } = encodeTranscribeCall(call);
-    expect(
-      decodeTranscribeCall(requestDeserialize(requestSerialize(message))).group,
-    ).toEqual({ id: 'r-1', size: 1 });
+    expect(decodeTranscribeCall(requestDeserialize(requestSerialize(message))).group).toEqual({
+      id: 'r-1',
+      size: 1,
+    });
   });
 
   it('refuses a message that ends inside the audio', () => {
     const wire = requestSerialize(encodeTranscribeCall(call));
-    expect(() => requestDeserialize(wire.subarray(0, wire.length - 3))).toThrow(
-      RangeError,
-    );
+    expect(() => requestDeserialize(wire.subarray(0, wire.length - 3))).toThrow(RangeError);
   });
 
   it('carries an answer with segments, words and execution there and back', () => {

@@ -1,3 +1,4 @@
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import {
   type ChannelCredentials,
   type ClientOptions,
@@ -29,7 +30,6 @@ import {
   TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from './generated/switchyard/v1/stt.js';
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 
 /**
  * One large `bytes` field written and read without the copies of the generated code.
@@ -45,10 +45,7 @@ const LENGTH_DELIMITED = 2;
 /** `message` is the encoding of all other fields. */
 function appendBulk(message: Uint8Array, bulk: Uint8Array, field: number): Buffer {
   if (bulk.byteLength === 0) return asBuffer(message);
-  const head = new BinaryWriter()
-    .tag(field, LENGTH_DELIMITED)
-    .uint32(bulk.byteLength)
-    .finish();
+  const head = new BinaryWriter().tag(field, LENGTH_DELIMITED).uint32(bulk.byteLength).finish();
   return Buffer.concat([message, head, bulk]);
 }
 
@@ -56,18 +53,14 @@ function appendBulk(message: Uint8Array, bulk: Uint8Array, field: number): Buffe
  * `bulk` is a view of `bytes`; `rest` holds all other fields. The last occurrence wins,
  * as everywhere in protobuf.
  */
-function splitBulk(
-  bytes: Uint8Array,
-  field: number,
-): { rest: Uint8Array; bulk: Buffer } {
+function splitBulk(bytes: Uint8Array, field: number): { rest: Uint8Array; bulk: Buffer } {
   const reader = new BinaryReader(bytes);
   const kept: Uint8Array[] = [];
   let bulk: Uint8Array = new Uint8Array(0);
   while (reader.pos < reader.len) {
     const start = reader.pos;
     const [number, wireType] = reader.tag();
-    if (number === field && (wireType as number) === LENGTH_DELIMITED)
-      bulk = reader.bytes();
+    if (number === field && (wireType as number) === LENGTH_DELIMITED) bulk = reader.bytes();
     else {
       reader.skip(wireType, number);
       kept.push(bytes.subarray(start, reader.pos));
@@ -157,9 +150,7 @@ export const SpeechToTextStub = makeGenericClientConstructor(
   options?: Partial<ClientOptions>,
 ) => SpeechToTextClient;
 
-export const encodeTranscribeCall = (
-  call: TranscribeCallFields,
-): TranscribeFileRequest => ({
+export const encodeTranscribeCall = (call: TranscribeCallFields): TranscribeFileRequest => ({
   ...(call as object as TranscribeFileRequest),
   ...encodeEnvelope(call),
   task: call.task === 'translate' ? Task.TRANSLATE : Task.TRANSCRIBE,
@@ -195,11 +186,7 @@ const encodeSegment = (segment: TranscriptSegment): Segment => ({
   compressionRatio: segment.compressionRatio ?? 0,
 });
 
-const decodeSegment = ({
-  speaker,
-  compressionRatio,
-  ...segment
-}: Segment): TranscriptSegment => ({
+const decodeSegment = ({ speaker, compressionRatio, ...segment }: Segment): TranscriptSegment => ({
   ...segment,
   speaker: speaker || undefined,
   compressionRatio: compressionRatio || undefined,

@@ -1,6 +1,6 @@
-import { SPEECH_FORMATS } from '../formats/speech.js';
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
+import { SPEECH_FORMATS } from '../formats/speech.js';
 import {
   decodeSynthesizeCall,
   encodeSynthesizeCall,

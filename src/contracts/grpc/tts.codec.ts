@@ -1,10 +1,7 @@
 import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech.js';
 import { invalidField } from '../schema/field-problems.js';
 import { type CallEnvelope, decodeEnvelope, encodeEnvelope } from './call.codec.js';
-import {
-  type SynthesizeRequest,
-  type SynthesizeResponse,
-} from './generated/switchyard/v1/tts.js';
+import { type SynthesizeRequest, type SynthesizeResponse } from './generated/switchyard/v1/tts.js';
 
 export {
   TextToSpeechClient as TextToSpeechStub,

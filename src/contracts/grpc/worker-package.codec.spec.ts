@@ -1,12 +1,12 @@
-import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { credentials } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { GrpcMethod, type MicroserviceOptions, Transport } from '@nestjs/microservices';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import {
   encodeEmbedded,
@@ -96,9 +96,7 @@ describe('the package definition in a Nest gRPC server', () => {
       filename: 'a.wav',
     });
     const response = await new Promise<TranscribeFileResponse>((resolve, reject) => {
-      client.transcribeFile(request, (error, reply) =>
-        error ? reject(error) : resolve(reply),
-      );
+      client.transcribeFile(request, (error, reply) => (error ? reject(error) : resolve(reply)));
     });
     expect(response.text).toBe('1000 bytes');
     client.close();
@@ -122,9 +120,7 @@ describe('the package definition in a Nest gRPC server', () => {
   it('serves the standard health check', async () => {
     const client = new HealthStub(url, credentials.createInsecure());
     const response = await new Promise<HealthCheckResponse>((resolve, reject) => {
-      client.check({ service: '' }, (error, reply) =>
-        error ? reject(error) : resolve(reply),
-      );
+      client.check({ service: '' }, (error, reply) => (error ? reject(error) : resolve(reply)));
     });
     expect(response.status).toBe(SERVING);
     client.close();

@@ -11,12 +11,7 @@ import {
   trueOrFalse,
   whole,
 } from '../openai/field-types.js';
-import {
-  Field,
-  ModelNameField,
-  RequiredField,
-  Unlisted,
-} from '../openai/field.decorators.js';
+import { Field, ModelNameField, RequiredField, Unlisted } from '../openai/field.decorators.js';
 
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every(item => typeof item === 'string');
@@ -89,13 +84,7 @@ export class CreateMessageRequest extends MessageInputRequest {
   @Field(trueOrFalse(), { default: false, description: 'Server-sent events.' })
   stream = false;
 
-  @Field(
-    custom(
-      { type: 'array', items: { type: 'string' } },
-      isTexts,
-      'must be a list of texts',
-    ),
-  )
+  @Field(custom({ type: 'array', items: { type: 'string' } }, isTexts, 'must be a list of texts'))
   stop_sequences?: readonly string[];
 
   @Field(number(0, 1))

@@ -1,5 +1,4 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { isTextOrTokens, TEXT_OR_TOKENS } from '../openai/text-or-tokens.js';
 import {
   anything,
   anyText,
@@ -12,12 +11,8 @@ import {
   trueOrFalse,
   whole,
 } from '../openai/field-types.js';
-import {
-  Field,
-  ModelNameField,
-  RequiredField,
-  Unlisted,
-} from '../openai/field.decorators.js';
+import { Field, ModelNameField, RequiredField, Unlisted } from '../openai/field.decorators.js';
+import { isTextOrTokens, TEXT_OR_TOKENS } from '../openai/text-or-tokens.js';
 
 const OBJECT = anything({ type: 'object', additionalProperties: true });
 
@@ -61,8 +56,7 @@ class OllamaTextFields extends OllamaModelFields {
 export class OllamaChatRequest extends OllamaTextFields {
   @RequiredField(listOfObjects('must be a list of messages'), {
     example: [{ role: 'user', content: 'What does a switchyard do?' }],
-    description:
-      'Each with `role` and `content`; `images`, `tool_calls`, `thinking`, `tool_name`.',
+    description: 'Each with `role` and `content`; `images`, `tool_calls`, `thinking`, `tool_name`.',
   })
   messages!: readonly unknown[];
 

@@ -47,18 +47,14 @@ export class EmbeddingDto {
       checks: [...INPUT.checks, [isFew, `must hold at most ${MOST_INPUTS} inputs`]],
     },
     {
-      example: [
-        'The train is on the right track.',
-        'Every request has a place in the queue.',
-      ],
+      example: ['The train is on the right track.', 'Every request has a place in the queue.'],
     },
   )
   input!: string | readonly unknown[];
 
   @Field(choiceOf(EMBEDDING_ENCODINGS), {
     default: 'float',
-    description:
-      '`base64`: 32-bit floats, little endian; SDKs ask for it by themselves.',
+    description: '`base64`: 32-bit floats, little endian; SDKs ask for it by themselves.',
   })
   encoding_format: (typeof EMBEDDING_ENCODINGS)[number] = 'float';
 

@@ -14,8 +14,7 @@ describe('errorEnvelope', () => {
       },
     });
     expect(
-      errorEnvelope(new DomainError('invalid_value', 'No.', { param: 'speed' })).error
-        .param,
+      errorEnvelope(new DomainError('invalid_value', 'No.', { param: 'speed' })).error.param,
     ).toBe('speed');
   });
 

@@ -1,8 +1,8 @@
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 // Not the index of class-validator: with it come all its rules, and the telephone numbers
 // of the world (15 MiB of every gateway).
 import { maxLength } from 'class-validator/cjs/decorator/string/MaxLength.js';
 import { isInt } from 'class-validator/cjs/decorator/typechecker/IsInt.js';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { wantedLanguage } from '../formats/language-name.js';
 
 /** Of vLLM, llama.cpp and Ollama: how text is drawn, as no model here draws it. */
@@ -32,14 +32,7 @@ export const foreignFields = (rule: FieldRule): FieldRules =>
   Object.fromEntries(FOREIGN_FIELDS.map(name => [name, rule]));
 
 /** OpenAI's `service_tier`; `fast` is a newer name of `priority`. */
-export const SERVICE_TIERS = [
-  'auto',
-  'default',
-  'flex',
-  'scale',
-  'priority',
-  'fast',
-] as const;
+export const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast'] as const;
 
 export type ServiceTier = (typeof SERVICE_TIERS)[number];
 
@@ -146,8 +139,7 @@ export const anything = (schema: FieldType['schema']): FieldType => ({
   checks: [],
 });
 
-export const anyText = (message = 'must be text'): FieldType =>
-  custom(STRING, isText, message);
+export const anyText = (message = 'must be text'): FieldType => custom(STRING, isText, message);
 
 export const filledText = (message: string): FieldType =>
   custom(STRING, value => isText(value) && value !== '', message);
@@ -165,11 +157,7 @@ export const textLike = (pattern: RegExp, message: string): FieldType =>
   custom(STRING, value => isText(value) && pattern.test(value as string), message);
 
 export const trueOrFalse = (): FieldType =>
-  custom(
-    { type: Boolean },
-    value => typeof value === 'boolean',
-    'must be true or false',
-  );
+  custom({ type: Boolean }, value => typeof value === 'boolean', 'must be true or false');
 
 const inRange = (min: number, max: number): Check => [
   value => typeof value === 'number' && value >= min && value <= max,
@@ -184,11 +172,7 @@ export const number = (minimum: number, maximum: number): FieldType => ({
 });
 
 /** @param message what is said of fractions */
-export const whole = (
-  minimum: number,
-  maximum: number,
-  message?: string,
-): FieldType => ({
+export const whole = (minimum: number, maximum: number, message?: string): FieldType => ({
   schema: { ...NUMBER, minimum, ...(maximum <= LARGEST_DOCUMENTED && { maximum }) },
   checks: [inRange(minimum, maximum), isWhole(message)],
 });
@@ -209,24 +193,14 @@ export const listOfObjects = (message: string): FieldType =>
  * A list of at most `count` texts of at most `length` characters. @param first checked
  * before everything else
  */
-export const texts = (
-  count: number,
-  length: number,
-  first: readonly Check[] = [],
-): FieldType => ({
+export const texts = (count: number, length: number, first: readonly Check[] = []): FieldType => ({
   schema: { type: [String] },
   checks: [
     ...first,
     [Array.isArray, 'must be a list'],
-    [
-      value => (value as unknown[]).length <= count,
-      `must have at most ${count} entries`,
-    ],
+    [value => (value as unknown[]).length <= count, `must have at most ${count} entries`],
     [every(isText), 'must be a list of texts'],
-    [
-      every(value => maxLength(value, length)),
-      `must have entries of at most ${length} characters`,
-    ],
+    [every(value => maxLength(value, length)), `must have entries of at most ${length} characters`],
   ],
 });
 
@@ -335,8 +309,7 @@ function areLabels(value: unknown): boolean {
   return (
     entries.length <= 16 &&
     entries.every(
-      ([name, label]) =>
-        name.length <= 64 && typeof label === 'string' && label.length <= 512,
+      ([name, label]) => name.length <= 64 && typeof label === 'string' && label.length <= 512,
     )
   );
 }

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type ValidationArguments } from 'class-validator';
 import { ValidateBy } from 'class-validator/cjs/decorator/common/ValidateBy.js';
 import { ValidateNested } from 'class-validator/cjs/decorator/common/ValidateNested.js';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   choiceOf,
   type FieldType,
@@ -63,16 +63,10 @@ export const Field = (type: FieldType, options: FieldOptions = {}): PropertyDeco
   described(type, options, false);
 
 /** The same, of a field that must be given. */
-export const RequiredField = (
-  type: FieldType,
-  options: FieldOptions = {},
-): PropertyDecorator => described(type, options, true);
+export const RequiredField = (type: FieldType, options: FieldOptions = {}): PropertyDecorator =>
+  described(type, options, true);
 
-function described(
-  type: FieldType,
-  options: FieldOptions,
-  required: boolean,
-): PropertyDecorator {
+function described(type: FieldType, options: FieldOptions, required: boolean): PropertyDecorator {
   const { rule = honoured(), ...words } = options;
   return (target, key) => {
     ApiProperty({ ...type.schema, required, ...words })(target, key);
@@ -121,9 +115,7 @@ const shapeOfNested =
 
 /** What happens to each field of a class, those of the class that it extends first. */
 export function rulesOf(...types: readonly NewableFunction[]): FieldRules {
-  return Object.fromEntries(
-    types.flatMap(type => rulesOn(type.prototype as object | null)),
-  );
+  return Object.fromEntries(types.flatMap(type => rulesOn(type.prototype as object | null)));
 }
 
 function rulesOn(prototype: object | null): readonly (readonly [string, FieldRule])[] {
@@ -168,10 +160,7 @@ export const ServiceTierField = (description = TIERS): PropertyDecorator =>
 /** `limit` of a list: the entries of one page. */
 export const PageLimit = (maximum: number, usual: number): PropertyDecorator => {
   const { checks, ...type } = fromForm(whole(1, maximum));
-  return Field(
-    { ...type, checks: [...checks].reverse() },
-    { type: undefined, default: usual },
-  );
+  return Field({ ...type, checks: [...checks].reverse() }, { type: undefined, default: usual });
 };
 
 /** `after` of a list. @param entry what the list holds, in the singular */

@@ -13,13 +13,7 @@ import {
   textWithin,
   honoured,
 } from './field-types.js';
-import {
-  Field,
-  PageAfter,
-  PageLimit,
-  PageOrder,
-  RequiredField,
-} from './field.decorators.js';
+import { Field, PageAfter, PageLimit, PageOrder, RequiredField } from './field.decorators.js';
 
 /** What a client may upload a file for; `batch_output` files are made here. */
 export const UPLOAD_PURPOSES = [
@@ -33,10 +27,7 @@ export const UPLOAD_PURPOSES = [
 
 type UploadPurpose = (typeof UPLOAD_PURPOSES)[number];
 
-export const FILE_PURPOSES: readonly FilePurpose[] = [
-  ...UPLOAD_PURPOSES,
-  'batch_output',
-];
+export const FILE_PURPOSES: readonly FilePurpose[] = [...UPLOAD_PURPOSES, 'batch_output'];
 
 /** An hour to 30 days. */
 const EXPIRY_S = { least: 3600, most: 2_592_000 } as const;
@@ -100,8 +91,7 @@ const SIZE: FieldType = {
   ],
 };
 
-const name = (message: string): FieldType =>
-  textWithin(255, [value => value !== '', message]);
+const name = (message: string): FieldType => textWithin(255, [value => value !== '', message]);
 
 const PART_IDS: FieldType = {
   schema: { type: [String] },

@@ -1,6 +1,5 @@
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { END_USER } from './embedding.dto.js';
-import { isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 import {
   anyWhole,
   custom,
@@ -25,6 +24,7 @@ import {
   ServiceTierField,
   TIERS,
 } from './field.decorators.js';
+import { isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 const isStop = (value: unknown): boolean =>
   typeof value === 'string' ||
@@ -67,9 +67,7 @@ export class TextModelFields {
  * are validated here.
  */
 @PassesOn({
-  response_format: byEngine(
-    'Local models refuse schema keywords that no grammar can express.',
-  ),
+  response_format: byEngine('Local models refuse schema keywords that no grammar can express.'),
   logit_bias: byEngine(),
   top_k: byEngine('Beyond OpenAI.'),
   min_p: byEngine('Beyond OpenAI.'),
@@ -148,19 +146,13 @@ const KEPT = advice(PASSED_ON, 'Local models store no answers.');
   parallel_tool_calls: byEngine(),
   functions: meaning(PASSED_ON, 'The older form of `tools`.'),
   audio: meaning(PASSED_ON, 'Local models answer in text.'),
-  modalities: meaning(
-    PASSED_ON,
-    'Local models answer in text; `text` alone always passes.',
-  ),
+  modalities: meaning(PASSED_ON, 'Local models answer in text; `text` alone always passes.'),
   web_search_options: meaning(PASSED_ON, 'Local models do not search.'),
   reasoning_effort: byEngine(TEMPLATE),
   chat_template_kwargs: byEngine(TEMPLATE),
   verbosity: ADVICE,
   prediction: ADVICE,
-  prompt_cache_key: advice(
-    PASSED_ON,
-    'Local models find common beginnings by themselves.',
-  ),
+  prompt_cache_key: advice(PASSED_ON, 'Local models find common beginnings by themselves.'),
   safety_identifier: END_USER,
   store: KEPT,
   metadata: KEPT,
@@ -195,8 +187,7 @@ export class ChatCompletionDto extends TextGenerationFields {
   top_logprobs?: number;
 
   @Field(listOfObjects('must be a list of tools'), {
-    description:
-      'Needs a model with that capability; calls of them pass through as they are.',
+    description: 'Needs a model with that capability; calls of them pass through as they are.',
     rule: meaning(
       'tools',
       'Local models leave out what is neither function nor custom tool, with notice: `tools[7]`.',
@@ -223,8 +214,7 @@ export class CompletionDto extends TextGenerationFields {
     ),
     {
       example: 'A switchyard is',
-      description:
-        'A text, its tokens, or a list of either; at most 2048 of them times `n`.',
+      description: 'A text, its tokens, or a list of either; at most 2048 of them times `n`.',
     },
   )
   prompt!: string | readonly unknown[];

@@ -1,6 +1,5 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
-import { type IgnoredFields } from './ignored-fields.js';
 import {
   missingField,
   readObject,
@@ -20,6 +19,7 @@ import {
   optional,
   orNull,
 } from '../schema/rules.js';
+import { type IgnoredFields } from './ignored-fields.js';
 
 /** A tool as a function, which is all that models know. */
 export interface CallableTool {
@@ -61,8 +61,7 @@ export function callableTools(
 }
 
 const isNamed = ({ name, tool, namespace }: CallableTool, named: NamedTool): boolean =>
-  named.name === name ||
-  (named.name === tool.name && (named.namespace ?? namespace) === namespace);
+  named.name === name || (named.name === tool.name && (named.namespace ?? namespace) === namespace);
 
 /** The tools that a choice leaves. */
 export function usableTools(
@@ -142,7 +141,8 @@ const NAMESPACE = tool('namespace', {});
 type Callable = z.output<typeof FUNCTION> | Omit<z.output<typeof CUSTOM>, 'format'>;
 
 export type ResponseTool =
-  Callable | (z.output<typeof NAMESPACE> & { readonly tools: readonly Callable[] });
+  | Callable
+  | (z.output<typeof NAMESPACE> & { readonly tools: readonly Callable[] });
 
 const NAMED = z.object(
   { name: TOOL_NAME, namespace: optional(textUpTo(LONGEST_NAME)) },
@@ -178,10 +178,7 @@ const isCallable = (type: string): type is Callable['type'] => CALLABLE.includes
 
 /** A tool, or a choice. Many who call chat leave out the type of a function. */
 const TYPED = {
-  chat: z.looseObject(
-    { type: defaulted(textUpTo(64), 'function') },
-    'must be an object',
-  ),
+  chat: z.looseObject({ type: defaulted(textUpTo(64), 'function') }, 'must be an object'),
   response: z.looseObject({ type: textUpTo(64) }, 'must be an object'),
 };
 
@@ -266,9 +263,7 @@ class ToolReader {
     const { mode } = readObject(ALLOWED, allowed.value, allowed.path);
     // Those that are not served were left out of `tools`, too; one that is
     // demanded is refused.
-    const served = named.filter(
-      one => mode === 'required' || isCallable(one.value.type),
-    );
+    const served = named.filter(one => mode === 'required' || isCallable(one.value.type));
     return {
       type: 'allowed_tools',
       mode,

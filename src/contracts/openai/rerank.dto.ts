@@ -25,9 +25,7 @@ const isDocuments = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.length <= MOST_DOCUMENTS &&
-  value.every(
-    document => isText(document) || (isObject(document) && isText(document.text)),
-  );
+  value.every(document => isText(document) || (isObject(document) && isText(document.text)));
 
 /**
  * Fields of `POST /v1/rerank`, as Jina, Cohere, vLLM and llama.cpp have it; all
@@ -43,11 +41,7 @@ export class RerankDto {
   query!: string;
 
   @RequiredField(
-    custom(
-      { type: 'array', items: {}, maxItems: MOST_DOCUMENTS },
-      isDocuments,
-      DOCUMENTS,
-    ),
+    custom({ type: 'array', items: {}, maxItems: MOST_DOCUMENTS }, isDocuments, DOCUMENTS),
     {
       example: ['A switchyard sorts cars.', 'Bread is baked at night.'],
       description: 'Texts, or objects with a `text`.',

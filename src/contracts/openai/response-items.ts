@@ -59,18 +59,13 @@ const REFUSAL = z.object({ type: z.literal('refusal'), refusal: filled() });
 
 const texts = <const T extends string>(type: T) =>
   defaulted(
-    objectsUpTo(
-      MOST_PARTS,
-      z.object({ type: always(type), text: ANY_TEXT }, 'must be an object'),
-    ),
+    objectsUpTo(MOST_PARTS, z.object({ type: always(type), text: ANY_TEXT }, 'must be an object')),
     [],
   );
 
 const ID = textUpTo(256);
-const item = <const T extends string, F extends z.ZodRawShape>(
-  types: readonly T[],
-  fields: F,
-) => z.object({ type: z.literal(types), id: ID, ...fields });
+const item = <const T extends string, F extends z.ZodRawShape>(types: readonly T[], fields: F) =>
+  z.object({ type: z.literal(types), id: ID, ...fields });
 
 /** What the output of a call refers to. */
 const CALL = {

@@ -16,14 +16,7 @@ import {
   notServed,
   foreignFields,
 } from './field-types.js';
-import {
-  Field,
-  PassesOn,
-  Unlisted,
-  PageAfter,
-  PageLimit,
-  PageOrder,
-} from './field.decorators.js';
+import { Field, PassesOn, Unlisted, PageAfter, PageLimit, PageOrder } from './field.decorators.js';
 import { TextModelFields } from './generation.dto.js';
 
 /** Of `GET /v1/responses/{id}`. */
@@ -93,9 +86,7 @@ export class ResponseInputRequest extends TextModelFields {
         'A text, or items: messages (`input_text`, `input_image` by URL, `output_text`), `function_call`, ' +
         '`function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, and `item_reference` where ' +
         'responses are stored. Items of hosted tools are left out and reported.',
-      rule: honoured(
-        'Items that no model here reads are left out, with notice: `input[7]`.',
-      ),
+      rule: honoured('Items that no model here reads are left out, with notice: `input[7]`.'),
     },
   )
   input?: string | readonly unknown[];
@@ -129,10 +120,7 @@ export class ResponseInputRequest extends TextModelFields {
 
   @Field(
     anything({
-      oneOf: [
-        { type: 'string', enum: ['auto', 'none', 'required'] },
-        { type: 'object' },
-      ],
+      oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, { type: 'object' }],
     }),
     {
       description:
@@ -160,9 +148,7 @@ export class ResponseInputRequest extends TextModelFields {
   @Field(choiceOf(['auto', 'disabled']), {
     default: 'disabled',
     description: 'Nothing is cut: `auto` is advice.',
-    rule: honoured(
-      '`auto` is ignored, with notice: nothing of a conversation is dropped.',
-    ),
+    rule: honoured('`auto` is ignored, with notice: nothing of a conversation is dropped.'),
   })
   truncation: 'auto' | 'disabled' = 'disabled';
 }

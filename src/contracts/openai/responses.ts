@@ -9,22 +9,15 @@ import {
   orNull,
   textUpTo,
 } from '../schema/rules.js';
-import { type ResponseTool, TOOL_NAME, type ToolChoice } from './read-tools.js';
-import { type CreateResponseRequest } from './response.dto.js';
 import { type SamplingRequest, type USUAL_SAMPLING } from './generation.dto.js';
-import {
-  type ItemReference,
-  type OutputPart,
-  type ResponseItem,
-} from './response-items.js';
+import { type ResponseTool, TOOL_NAME, type ToolChoice } from './read-tools.js';
+import { type ItemReference, type OutputPart, type ResponseItem } from './response-items.js';
+import { type CreateResponseRequest } from './response.dto.js';
 
 /** `/v1/responses` in OpenAI's words, as the public Open Responses schema has them. */
 
 const FORMAT = z
-  .looseObject(
-    { type: oneOf(['text', 'json_object', 'json_schema']) },
-    'must be an object',
-  )
+  .looseObject({ type: oneOf(['text', 'json_object', 'json_schema']) }, 'must be an object')
   .pipe(
     z.discriminatedUnion('type', [
       z.object({ type: z.literal(['text', 'json_object']) }),
@@ -114,8 +107,7 @@ export interface ResponseObject extends ResponseParams, Readonly<typeof USUAL_SA
   readonly object: 'response';
   readonly created_at: number;
   readonly completed_at: number | null;
-  readonly status:
-    'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
   readonly incomplete_details: {
     readonly reason: 'max_output_tokens' | 'content_filter';
   } | null;

@@ -9,12 +9,7 @@ import {
   meaning,
   type ServiceTier,
 } from './field-types.js';
-import {
-  Field,
-  ModelNameField,
-  RequiredField,
-  ServiceTierField,
-} from './field.decorators.js';
+import { Field, ModelNameField, RequiredField, ServiceTierField } from './field.decorators.js';
 
 const SPEECH_INPUT_LIMIT = 4096;
 
@@ -35,10 +30,7 @@ export class SpeechDto {
   model!: string;
 
   @RequiredField(
-    textWithin(SPEECH_INPUT_LIMIT, [
-      isSaid,
-      'must hold something to say, not only spaces',
-    ]),
+    textWithin(SPEECH_INPUT_LIMIT, [isSaid, 'must hold something to say, not only spaces']),
     {
       example: 'The quick brown fox jumps over the lazy dog.',
       minLength: 1,
@@ -51,8 +43,7 @@ export class SpeechDto {
     { ...filledText('must be a voice name, or an object {"id": name}'), shape: idOf },
     {
       example: 'alloy',
-      description:
-        'A voice of the model, by name, in any case of letters, or as `{"id": name}`.',
+      description: 'A voice of the model, by name, in any case of letters, or as `{"id": name}`.',
       rule: honoured('In any case of letters; refused if the model has no such voice.'),
     },
   )

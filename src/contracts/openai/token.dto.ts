@@ -43,8 +43,7 @@ export class TokenizeDto {
 }
 
 const isTokens = (value: unknown): boolean =>
-  Array.isArray(value) &&
-  value.every(token => Number.isSafeInteger(token) && Number(token) >= 0);
+  Array.isArray(value) && value.every(token => Number.isSafeInteger(token) && Number(token) >= 0);
 
 /** Fields of `POST /detokenize`. */
 export class DetokenizeDto {

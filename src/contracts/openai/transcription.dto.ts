@@ -59,9 +59,7 @@ export class TranscriptionDto extends TranslationDto {
     description:
       'BCP-47, such as `en`, or a name, such as `english`; rejected if the model does not recognise it. ' +
       '`auto` has the same effect as no language.',
-    rule: honoured(
-      'A tag or an English name; refused if the model does not recognise it.',
-    ),
+    rule: honoured('A tag or an English name; refused if the model does not recognise it.'),
   })
   language?: string;
 
@@ -92,9 +90,7 @@ export class TranscriptionDto extends TranslationDto {
     description:
       'Server-sent events with `response_format` json, text or diarized_json; ignored with the others. One delta per ' +
       'segment; with diarized_json each is followed by its `transcript.text.segment`.',
-    rule: honoured(
-      'Ignored with notice where the `response_format` cannot be streamed.',
-    ),
+    rule: honoured('Ignored with notice where the `response_format` cannot be streamed.'),
   })
   stream = false;
 

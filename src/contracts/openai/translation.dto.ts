@@ -1,7 +1,4 @@
-import {
-  TRANSCRIPT_FORMATS,
-  type TranscriptFormat,
-} from '../formats/transcript-body.js';
+import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
 import {
   anything,
   choiceOf,
@@ -45,11 +42,7 @@ export class TranslationDto {
 
   @Field(choiceOf(TRANSCRIPT_FORMATS), {
     default: 'json',
-    rule: meaning(
-      'diarize',
-      '`diarized_json` alone needs the capability.',
-      'diarized_json',
-    ),
+    rule: meaning('diarize', '`diarized_json` alone needs the capability.', 'diarized_json'),
   })
   response_format: TranscriptFormat = 'json';
 

@@ -1,9 +1,9 @@
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { z } from 'zod';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { isErrorCode } from '../errors/error-registry.js';
-import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { type CallExecution } from '../grpc/call.codec.js';
-import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 
 /**
  * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token
@@ -88,18 +88,12 @@ interface JobTranscript extends Omit<Transcript, 'logprobs'> {
   }[];
 }
 
-export const encodeJobTranscript = ({
-  logprobs,
-  ...transcript
-}: Transcript): JobTranscript => ({
+export const encodeJobTranscript = ({ logprobs, ...transcript }: Transcript): JobTranscript => ({
   ...transcript,
   logprobs: logprobs?.map(({ bytes, ...rest }) => ({ ...rest, bytes: [...bytes] })),
 });
 
-export const decodeJobTranscript = ({
-  logprobs,
-  ...transcript
-}: JobTranscript): Transcript => ({
+export const decodeJobTranscript = ({ logprobs, ...transcript }: JobTranscript): Transcript => ({
   ...transcript,
   logprobs: logprobs?.map(({ bytes, ...rest }) => ({
     ...rest,

@@ -76,16 +76,8 @@ describe('readQueueJob', () => {
   });
 
   it.each([
-    [
-      'speech',
-      { text: 'hi', voice: 'amy' },
-      { text: 'hi', voice: 'amy', speed: 1, format: 'mp3' },
-    ],
-    [
-      'embedding',
-      { body: '{"input":"a"}', inputs: 1 },
-      { body: '{"input":"a"}', inputs: 1 },
-    ],
+    ['speech', { text: 'hi', voice: 'amy' }, { text: 'hi', voice: 'amy', speed: 1, format: 'mp3' }],
+    ['embedding', { body: '{"input":"a"}', inputs: 1 }, { body: '{"input":"a"}', inputs: 1 }],
     [
       'embedding',
       { body: '{}', inputs: 1, form: 'rerank' },
@@ -120,29 +112,17 @@ describe('readQueueJob', () => {
       { ...smallest, model: 'beta' },
       '`data.model` must be alpha, the model of this queue; got "beta".',
     ],
-    [
-      { ...smallest, priority: 0 },
-      '`data.priority` must be one of realtime, batch; got 0.',
-    ],
+    [{ ...smallest, priority: 0 }, '`data.priority` must be one of realtime, batch; got 0.'],
     [{ v: 1, kind: 'transcription' }, '`data.audio` is required.'],
-    [
-      { ...smallest, audio: {} },
-      '`data.audio` must have exactly one of blob and url; got {}.',
-    ],
-    [
-      { ...smallest, audio: 'UklGRg==' },
-      '`data.audio` must be an object; got "UklGRg==".',
-    ],
+    [{ ...smallest, audio: {} }, '`data.audio` must have exactly one of blob and url; got {}.'],
+    [{ ...smallest, audio: 'UklGRg==' }, '`data.audio` must be an object; got "UklGRg==".'],
     [{ ...smallest, sound: 1 }, 'Unknown parameter: `data.sound`.'],
     [{ ...smallest, options: { beam: 5 } }, 'Unknown parameter: `data.options.beam`.'],
     [
       { ...smallest, options: { hotWords: [1] } },
       '`data.options.hotWords` must be a list of strings; got [1].',
     ],
-    [
-      { v: 1, kind: 'speech', options: { text: 'hi' } },
-      '`data.options.voice` is required.',
-    ],
+    [{ v: 1, kind: 'speech', options: { text: 'hi' } }, '`data.options.voice` is required.'],
     [{ ...smallest, callback: {} }, '`data.callback.url` is required.'],
   ])('says what is wrong with %j', (data, message) => {
     expect(problem(data)).toBe(message);

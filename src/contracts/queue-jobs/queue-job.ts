@@ -1,5 +1,6 @@
-import { z } from 'zod';
 import { isObject } from '@switchyard/engine-api/is-object.js';
+import { z } from 'zod';
+import { SPEECH_FORMATS } from '../formats/speech.js';
 import { readObject, wrongField } from '../schema/field-problems.js';
 import {
   checked,
@@ -13,7 +14,6 @@ import {
   textUpTo,
   wholeNumberFrom,
 } from '../schema/rules.js';
-import { SPEECH_FORMATS } from '../formats/speech.js';
 
 /**
  * What a job asks for. Text generation and live streams need a connection and are never
@@ -50,18 +50,15 @@ const AUDIO = objectOf({ blob: optional(BLOB), url: optional(textUpTo(8192)) })
     ({ blob, url }) => (blob === undefined) !== (url === undefined),
     'must have exactly one of blob and url',
   )
-  .transform(
-    ({ blob, url = '' }): { readonly blob: string } | { readonly url: string } =>
-      blob === undefined ? { url } : { blob },
+  .transform(({ blob, url = '' }): { readonly blob: string } | { readonly url: string } =>
+    blob === undefined ? { url } : { blob },
   );
 
 /**
  * What a job of any kind has besides its options. Absent fields have the
  * default named here.
  */
-const fieldsOf = <const K extends (typeof QUEUE_JOB_KINDS)[number]>(
-  kinds: readonly K[],
-) => ({
+const fieldsOf = <const K extends (typeof QUEUE_JOB_KINDS)[number]>(kinds: readonly K[]) => ({
   v: oneOf([1]),
   kind: oneOf(kinds),
   // Canonical model id. Default: the one of the queue; no other is allowed.
@@ -94,10 +91,7 @@ const CHUNKING = objectOf({
 
 const TRANSCRIPTION_OPTIONS = objectOf({
   // Of `knownSpeakers`, an audio file of that voice alone.
-  knownSpeakers: defaulted(
-    objectsUpTo(16, objectOf({ name: textUpTo(1024), blob: BLOB })),
-    [],
-  ),
+  knownSpeakers: defaulted(objectsUpTo(16, objectOf({ name: textUpTo(1024), blob: BLOB })), []),
   chunking: optional(CHUNKING),
   // As the client named it: a container hint for the decoder, never a path.
   filename: defaulted(textUpTo(4096), 'audio'),
@@ -143,8 +137,7 @@ const EMBEDDING_OPTIONS = objectOf({
   form: optional(oneOf(['rerank'])),
 });
 
-const given = <S extends z.ZodType>(options: S) =>
-  z.preprocess(value => value ?? {}, options);
+const given = <S extends z.ZodType>(options: S) => z.preprocess(value => value ?? {}, options);
 
 const TRANSCRIPTION = z.compile(
   objectOf({
@@ -153,9 +146,7 @@ const TRANSCRIPTION = z.compile(
     options: given(TRANSCRIPTION_OPTIONS),
   }),
 );
-const SPEECH = z.compile(
-  objectOf({ ...fieldsOf(['speech']), options: given(SPEECH_OPTIONS) }),
-);
+const SPEECH = z.compile(objectOf({ ...fieldsOf(['speech']), options: given(SPEECH_OPTIONS) }));
 const EMBEDDING = z.compile(
   objectOf({ ...fieldsOf(['embedding']), options: given(EMBEDDING_OPTIONS) }),
 );
@@ -167,10 +158,7 @@ const BY_KIND = {
 };
 
 /** Of a job whose kind is none of these. */
-const HEAD = z.looseObject(
-  { v: oneOf([1]), kind: oneOf(QUEUE_JOB_KINDS) },
-  'must be an object',
-);
+const HEAD = z.looseObject({ v: oneOf([1]), kind: oneOf(QUEUE_JOB_KINDS) }, 'must be an object');
 
 type Placed<Job> = Job & {
   readonly id: string;
@@ -208,17 +196,11 @@ export function readQueueJob(
   },
 ): QueueJob {
   const kind = isObject(data) ? String(data.kind) : '';
-  const schema = Object.hasOwn(BY_KIND, kind)
-    ? BY_KIND[kind as keyof typeof BY_KIND]
-    : HEAD;
+  const schema = Object.hasOwn(BY_KIND, kind) ? BY_KIND[kind as keyof typeof BY_KIND] : HEAD;
   const job = readObject<z.ZodType>(schema, data, 'data') as QueueJob;
   const { id = place.jobId, model = place.model, acceptedMs = place.timestamp } = job;
   if (model !== place.model) {
-    throw wrongField(
-      'data.model',
-      model,
-      `must be ${place.model}, the model of this queue`,
-    );
+    throw wrongField('data.model', model, `must be ${place.model}, the model of this queue`);
   }
   return { ...job, id, model, acceptedMs };
 }

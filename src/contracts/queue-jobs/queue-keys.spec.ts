@@ -24,8 +24,7 @@ describe('QueueKeys', () => {
 
   it('keeps the same request id of two tenants apart', () => {
     expect(
-      new Set([keys.job('r', 'acme'), keys.job('r', 'other'), keys.job('r', undefined)])
-        .size,
+      new Set([keys.job('r', 'acme'), keys.job('r', 'other'), keys.job('r', undefined)]).size,
     ).toBe(3);
     expect(keys.job('r', 'acme')).toBe(keys.job('r', 'acme'));
   });

@@ -134,7 +134,4 @@ const OPEN = 'open';
 
 /** One to one, without characters that BullMQ or a key does not allow. */
 const spelled = (text: string): string =>
-  text.replaceAll(
-    /[^A-Za-z0-9._-]/g,
-    found => `~${(found.codePointAt(0) ?? 0).toString(16)}~`,
-  );
+  text.replaceAll(/[^A-Za-z0-9._-]/g, found => `~${(found.codePointAt(0) ?? 0).toString(16)}~`);

@@ -1,6 +1,6 @@
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { z } from 'zod';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type WorkerHealthReport } from '../grpc/health.codec.js';
 
 const PIECE_HEAD = z.object({
@@ -93,8 +93,7 @@ const STOP_NOTE = z.object({
 export type StopNote = z.output<typeof STOP_NOTE>;
 
 /** Undefined: the JSON is not a `StopNote`. */
-export const readStopNote = (json: string): StopNote | undefined =>
-  read(STOP_NOTE, json);
+export const readStopNote = (json: string): StopNote | undefined => read(STOP_NOTE, json);
 
 /** Its worker is of this version: what it says of its health is not checked. */
 const ANNOUNCEMENT = z.looseObject({
@@ -106,9 +105,7 @@ const ANNOUNCEMENT = z.looseObject({
 
 /** Undefined: the JSON is not an announcement of version 1. */
 export const readAnnouncement = (json: string | null): WorkerAnnouncement | undefined =>
-  json === null
-    ? undefined
-    : (read(ANNOUNCEMENT, json) as WorkerAnnouncement | undefined);
+  json === null ? undefined : (read(ANNOUNCEMENT, json) as WorkerAnnouncement | undefined);
 
 function read<S extends z.ZodType>(schema: S, json: string): z.output<S> | undefined {
   try {

@@ -17,9 +17,7 @@ export const ENCODINGS = {
 /** Speech leaves as the synthesisers make it. @throws DomainError for any other format */
 export function requirePcm24(format: AudioFormat | undefined, param: string): void {
   if (!format || (format.encoding === 'pcm16' && format.sampleRate === 24_000)) return;
-  throw new DomainError(
-    'unsupported_parameter',
-    'Speech is sent as audio/pcm at 24000 Hz only.',
-    { param },
-  );
+  throw new DomainError('unsupported_parameter', 'Speech is sent as audio/pcm at 24000 Hz only.', {
+    param,
+  });
 }

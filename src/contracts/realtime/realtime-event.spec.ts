@@ -2,9 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type ClientEvent, openEnvelope, readClientEvent } from './realtime-event.js';
 
 const read = (event: unknown): ClientEvent =>
-  readClientEvent(
-    openEnvelope(typeof event === 'string' ? event : JSON.stringify(event)),
-  );
+  readClientEvent(openEnvelope(typeof event === 'string' ? event : JSON.stringify(event)));
 const said = (text: string, more: object = {}) => ({
   type: 'message',
   role: 'user',
@@ -29,18 +27,12 @@ describe('events of a client', () => {
       { type: 'input_audio_buffer.append', audio: Buffer.alloc(0) },
     ],
     [{ type: 'input_audio_buffer.commit' }, { type: 'input_audio_buffer.commit' }],
-    [
-      { type: 'input_audio_buffer.clear', event_id: 'x' },
-      { type: 'input_audio_buffer.clear' },
-    ],
+    [{ type: 'input_audio_buffer.clear', event_id: 'x' }, { type: 'input_audio_buffer.clear' }],
     [
       create(said('hi', { id: 'mine' })),
       { type: 'conversation.item.create', id: 'mine', text: 'hi' },
     ],
-    [
-      { type: 'response.create' },
-      { type: 'response.create', speech: { metadata: null } },
-    ],
+    [{ type: 'response.create' }, { type: 'response.create', speech: { metadata: null } }],
     [
       respond({
         input: [said('one'), said('two')],
@@ -79,32 +71,20 @@ describe('events of a client', () => {
     [{ type: 'conversation.item.truncate' }, 'invalid_value', 'type'],
     [{ type: 'session.update' }, 'missing_required_parameter', 'session'],
     [{ type: 'input_audio_buffer.commit', now: true }, 'unknown_parameter', 'now'],
-    [
-      { type: 'input_audio_buffer.commit', ['__proto__x']: 1 },
-      'unknown_parameter',
-      '__proto__x',
-    ],
+    [{ type: 'input_audio_buffer.commit', ['__proto__x']: 1 }, 'unknown_parameter', '__proto__x'],
     [{ type: 'input_audio_buffer.append' }, 'missing_required_parameter', 'audio'],
     [{ type: 'input_audio_buffer.append', audio: 'AQI' }, 'invalid_value', 'audio'],
     [{ type: 'input_audio_buffer.append', audio: 'A_-=' }, 'invalid_value', 'audio'],
     [create({}), 'missing_required_parameter', 'item.content'],
     [create(said('x'.repeat(4097))), 'invalid_value', 'item.content[0].text'],
-    [
-      create({ content: [{ type: 'input_audio' }] }),
-      'invalid_value',
-      'item.content[0].type',
-    ],
+    [create({ content: [{ type: 'input_audio' }] }), 'invalid_value', 'item.content[0].type'],
     [create(said('x', { role: 'robot' })), 'invalid_value', 'item.role'],
     [
       { ...create(said('x')), previous_item_id: 'item_1' },
       'unsupported_parameter',
       'previous_item_id',
     ],
-    [
-      respond({ instructions: 'sing' }),
-      'unsupported_parameter',
-      'response.instructions',
-    ],
+    [respond({ instructions: 'sing' }), 'unsupported_parameter', 'response.instructions'],
     [
       respond({ output_modalities: ['text'] }),
       'unsupported_parameter',
@@ -131,8 +111,6 @@ describe('events of a client', () => {
   it('are named by their own id in what is said about them, unless it is no short text', () => {
     expect(openEnvelope('{"event_id":"mine"}').eventId).toBe('mine');
     expect(openEnvelope('{"event_id":7}').eventId).toBeUndefined();
-    expect(
-      openEnvelope(JSON.stringify({ event_id: 'x'.repeat(513) })).eventId,
-    ).toBeUndefined();
+    expect(openEnvelope(JSON.stringify({ event_id: 'x'.repeat(513) })).eventId).toBeUndefined();
   });
 });

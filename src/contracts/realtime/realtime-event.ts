@@ -1,9 +1,8 @@
+import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { type z } from 'zod';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { errorDefinition } from '../errors/error-registry.js';
-import { type Dialect } from './session-view.js';
-import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { type z } from 'zod';
 import { IgnoredFields } from '../openai/ignored-fields.js';
 import {
   invalidField,
@@ -15,6 +14,7 @@ import {
 import { OBJECT, objectOf } from '../schema/rules.js';
 import { requirePcm24 } from './audio-format.js';
 import { EVENT_FIELDS, GIVEN, NO_CHAT, objectWith } from './session-fields.js';
+import { type Dialect } from './session-view.js';
 
 /** What events of the client are read by, besides their type and id. */
 const EVENTS = {
@@ -101,11 +101,7 @@ export function readClientEvent(
     case 'response.cancel':
       return { type, responseId: readObject(EVENTS.cancel, fields).response_id };
     default:
-      throw wrongField(
-        'type',
-        type,
-        'must be a client event that transcription sessions take',
-      );
+      throw wrongField('type', type, 'must be a client event that transcription sessions take');
   }
 }
 
@@ -137,8 +133,7 @@ function speechOf(
   requirePcm24(audio?.output?.format, 'response.audio.output.format.type');
   requirePcm24(response.output_audio_format, 'response.output_audio_format');
   ignored.settle(EVENT_FIELDS['response.create: response'], response, 'response');
-  const name =
-    response.output_modalities === undefined ? 'modalities' : 'output_modalities';
+  const name = response.output_modalities === undefined ? 'modalities' : 'output_modalities';
   const modalities = response[name];
   if (Array.isArray(modalities) && !modalities.includes('audio'))
     throw unsupportedField(`response.${name}`, NO_CHAT);
@@ -178,10 +173,7 @@ const OLDER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The event as `dialect` spells it; undefined when it has no such event. */
-export function inDialect(
-  event: ServerEvent,
-  dialect: Dialect,
-): ServerEvent | undefined {
+export function inDialect(event: ServerEvent, dialect: Dialect): ServerEvent | undefined {
   if (dialect === 'ga') return event;
   if (event.type === 'conversation.item.done') return undefined;
   const type = OLDER_NAMES[event.type];
@@ -220,10 +212,7 @@ export const ignoredWarning = (paths: readonly string[]): ServerEvent => ({
 });
 
 /** Speech of the user as an item of the conversation. */
-export const userItem = (
-  id: string,
-  transcript: string | null,
-): Record<string, unknown> => ({
+export const userItem = (id: string, transcript: string | null): Record<string, unknown> => ({
   id,
   object: 'realtime.item',
   type: 'message',

@@ -2,18 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { IgnoredFields } from '../openai/ignored-fields.js';
 import { defaultSession, readOlderSession, readSession } from './session-config.js';
 
-const CHAT_PATHS = [
-  'session.tracing',
-  'session.truncation',
-  'session.max_output_tokens',
-];
+const CHAT_PATHS = ['session.tracing', 'session.truncation', 'session.max_output_tokens'];
 const BASE = defaultSession('whisper-1');
 const ga = (session: object) => readSession({ type: 'transcription', ...session }, BASE);
 const input = (fields: object) => ga({ audio: { input: fields } });
 const output = (fields: object) => ga({ audio: { output: fields } });
 const older = (session: object) => readOlderSession(session, BASE);
-const refusal = (code: string, param: string) =>
-  expect.objectContaining({ code, param });
+const refusal = (code: string, param: string) => expect.objectContaining({ code, param });
 
 describe('settings of a session, GA', () => {
   it('keep their value when they are not named', () => {
@@ -41,11 +36,7 @@ describe('settings of a session, GA', () => {
       input({ format: { type: 'audio/pcm', rate: 8000 } }),
       { format: { encoding: 'pcm16', sampleRate: 8000 } },
     ],
-    [
-      'PCM without a rate',
-      input({ format: { type: 'audio/pcm' } }),
-      { format: BASE.format },
-    ],
+    ['PCM without a rate', input({ format: { type: 'audio/pcm' } }), { format: BASE.format }],
     [
       'G.711, 8 kHz by itself',
       input({ format: { type: 'audio/pcma' } }),
@@ -57,11 +48,7 @@ describe('settings of a session, GA', () => {
       input({ turn_detection: { type: 'server_vad', silence_duration_ms: 200 } }),
       { turnDetection: { ...BASE.turnDetection, silenceDurationMs: 200 } },
     ],
-    [
-      'voice by name',
-      output({ voice: 'nova', speed: 1.5 }),
-      { voice: 'nova', speed: 1.5 },
-    ],
+    ['voice by name', output({ voice: 'nova', speed: 1.5 }), { voice: 'nova', speed: 1.5 }],
     ['voice by id', output({ voice: { id: 'slt' } }), { voice: 'slt' }],
     ['what asks for nothing', ga({ instructions: '', tools: [], include: null }), {}],
     ['modalities', ga({ output_modalities: ['text', 'audio'] }), {}],
@@ -74,32 +61,16 @@ describe('settings of a session, GA', () => {
     [() => readSession({}, BASE), 'missing_required_parameter', 'session.type'],
     [() => ga({ type: 'chat' }), 'invalid_value', 'session.type'],
     [() => ga({ colour: 'red' }), 'unknown_parameter', 'session.colour'],
-    [
-      () => ga({ instructions: 'be nice' }),
-      'unsupported_parameter',
-      'session.instructions',
-    ],
-    [
-      () => ga({ include: ['item.logprobs'] }),
-      'unsupported_parameter',
-      'session.include',
-    ],
+    [() => ga({ instructions: 'be nice' }), 'unsupported_parameter', 'session.instructions'],
+    [() => ga({ include: ['item.logprobs'] }), 'unsupported_parameter', 'session.include'],
     [
       () => input({ transcription: { keywords: ['x'] } }),
       'unsupported_parameter',
       'session.audio.input.transcription.keywords',
     ],
-    [
-      () => ga({ output_modalities: 'audio' }),
-      'invalid_value',
-      'session.output_modalities',
-    ],
+    [() => ga({ output_modalities: 'audio' }), 'invalid_value', 'session.output_modalities'],
     [() => ga({ model: 'm'.repeat(257) }), 'invalid_value', 'session.model'],
-    [
-      () => ga({ audio: { microphone: {} } }),
-      'unknown_parameter',
-      'session.audio.microphone',
-    ],
+    [() => ga({ audio: { microphone: {} } }), 'unknown_parameter', 'session.audio.microphone'],
     [
       () => input({ format: { type: 'audio/opus' } }),
       'invalid_value',
@@ -174,25 +145,17 @@ describe('settings of a session, GA', () => {
     ],
     [
       { audio: { input: { transcription: { delay: 'low', keywords: ['Ada'] } } } },
-      [
-        'session.audio.input.transcription.delay',
-        'session.audio.input.transcription.keywords',
-      ],
+      ['session.audio.input.transcription.delay', 'session.audio.input.transcription.keywords'],
     ],
     [
       {
         audio: { input: { turn_detection: { type: 'semantic_vad', eagerness: 'low' } } },
       },
-      [
-        'session.audio.input.turn_detection.type',
-        'session.audio.input.turn_detection.eagerness',
-      ],
+      ['session.audio.input.turn_detection.type', 'session.audio.input.turn_detection.eagerness'],
     ],
   ])('%j is accepted, and every field without effect is named', (session, paths) => {
     const ignored = new IgnoredFields();
-    expect(readSession({ type: 'transcription', ...session }, BASE, ignored)).toEqual(
-      BASE,
-    );
+    expect(readSession({ type: 'transcription', ...session }, BASE, ignored)).toEqual(BASE);
     expect(ignored.paths).toEqual(paths);
     expect(() =>
       readSession({ type: 'transcription', ...session }, BASE, new IgnoredFields(true)),

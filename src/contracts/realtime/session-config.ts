@@ -3,12 +3,7 @@ import { wantedLanguage } from '../formats/language-name.js';
 import { IgnoredFields } from '../openai/ignored-fields.js';
 import { pathText, readObject, unsupportedField } from '../schema/field-problems.js';
 import { type AudioFormat, requirePcm24 } from './audio-format.js';
-import {
-  NO_CHAT,
-  objectWith,
-  OLDER_SESSION_FIELDS,
-  SESSION_FIELDS,
-} from './session-fields.js';
+import { NO_CHAT, objectWith, OLDER_SESSION_FIELDS, SESSION_FIELDS } from './session-fields.js';
 
 const SESSION = objectWith(SESSION_FIELDS.session);
 
@@ -80,12 +75,7 @@ export function readSession(
   const next = {
     ...base,
     ...transcriptionOf(input?.transcription, base, ignored, `${path}.transcription`),
-    turnDetection: turnsOf(
-      input?.turn_detection,
-      base,
-      ignored,
-      `${path}.turn_detection`,
-    ),
+    turnDetection: turnsOf(input?.turn_detection, base, ignored, `${path}.turn_detection`),
     format: input?.format ?? current.format,
     voice: output?.voice ?? current.voice,
     speed: output?.speed ?? current.speed,
@@ -139,15 +129,10 @@ function transcriptionOf(
   path: string,
 ) {
   const { model, language, languages, prompt } = fields;
-  ignored.settle(
-    OLDER_SESSION_FIELDS['session.input_audio_transcription'],
-    fields,
-    path,
-  );
+  ignored.settle(OLDER_SESSION_FIELDS['session.input_audio_transcription'], fields, path);
   return {
     model: model ?? current.model,
-    language:
-      language === undefined ? current.language : (wantedLanguage(language) ?? ''),
+    language: language === undefined ? current.language : (wantedLanguage(language) ?? ''),
     prompt: prompt ?? current.prompt,
     ...(languages && { languages }),
   };
@@ -167,8 +152,7 @@ function turnsOf(
   // Transcription sessions have no responses, at OpenAI either; another session would
   // wait for one.
   const responds = `${path}.create_response`;
-  if (fields.create_response && type === 'realtime')
-    throw unsupportedField(responds, NO_CHAT);
+  if (fields.create_response && type === 'realtime') throw unsupportedField(responds, NO_CHAT);
   if (fields.create_response) ignored.ignore(responds, NO_CHAT);
   ignored.settle(OLDER_SESSION_FIELDS['session.turn_detection'], fields, path);
   return changedTurns(current, fields);

@@ -28,8 +28,7 @@ import { type AudioFormat, ENCODINGS } from './audio-format.js';
 
 const NO_LOGPROBS = 'live streams have no log probabilities';
 const NO_NOISE_REDUCTION = 'audio is recognised as it comes';
-export const NO_CHAT =
-  'no language model answers here; responses speak the text they are given';
+export const NO_CHAT = 'no language model answers here; responses speak the text they are given';
 const NOT_LIVE = 'live streams do not take it';
 const NOT_ONE = 'turns are detected by `server_vad`, which has no such setting';
 
@@ -128,10 +127,7 @@ const PCM_RATES = [8000, 16_000, 24_000, 48_000] as const;
 
 /** `{type: "audio/pcm", rate: 24000}`. */
 const AUDIO_FORMAT = objectOf({
-  type: defaulted(
-    oneOf(Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[]),
-    'audio/pcm',
-  ),
+  type: defaulted(oneOf(Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[]), 'audio/pcm'),
   rate: optional(ANYTHING),
 }).transform(({ type, rate }, context): AudioFormat => {
   const encoding = ENCODINGS[type];
@@ -147,17 +143,15 @@ const AUDIO_FORMAT = objectOf({
 });
 
 /** `"pcm16"`, which is 24 kHz, or G.711. */
-const OLDER_AUDIO_FORMAT = oneOf(Object.values(ENCODINGS)).transform(
-  (encoding): AudioFormat => ({
-    encoding,
-    sampleRate: encoding === 'pcm16' ? 24_000 : 8000,
-  }),
-);
+const OLDER_AUDIO_FORMAT = oneOf(Object.values(ENCODINGS)).transform((encoding): AudioFormat => ({
+  encoding,
+  sampleRate: encoding === 'pcm16' ? 24_000 : 8000,
+}));
 
 /** By name or as `{id}`. */
-const VOICE = textOr(
-  objectOf({ id: optional(textUpTo(128)) }).transform(({ id }) => id),
-).pipe(optional(textUpTo(128)));
+const VOICE = textOr(objectOf({ id: optional(textUpTo(128)) }).transform(({ id }) => id)).pipe(
+  optional(textUpTo(128)),
+);
 const SPEED = numberFrom(0.25, 1.5);
 /** Only what is done anyway may be asked for. */
 const MODALITIES = checked(
@@ -264,11 +258,8 @@ const MESSAGE = {
   status: optional(ANYTHING),
   content: objectsUpTo(100, PART).min(1, REQUIRED),
 };
-const textOf = ({
-  content,
-}: {
-  readonly content: readonly { text: string }[];
-}): string => content.map(({ text }) => text).join('\n');
+const textOf = ({ content }: { readonly content: readonly { text: string }[] }): string =>
+  content.map(({ text }) => text).join('\n');
 
 const ITEM = objectOf({ ...MESSAGE, id: optional(textUpTo(64)) }).transform(item => ({
   id: item.id,
@@ -286,9 +277,7 @@ const RESPONSE = {
   input: acts(SPOKEN),
   audio: acts(
     objectOf({
-      output: optional(
-        objectOf({ format: optional(AUDIO_FORMAT), voice: optional(VOICE) }),
-      ),
+      output: optional(objectOf({ format: optional(AUDIO_FORMAT), voice: optional(VOICE) })),
     }),
   ),
   voice: acts(VOICE),
@@ -324,9 +313,7 @@ export const EVENT_FIELDS = {
 
 /** Query of `GET /v1/realtime`. */
 export const REALTIME_QUERY = {
-  model: honoured(
-    'Absent: the model of the client secret, or `realtime.transcription_model`.',
-  ),
+  model: honoured('Absent: the model of the client secret, or `realtime.transcription_model`.'),
   intent: honoured('`transcription`, with or without `model`.'),
   session_id: honoured('Ours: resumes a session.'),
   session_secret: honoured('Ours: with `session_id`.'),
@@ -343,7 +330,5 @@ const LIFETIME = objectOf({
 /** Body of `POST /v1/realtime/client_secrets`. */
 export const CLIENT_SECRET_FIELDS = {
   expires_after: acts(LIFETIME),
-  session: honoured(
-    'As in `session.update`; ignored fields are named in `x-switchyard-ignored`.',
-  ),
+  session: honoured('As in `session.update`; ignored fields are named in `x-switchyard-ignored`.'),
 } as const satisfies FieldRules;

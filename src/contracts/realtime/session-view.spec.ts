@@ -18,10 +18,7 @@ describe('a session as it is shown', () => {
   it('can be sent back as an update that changes nothing, in either dialect', () => {
     const ga = sessionView(CONFIG, FACTS, 'ga');
     expect(
-      readSession(
-        { type: ga.type, audio: ga.audio, include: ga.include },
-        defaultSession('other'),
-      ),
+      readSession({ type: ga.type, audio: ga.audio, include: ga.include }, defaultSession('other')),
     ).toEqual(CONFIG);
     const {
       id: _id,
@@ -54,10 +51,7 @@ describe('server events', () => {
   });
 
   it('of errors name field and event, and when to try again where that helps', () => {
-    const wrong = errorEvent(
-      new DomainError('invalid_value', 'No.', { param: 'x' }),
-      'mine',
-    );
+    const wrong = errorEvent(new DomainError('invalid_value', 'No.', { param: 'x' }), 'mine');
     expect(wrong.error).toEqual({
       ...{
         type: 'invalid_request_error',
@@ -67,9 +61,7 @@ describe('server events', () => {
         event_id: 'mine',
       },
     });
-    const full = errorEvent(
-      new DomainError('queue_full', 'Full.', { retryAfterMs: 1234.5 }),
-    );
+    const full = errorEvent(new DomainError('queue_full', 'Full.', { retryAfterMs: 1234.5 }));
     expect(full.error).toMatchObject({
       param: null,
       event_id: null,

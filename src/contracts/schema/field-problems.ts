@@ -1,6 +1,6 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { type z } from 'zod';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
+import { type z } from 'zod';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { REQUIRED } from './rules.js';
 
@@ -14,21 +14,13 @@ const SHOWN_CHARACTERS = 80;
  * @throws DomainError `invalid_value`, `missing_required_parameter`,
  *   `unknown_parameter` or `unsupported_parameter` for its first problem
  */
-export function readObject<S extends z.ZodType>(
-  schema: S,
-  value: unknown,
-  path = '',
-): z.output<S> {
+export function readObject<S extends z.ZodType>(schema: S, value: unknown, path = ''): z.output<S> {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data;
   throw fieldError(error.issues[0]!, value, path);
 }
 
-function fieldError(
-  issue: z.core.$ZodIssue,
-  object: unknown,
-  prefix: string,
-): DomainError {
+function fieldError(issue: z.core.$ZodIssue, object: unknown, prefix: string): DomainError {
   const path = issue.path as FieldPath;
   if (issue.code === 'unrecognized_keys') {
     const param = pathText([...path, issue.keys[0]!.slice(0, LONGEST_NAME)], prefix);
@@ -66,8 +58,7 @@ export const invalidField = (param: string, message: string): DomainError =>
 export function wrongField(param: string, value: unknown, rule: string): DomainError {
   const what = param === '' ? 'What was sent' : `\`${param}\``;
   const text = JSON.stringify(value) ?? 'nothing';
-  const shown =
-    text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+  const shown = text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
   return new DomainError('invalid_value', `${what} ${rule}; got ${shown}.`, { param });
 }
 
@@ -114,9 +105,7 @@ export function readFields<S extends z.ZodType>(
  */
 function insideUnion(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   const inside =
-    issue.code === 'invalid_union'
-      ? issue.errors.flat().filter(({ path }) => path.length > 0)
-      : [];
+    issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length > 0) : [];
   if (inside.length === 0) return [issue];
   return inside.map(one => ({ ...one, path: [...issue.path, ...one.path] }));
 }
@@ -138,9 +127,7 @@ function problemsOf(issue: z.core.$ZodIssue, object: unknown): FieldProblem[] {
   if (value == null && typeof path.at(-1) === 'string')
     return [{ path, message: `is missing; ${message}` }];
   const choices =
-    issue.code === 'invalid_value' && message.startsWith('must')
-      ? issue.values.map(String)
-      : [];
+    issue.code === 'invalid_value' && message.startsWith('must') ? issue.values.map(String) : [];
   return [
     {
       path,
@@ -161,8 +148,7 @@ const valueAt = (object: unknown, path: FieldPath) =>
 /** A misspelt name comes before its object's other problems, which may follow from it. */
 function byName(a: FieldProblem, b: FieldProblem): number {
   const depth = a.path.findIndex((key, at) => b.path[at] !== key);
-  const rank = ({ path, unknown }: FieldProblem) =>
-    unknown && path.length === depth + 1 ? 0 : 1;
+  const rank = ({ path, unknown }: FieldProblem) => (unknown && path.length === depth + 1 ? 0 : 1);
   return rank(a) - rank(b);
 }
 

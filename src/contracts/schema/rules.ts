@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
+import { z } from 'zod';
 
 /**
  * Parts of zod schemas for untrusted objects. A schema's description is what it allows
@@ -27,9 +27,7 @@ export const TEXT = rule('text, not empty', error => z.string(error).min(1, erro
 export const FLAG = rule('true or false', error => z.boolean(error));
 
 export const numberFrom = (min: number, max: number) =>
-  rule(`a number from ${min} to ${max}`, error =>
-    z.number(error).min(min, error).max(max, error),
-  );
+  rule(`a number from ${min} to ${max}`, error => z.number(error).min(min, error).max(max, error));
 
 /** @param unit such as `ms` */
 export const wholeNumberFrom = (min: number, max: number, unit = '') =>
@@ -94,11 +92,8 @@ export function objectsUpTo<S extends z.ZodType>(most: number, item: S) {
 }
 
 /** A value that a function checks. */
-export const checked = <T>(
-  accepts: (value: unknown) => boolean,
-  allowed: string,
-  json?: Fields,
-) => rule(allowed, error => z.custom<T>(accepts, { error, abort: false }), json);
+export const checked = <T>(accepts: (value: unknown) => boolean, allowed: string, json?: Fields) =>
+  rule(allowed, error => z.custom<T>(accepts, { error, abort: false }), json);
 
 /** An object whose names are not fixed. Its problems are told of it as a whole. */
 export const mapOf = <S extends z.ZodType>(
@@ -130,8 +125,7 @@ export const defaulted = <S extends z.ZodType>(schema: S, fallback: z.output<S>)
   schema.nullish().transform(value => value ?? fallback);
 
 /** Absent and `null` are `null`. */
-export const orNull = <S extends z.ZodType>(schema: S) =>
-  defaulted(schema.nullable(), null);
+export const orNull = <S extends z.ZodType>(schema: S) => defaulted(schema.nullable(), null);
 
 /** Whatever is given, it is this. */
 export const always = <const V>(value: V) =>
@@ -152,10 +146,7 @@ export const unserved = (why: string) =>
     .transform(() => undefined);
 
 export const asksForNothing = (value: unknown): boolean =>
-  value == null ||
-  value === '' ||
-  value === false ||
-  (Array.isArray(value) && value.length === 0);
+  value == null || value === '' || value === false || (Array.isArray(value) && value.length === 0);
 
 /** An object without other fields; the issue of others names those that it may have. */
 export function objectOf<F extends z.ZodRawShape>(fields: F, allowed = 'an object') {

@@ -47,9 +47,7 @@ export class AsrQueryDto extends DetectLanguageQueryDto {
 
   @Field(language(), {
     description: 'A tag or an English name; absent: the model detects it.',
-    rule: honoured(
-      'A tag or an English name; refused if the model does not recognise it.',
-    ),
+    rule: honoured('A tag or an English name; refused if the model does not recognise it.'),
   })
   language?: string;
 

@@ -18,8 +18,7 @@ const waiting = (count: number, lastMs = 0) => ({
   lastEnqueuedAtMs: lastMs,
 });
 
-const go = (count: number, reason: string) =>
-  ({ go: true, count, reason }) as WindowDecision;
+const go = (count: number, reason: string) => ({ go: true, count, reason }) as WindowDecision;
 const wait = (wakeAtMs: number): WindowDecision => ({ go: false, wakeAtMs });
 
 describe('BatchWindow, idle device', () => {
@@ -56,9 +55,7 @@ describe('BatchWindow, idle device', () => {
   });
 
   it('is full at what the worker takes, when that is fewer than 8', () => {
-    expect(window.decide(waiting(3), { ...IDLE, maxBatch: 2 }, 0)).toEqual(
-      go(2, 'full'),
-    );
+    expect(window.decide(waiting(3), { ...IDLE, maxBatch: 2 }, 0)).toEqual(go(2, 'full'));
   });
 
   it('never counts more than the free credits, and does not wait for more than fit', () => {
@@ -111,9 +108,7 @@ describe('BatchWindow policies', () => {
     '%s: flush sends at once what waits',
     policy => {
       expect(aWindow(policy).flush(waiting(3), IDLE)).toEqual(go(3, 'window'));
-      expect(aWindow(policy).flush(waiting(30), { ...BUSY, free: 4 })).toEqual(
-        go(4, 'full'),
-      );
+      expect(aWindow(policy).flush(waiting(30), { ...BUSY, free: 4 })).toEqual(go(4, 'full'));
     },
   );
 
@@ -121,12 +116,8 @@ describe('BatchWindow policies', () => {
     '%s: without requests or credits nothing goes, ever',
     policy => {
       expect(aWindow(policy).decide(waiting(0), IDLE, 99)).toEqual(wait(Infinity));
-      expect(aWindow(policy).decide(waiting(9), { ...IDLE, free: 0 }, 99)).toEqual(
-        wait(Infinity),
-      );
-      expect(aWindow(policy).flush(waiting(9), { ...BUSY, free: 0 })).toEqual(
-        wait(Infinity),
-      );
+      expect(aWindow(policy).decide(waiting(9), { ...IDLE, free: 0 }, 99)).toEqual(wait(Infinity));
+      expect(aWindow(policy).flush(waiting(9), { ...BUSY, free: 0 })).toEqual(wait(Infinity));
     },
   );
 });

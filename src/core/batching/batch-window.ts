@@ -56,8 +56,7 @@ export class BatchWindow {
 
   decide(lane: BatchLane, offer: BatchOffer, nowMs: number): WindowDecision {
     const { policy } = this.options;
-    if (policy === 'none' || lane.size === 0 || offer.free === 0)
-      return this.flush(lane, offer);
+    if (policy === 'none' || lane.size === 0 || offer.free === 0) return this.flush(lane, offer);
     const most = this.#most(offer);
     if (policy === 'adaptive' && !offer.idle)
       return { go: true, count: Math.min(lane.size, most), reason: 'ahead' };
@@ -83,8 +82,7 @@ export class BatchWindow {
   #wait(lane: BatchLane, nowMs: number): WindowDecision {
     const { policy, windowMs, quietGapMs } = this.options;
     const windowAtMs = lane.firstEnqueuedAtMs + windowMs;
-    if (isDue(windowAtMs, nowMs))
-      return { go: true, count: lane.size, reason: 'window' };
+    if (isDue(windowAtMs, nowMs)) return { go: true, count: lane.size, reason: 'window' };
     if (policy === 'window') return { go: false, wakeAtMs: windowAtMs };
     const quietAtMs = lane.lastEnqueuedAtMs + quietGapMs;
     if (isDue(quietAtMs, nowMs)) return { go: true, count: lane.size, reason: 'quiet' };

@@ -47,10 +47,7 @@ describe('WindowTimers', () => {
   });
 
   it('wakes never when disarmed', () => {
-    expectWakes(
-      { orders: 'a--b--------', wakes: '------------' },
-      { a: 5, b: undefined },
-    );
+    expectWakes({ orders: 'a--b--------', wakes: '------------' }, { a: 5, b: undefined });
   });
 
   it('wakes never for an instant that never comes', () => {
@@ -68,9 +65,7 @@ describe('WindowTimers', () => {
   it('wakes a whole tick later when armed again for an instant less than a tick away, so that nothing spins', () => {
     scheduler.run(({ expectObservable }) => {
       timers.wakeAt(4.2);
-      timers.wakes$.subscribe(() =>
-        timers.wakeAt(scheduler.now() < 4.2 ? 4.2 : undefined),
-      );
+      timers.wakes$.subscribe(() => timers.wakeAt(scheduler.now() < 4.2 ? 4.2 : undefined));
       expectObservable(timers.wakes$.pipe(map(() => 'w'))).toBe('----ww------');
     });
   });

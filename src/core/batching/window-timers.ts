@@ -44,12 +44,10 @@ export class WindowTimers {
     if (atMs === this.#armed?.atMs) return;
     this.stop();
     if (atMs === undefined || atMs === Infinity) return;
-    const wake = timer(delayTo(atMs, this.clock.nowMs()), this.scheduler).subscribe(
-      () => {
-        this.#armed = undefined;
-        this.#wakes.next();
-      },
-    );
+    const wake = timer(delayTo(atMs, this.clock.nowMs()), this.scheduler).subscribe(() => {
+      this.#armed = undefined;
+      this.#wakes.next();
+    });
     this.#armed = { atMs, timer: wake };
   }
 

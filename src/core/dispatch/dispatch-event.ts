@@ -1,8 +1,8 @@
 import { type ErrorCode } from '../errors/domain-error.js';
+import { type LatencyPhases } from '../request/latency-phases.js';
 import { type RequestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type Settlement } from '../request/settlement.js';
-import { type LatencyPhases } from '../request/latency-phases.js';
 import { type DispatchPlan } from './dispatch-plan.js';
 
 interface EventBase {
@@ -101,7 +101,4 @@ export type DispatchEvent =
       readonly attempts: number;
     });
 
-export type EventOf<T extends DispatchEvent['type']> = Extract<
-  DispatchEvent,
-  { readonly type: T }
->;
+export type EventOf<T extends DispatchEvent['type']> = Extract<DispatchEvent, { readonly type: T }>;

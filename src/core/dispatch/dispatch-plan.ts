@@ -1,5 +1,5 @@
-import { type Lease } from './lease.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { type Lease } from './lease.js';
 
 /**
  * A decision as data (D-23): these requests, on this worker, now. Slots

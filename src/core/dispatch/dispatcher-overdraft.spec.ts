@@ -1,10 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type FakeWorker, FakeWorkers } from '../../../test/support/fake-workers.js';
-import {
-  aDispatcher,
-  describePlan,
-  type Plan,
-} from '../../../test/support/marble-harness.js';
+import { aDispatcher, describePlan, type Plan } from '../../../test/support/marble-harness.js';
 import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { type Dispatcher } from './dispatcher.js';
 
@@ -24,11 +20,7 @@ const realtime = (id: string, enqueuedAtMs = 0, model = 'm') =>
 /** Everything that may go now, in order. */
 function plansAt(nowMs: number): string[] {
   const plans: Plan[] = [];
-  for (
-    let plan = dispatcher.next(nowMs);
-    plan !== undefined;
-    plan = dispatcher.next(nowMs)
-  )
+  for (let plan = dispatcher.next(nowMs); plan !== undefined; plan = dispatcher.next(nowMs))
     plans.push(plan);
   running.push(...plans);
   return plans.map(describePlan);
@@ -155,8 +147,6 @@ describe('Dispatcher, a worker full of BATCH', () => {
     realtime('r', 0);
     expect(plansAt(0)).toEqual(['r single']);
     ['a', 'b', 'c', 'd', 'r'].forEach(end);
-    expect(dispatcher.next(500)?.members.map(({ batchWaitMs }) => batchWaitMs)).toEqual([
-      0,
-    ]);
+    expect(dispatcher.next(500)?.members.map(({ batchWaitMs }) => batchWaitMs)).toEqual([0]);
   });
 });

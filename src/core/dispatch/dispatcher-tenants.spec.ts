@@ -12,11 +12,7 @@ function harness(slots: number) {
   const core = aDispatcher(workers, { agingMs: AGING_MS });
   const plans = (nowMs: number): string[] => {
     const made: string[] = [];
-    for (
-      let plan = core.dispatcher.next(nowMs);
-      plan;
-      plan = core.dispatcher.next(nowMs)
-    )
+    for (let plan = core.dispatcher.next(nowMs); plan; plan = core.dispatcher.next(nowMs))
       made.push(describePlan(plan));
     return made;
   };
@@ -43,12 +39,7 @@ describe('Dispatcher with several tenants', () => {
     ['b1', 'b2'].forEach((id, ms) =>
       queue.enqueue(aRequest(id, { tenant: 'b', enqueuedAtMs: LATE_MS - 5 + ms })),
     );
-    expect(plans(LATE_MS)).toEqual([
-      'a1! single',
-      'b1 single',
-      'a2! single',
-      'b2 single',
-    ]);
+    expect(plans(LATE_MS)).toEqual(['a1! single', 'b1 single', 'a2! single', 'b2 single']);
   });
 
   it('a young BATCH request gets none of the turns beside REALTIME, whoever had least', () => {
@@ -58,16 +49,8 @@ describe('Dispatcher with several tenants', () => {
     );
     queue.enqueue(aRequest('b1', { tenant: 'b', enqueuedAtMs: LATE_MS - 5 }));
     ['R', 'S', 'T', 'U'].forEach((id, ms) =>
-      queue.enqueue(
-        aRealtimeRequest(id, { tenant: 'c', enqueuedAtMs: LATE_MS - 4 + ms }),
-      ),
+      queue.enqueue(aRealtimeRequest(id, { tenant: 'c', enqueuedAtMs: LATE_MS - 4 + ms })),
     );
-    expect(plans(LATE_MS)).toEqual([
-      'R single',
-      'S single',
-      'T single',
-      'a1! single',
-      'U single',
-    ]);
+    expect(plans(LATE_MS)).toEqual(['R single', 'S single', 'T single', 'a1! single', 'U single']);
   });
 });

@@ -1,8 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  MarbleHarness,
-  type HarnessOptions,
-} from '../../../test/support/marble-harness.js';
+import { MarbleHarness, type HarnessOptions } from '../../../test/support/marble-harness.js';
 
 /**
  * One worker of model `m`: 16 credits, 8 per engine call. Columns are milliseconds, small

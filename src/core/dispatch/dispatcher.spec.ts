@@ -6,8 +6,8 @@ import {
   type HarnessOptions,
 } from '../../../test/support/marble-harness.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
-import { type Dispatcher } from './dispatcher.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
+import { type Dispatcher } from './dispatcher.js';
 
 let workers: FakeWorkers;
 let dispatcher: Dispatcher;
@@ -28,11 +28,7 @@ const realtime = (id: string, enqueuedAtMs = 0, model = 'm') =>
 /** Everything that may go now, in order. */
 function plansAt(nowMs: number): string[] {
   const plans: string[] = [];
-  for (
-    let plan = dispatcher.next(nowMs);
-    plan !== undefined;
-    plan = dispatcher.next(nowMs)
-  )
+  for (let plan = dispatcher.next(nowMs); plan !== undefined; plan = dispatcher.next(nowMs))
     plans.push(describePlan(plan));
   return plans;
 }
@@ -167,10 +163,7 @@ describe('Dispatcher, order', () => {
     workers.add('m');
     realtime('a');
     realtime('b');
-    expect([dispatcher.next(0)?.groupId, dispatcher.next(0)?.groupId]).toEqual([
-      'g1',
-      'g2',
-    ]);
+    expect([dispatcher.next(0)?.groupId, dispatcher.next(0)?.groupId]).toEqual(['g1', 'g2']);
   });
 });
 
@@ -292,8 +285,6 @@ describe('Dispatcher, admission', () => {
 
   it('throws on an id that waits already', () => {
     batch('a');
-    expect(() => batch('a')).toThrow(
-      expect.objectContaining({ code: 'duplicate_request_id' }),
-    );
+    expect(() => batch('a')).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
   });
 });

@@ -1,14 +1,14 @@
-import { type DomainError } from '../errors/domain-error.js';
-import { type Lease } from './lease.js';
-import { RequestPriority } from '../request/request-priority.js';
-import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type BatchWindow } from '../batching/batch-window.js';
+import { type DomainError } from '../errors/domain-error.js';
 import { type Admission } from '../queue/admission.js';
 import { CostModel } from '../queue/cost-model.js';
-import { agesAtMs, isAged } from '../request/aging-policy.js';
 import { type ModelLane } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
+import { agesAtMs, isAged } from '../request/aging-policy.js';
+import { RequestPriority } from '../request/request-priority.js';
+import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type DispatchPlan } from './dispatch-plan.js';
+import { type Lease } from './lease.js';
 import { slotCredit } from './slot-credit.js';
 import { type SlotOffer, type WorkerPort } from './worker.port.js';
 
@@ -42,10 +42,7 @@ export class Dispatcher {
        * When a request would start if it were queued, in milliseconds
        * (D-27); undefined: unknown.
        */
-      readonly startInMs?: (
-        request: ScheduledRequest,
-        nowMs: number,
-      ) => number | undefined;
+      readonly startInMs?: (request: ScheduledRequest, nowMs: number) => number | undefined;
     },
   ) {
     this.queue = deps.queue;
@@ -82,8 +79,7 @@ export class Dispatcher {
     const { queue } = this.deps;
     if (queue.depth === 0) return undefined;
     let wakeAtMs = queue.nextDeadlineMs ?? Infinity;
-    for (const lane of queue.lanes)
-      wakeAtMs = Math.min(wakeAtMs, this.#wakeMs(lane, nowMs));
+    for (const lane of queue.lanes) wakeAtMs = Math.min(wakeAtMs, this.#wakeMs(lane, nowMs));
     return wakeAtMs === Infinity ? undefined : wakeAtMs;
   }
 
@@ -108,11 +104,7 @@ export class Dispatcher {
     this.#draining = true;
   }
 
-  readonly #planFor = (
-    lane: ModelLane,
-    aged: boolean,
-    nowMs: number,
-  ): DispatchPlan | undefined => {
+  readonly #planFor = (lane: ModelLane, aged: boolean, nowMs: number): DispatchPlan | undefined => {
     const { queue, workers, admission, newGroupId } = this.deps;
     const { model } = lane;
     if (this.#held.has(model)) return undefined;
@@ -150,9 +142,7 @@ export class Dispatcher {
 
   #decide(lane: ModelLane, offer: SlotOffer, nowMs: number) {
     const { window } = this.deps;
-    return this.#draining
-      ? window.flush(lane, offer)
-      : window.decide(lane, offer, nowMs);
+    return this.#draining ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
   }
 
   /** One request for each lease. The queue may have fewer: their leases are released. */

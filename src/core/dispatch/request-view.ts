@@ -1,8 +1,8 @@
+import { type ErrorCode } from '../errors/domain-error.js';
 import { type LatencyPhases } from '../request/latency-phases.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type Settlement } from '../request/settlement.js';
-import { type ErrorCode } from '../errors/domain-error.js';
 import { type DispatchPlan } from './dispatch-plan.js';
 
 /** One request as an operator sees it. */

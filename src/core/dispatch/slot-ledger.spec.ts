@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Lease } from './lease.js';
-import { slotsOf } from './worker-slots.js';
 import { SlotLedger } from './slot-ledger.js';
+import { slotsOf } from './worker-slots.js';
 
 const ignore = () => undefined;
 

@@ -71,18 +71,13 @@ export class SlotLedger {
    * @throws Error when there are fewer than `count` of that credit: a plan never exceeds
    *   its offer (D-01).
    */
-  lease(
-    count: number,
-    credit: SlotCredit = 'free',
-    mostTogether?: number,
-  ): readonly Lease[] {
+  lease(count: number, credit: SlotCredit = 'free', mostTogether?: number): readonly Lease[] {
     const left = this[credit];
     if (count > left)
       throw new Error(
         `${count} slots wanted, ${left} ${credit} of ${this.total} + ${this.#overdraft}`,
       );
-    this.#mostTogether =
-      mostTogether && Math.min(mostTogether, this.#mostTogether ?? mostTogether);
+    this.#mostTogether = mostTogether && Math.min(mostTogether, this.#mostTogether ?? mostTogether);
     this.inUse += count;
     const leases: Lease[] = [];
     while (leases.length < count) leases.push(new Lease(this.#release));

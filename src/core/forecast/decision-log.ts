@@ -30,10 +30,7 @@ function reasonOf(other: OrderedRequest, mine: OrderedRequest): keyof AheadCount
   return other.enqueuedAtMs > mine.enqueuedAtMs ? 'fairness' : 'age';
 }
 
-export function countAhead(
-  ahead: Iterable<OrderedRequest>,
-  mine: OrderedRequest,
-): AheadCounts {
+export function countAhead(ahead: Iterable<OrderedRequest>, mine: OrderedRequest): AheadCounts {
   const by = { priority: 0, age: 0, fairness: 0 };
   const others = new Set<string>();
   let [requests, own] = [0, 0];

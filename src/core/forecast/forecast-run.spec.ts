@@ -4,8 +4,7 @@ import { StartCurve } from './forecast-run.js';
 /** Comes to tag 10 at 100 ms, to 20 at 200 ms, and so on. */
 function steady(points = 5): StartCurve {
   const curve = new StartCurve(0, 0);
-  for (let point = 1; point <= points; point += 1)
-    curve.reached(100 * point, 10 * point);
+  for (let point = 1; point <= points; point += 1) curve.reached(100 * point, 10 * point);
   return curve;
 }
 

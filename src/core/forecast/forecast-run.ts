@@ -4,11 +4,7 @@ import { Dispatcher } from '../dispatch/dispatcher.js';
 import { slotCredit } from '../dispatch/slot-credit.js';
 import { PriorityQueue } from '../queue/priority-queue.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
-import {
-  perPriority,
-  PRIORITY_LEVELS,
-  RequestPriority,
-} from '../request/request-priority.js';
+import { perPriority, PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type RecentArrivals } from './arrivals.js';
 import { type VirtualWorkers } from './virtual-workers.js';
@@ -77,8 +73,7 @@ export class StartCurve {
   /** Past the end of the run, at its mean pace. */
   #beyond(tag: number): number {
     const [first, last] = [this.#points[0]!, this.#last];
-    const pace =
-      last.tag > first.tag ? (last.atMs - first.atMs) / (last.tag - first.tag) : 1;
+    const pace = last.tag > first.tag ? (last.atMs - first.atMs) / (last.tag - first.tag) : 1;
     return last.atMs + (tag - last.tag) * pace;
   }
 
@@ -161,9 +156,7 @@ export class ForecastRun {
     this.#waiting = new Set(waiting.map(({ key }) => key));
     this.#queue = forkOf(queue, model, waiting);
     const lanes = this.#queue.lanesOf(model);
-    this.curves = perPriority(
-      priority => new StartCurve(nowMs, lanes.of(priority).virtualTime),
-    );
+    this.curves = perPriority(priority => new StartCurve(nowMs, lanes.of(priority).virtualTime));
     this.#dispatcher = new Dispatcher({
       queue: this.#queue,
       window,
@@ -171,9 +164,7 @@ export class ForecastRun {
       newGroupId: () => '',
     });
     this.#run();
-    this.slotsIfIdle = this.curves[RequestPriority.BATCH].wasIdle
-      ? workers.slots
-      : Infinity;
+    this.slotsIfIdle = this.curves[RequestPriority.BATCH].wasIdle ? workers.slots : Infinity;
   }
 
   #run(): void {
@@ -201,11 +192,7 @@ export class ForecastRun {
     for (const { key } of this.#queue.expired(nowMs)) this.#waiting.delete(key);
     // REALTIME would have a free slot before BATCH has it.
     this.#noticeIdle(RequestPriority.REALTIME, nowMs);
-    for (
-      let plan = this.#dispatcher.next(nowMs);
-      plan;
-      plan = this.#dispatcher.next(nowMs)
-    )
+    for (let plan = this.#dispatcher.next(nowMs); plan; plan = this.#dispatcher.next(nowMs))
       this.#sent(plan, nowMs);
     this.from.workers.start(nowMs);
     this.#noticeIdle(RequestPriority.BATCH, nowMs);
@@ -240,10 +227,7 @@ export class ForecastRun {
 
   #nextMs(nowMs: number): number {
     const { workers, arrivals } = this.from;
-    const wakeMs = Math.max(
-      nowMs + TICK_MS,
-      this.#dispatcher.nextWakeMs(nowMs) ?? Infinity,
-    );
+    const wakeMs = Math.max(nowMs + TICK_MS, this.#dispatcher.nextWakeMs(nowMs) ?? Infinity);
     // While every slot is taken, those who come only wait.
     const taken = arrivals.filter(({ priority }) => this.#canStart(priority, nowMs));
     return Math.min(workers.nextDoneMs, wakeMs, ...taken.map(({ nextMs }) => nextMs));
@@ -267,11 +251,7 @@ export class ForecastRun {
 }
 
 /** In the order in which they came. */
-function firstOf(
-  queue: PriorityQueue,
-  model: string,
-  nowMs: number,
-): readonly ScheduledRequest[] {
+function firstOf(queue: PriorityQueue, model: string, nowMs: number): readonly ScheduledRequest[] {
   const first: ScheduledRequest[] = [];
   for (const { item } of queue.lanesOf(model).inOrder(nowMs))
     if (first.push(item) === MOST_WAITING) break;
@@ -279,11 +259,7 @@ function firstOf(
 }
 
 /** A queue of its own with these requests, and the accounts and turns as they are. */
-function forkOf(
-  queue: PriorityQueue,
-  model: string,
-  waiting: readonly ScheduledRequest[],
-) {
+function forkOf(queue: PriorityQueue, model: string, waiting: readonly ScheduledRequest[]) {
   const fork = new PriorityQueue(queue.options);
   for (const request of waiting) fork.enqueue(request);
   fork.lanesOf(model).resume(queue.lanesOf(model));

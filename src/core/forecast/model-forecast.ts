@@ -1,28 +1,24 @@
 import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
-import { type PriorityQueue } from '../queue/priority-queue.js';
 import { TimeLine } from '../queue/answer-times.js';
 import { FadingMean } from '../queue/cost-model.js';
+import { type PriorityQueue } from '../queue/priority-queue.js';
 import { orderMsOf } from '../request/aging-policy.js';
+import { type LatencyPhases } from '../request/latency-phases.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
-import {
-  perPriority,
-  PRIORITY_LEVELS,
-  RequestPriority,
-} from '../request/request-priority.js';
+import { perPriority, PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { RecentArrivals } from './arrivals.js';
 import { DecisionLog } from './decision-log.js';
 import { ForecastRun } from './forecast-run.js';
 import { VirtualWorkers, type WorkerCapacity } from './virtual-workers.js';
+import { WaitError } from './wait-error.js';
 import {
   type ProspectiveRequest,
   type WaitExplanation,
   type WaitForecast,
 } from './wait-forecast.js';
-import { WaitError } from './wait-error.js';
-import { type LatencyPhases } from '../request/latency-phases.js';
 
 /** Below this spread of the group sizes, their effect on the time is unknown. */
 const LEAST_VARIANCE = 0.05;
@@ -123,8 +119,7 @@ function reused(
     // look costs nothing.
     if (run && nowMs < staleAtMs && !isFilled) return run;
     run = make(nowMs);
-    staleAtMs =
-      nowMs + Math.max(REUSED_LEAST_MS, (run?.steps ?? 0) * REUSED_MS_PER_STEP);
+    staleAtMs = nowMs + Math.max(REUSED_LEAST_MS, (run?.steps ?? 0) * REUSED_MS_PER_STEP);
     return run;
   };
 }
@@ -187,8 +182,7 @@ export class ModelForecast {
     if (status !== 'completed') return;
     const { request, forecast } = record ?? {};
     this.service.observe({ phases, batchSize, costMs: request?.costMs });
-    if (request && forecast)
-      this.#judge(forecast, request.priority, 0, phases.totalMs ?? 0);
+    if (request && forecast) this.#judge(forecast, request.priority, 0, phases.totalMs ?? 0);
   }
 
   /** @param waitMs 0: not judged; the same for `totalMs` */
@@ -205,9 +199,7 @@ export class ModelForecast {
   /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
     const run = this.#asIs(nowMs);
-    return (
-      run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request)
-    );
+    return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request);
   }
 
   /** Of a request that waits. */
@@ -217,15 +209,12 @@ export class ModelForecast {
     run = this.#asIs(nowMs),
   ): RawForecast | undefined {
     if (run === undefined) return undefined;
-    const startsAtMs =
-      run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs);
+    const startsAtMs = run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs);
     return this.#from(Math.max(0, startsAtMs - nowMs), request);
   }
 
   slots(): WaitExplanation['slots'] {
-    const total = this.deps
-      .workers(this.model)
-      .reduce((sum, { slots }) => sum + slots, 0);
+    const total = this.deps.workers(this.model).reduce((sum, { slots }) => sum + slots, 0);
     return { inUse: this.#inFlight(), total };
   }
 
@@ -238,11 +227,7 @@ export class ModelForecast {
     const urgent = { ...request, priority: RequestPriority.REALTIME };
     const changes = [
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
-      [
-        'one_more_worker',
-        this.ofWaiting(request, nowMs, this.#larger(nowMs)),
-        request.priority,
-      ],
+      ['one_more_worker', this.ofWaiting(request, nowMs, this.#larger(nowMs)), request.priority],
     ] as const;
     return changes.flatMap(([change, raw, priority]) => {
       const sooner = raw && this.corrected(raw, priority).startInMs;
@@ -276,10 +261,7 @@ export class ModelForecast {
     };
   }
 
-  #runWith(
-    capacities: readonly WorkerCapacity[],
-    nowMs: number,
-  ): ForecastRun | undefined {
+  #runWith(capacities: readonly WorkerCapacity[], nowMs: number): ForecastRun | undefined {
     if (capacities.length === 0 || !this.service.known) return undefined;
     const { queue, window, choose } = this.deps;
     const workers = new VirtualWorkers(
@@ -287,14 +269,9 @@ export class ModelForecast {
       (size, costMs) => this.service.groupMs(size, costMs),
       choose,
     );
-    const held = Map.groupBy(
-      this.deps.running(this.model),
-      ({ workerId = '' }) => workerId,
-    );
+    const held = Map.groupBy(this.deps.running(this.model), ({ workerId = '' }) => workerId);
     for (const { id } of capacities) {
-      const sent = (held.get(id) ?? []).sort(
-        (a, b) => (a.leasedAtMs ?? 0) - (b.leasedAtMs ?? 0),
-      );
+      const sent = (held.get(id) ?? []).sort((a, b) => (a.leasedAtMs ?? 0) - (b.leasedAtMs ?? 0));
       workers.resume(id, sent, this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
     }
     const arrivals = PRIORITY_LEVELS.map(priority =>
@@ -311,18 +288,10 @@ export class ModelForecast {
   }
 
   /** When a request starts that is the last of its tenant. */
-  #lastStartMs(
-    run: ForecastRun,
-    request: ProspectiveRequest,
-    own: number,
-    nowMs: number,
-  ): number {
+  #lastStartMs(run: ForecastRun, request: ProspectiveRequest, own: number, nowMs: number): number {
     const lane = this.deps.queue.lanesOf(this.model).of(request.priority);
     const { weightOf = () => 1 } = this.deps.queue.options;
-    const orderMs = orderMsOf(
-      { enqueuedAtMs: nowMs, ...request },
-      this.deps.queue.options.agingMs,
-    );
+    const orderMs = orderMsOf({ enqueuedAtMs: nowMs, ...request }, this.deps.queue.options.agingMs);
     const { tenant = DEFAULT_TENANT } = request;
     const startTag = lane.startTagOf(tenant, orderMs) - own / weightOf(tenant);
     const aheadMs = Math.max(0, startTag - lane.virtualTime);
@@ -337,10 +306,7 @@ export class ModelForecast {
     if (request.enqueuedAtMs >= run.startedAtMs)
       return this.#lastStartMs(run, request, request.costMs, nowMs);
     const { position = 1 } = this.deps.queue.place(request.key, nowMs) ?? {};
-    return (
-      nowMs +
-      (position * (run.lastStartMs - run.startedAtMs)) / Math.max(1, run.starts.size)
-    );
+    return nowMs + (position * (run.lastStartMs - run.startedAtMs)) / Math.max(1, run.starts.size);
   }
 
   #from(startMs: number, { costMs }: ProspectiveRequest): RawForecast {

@@ -1,4 +1,6 @@
 import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
+import { Lease } from '../dispatch/lease.js';
+import { SlotLedger } from '../dispatch/slot-ledger.js';
 import {
   type SlotCredit,
   type SlotOffer,
@@ -9,8 +11,6 @@ import { type HeapItem, KeyedHeap } from '../order/keyed-heap.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { Lease } from '../dispatch/lease.js';
-import { SlotLedger } from '../dispatch/slot-ledger.js';
 
 /** A ready worker of a model as it stands now. */
 export interface WorkerCapacity {
@@ -157,8 +157,7 @@ export class VirtualWorkers implements WorkerPort {
    */
   start(nowMs: number): void {
     for (const { devices } of this.#touched)
-      for (const device of devices)
-        if (device.group.length === 0) this.#start(device, nowMs);
+      for (const device of devices) if (device.group.length === 0) this.#start(device, nowMs);
     this.#touched.clear();
   }
 

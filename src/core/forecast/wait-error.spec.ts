@@ -25,12 +25,7 @@ function within(waits: readonly Wait[], quantile: 'p50' | 'p90', unknown = 0): n
 }
 
 /** Their waits are so many times as long as forecast, and differ by so much of that. */
-function wrongBy(
-  bias: number,
-  spread: number,
-  count: number,
-  random: () => number,
-): Wait[] {
+function wrongBy(bias: number, spread: number, count: number, random: () => number): Wait[] {
   return Array.from({ length: count }, () => {
     const forecastMs = 5000 + 5000 * random();
     return { forecastMs, realMs: forecastMs * bias * (1 + spread * (2 * random() - 1)) };

@@ -1,5 +1,5 @@
-import { type AheadCounts } from './decision-log.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { type AheadCounts } from './decision-log.js';
 
 /**
  * Milliseconds from now. Half of the requests need at most `p50`, nine in ten

@@ -1,15 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  GenerationHarness,
-  YARD_DEFAULTS,
-} from '../../../test/support/generation-harness.js';
-import { BackendDied } from '../../../test/support/step-simulator.js';
-import { soloOutput, type ToyRequest } from '../../../test/support/toy-model.js';
-import {
   type GenerationPlan,
   type ItemResult,
   itemsOf,
 } from '@switchyard/engine-api/generation-plan.js';
+import { GenerationHarness, YARD_DEFAULTS } from '../../../test/support/generation-harness.js';
+import { BackendDied } from '../../../test/support/step-simulator.js';
+import { soloOutput, type ToyRequest } from '../../../test/support/toy-model.js';
 
 /** Draws 8 tokens before the toy model would end, for each of these seeds. */
 const LONG_SEEDS = Array.from({ length: 400 }, (_, seed) => seed).filter(
@@ -35,8 +32,7 @@ const sizes = (plan?: GenerationPlan<ToyRequest>) => [
   plan?.decode.length,
   plan?.prefill.map(({ tokens }) => tokens.length),
 ];
-const endOf = (harness: GenerationHarness, one: ToyRequest) =>
-  harness.records.get(one)!.ends[0];
+const endOf = (harness: GenerationHarness, one: ToyRequest) => harness.records.get(one)!.ends[0];
 
 describe('GenerationScheduler', () => {
   it('decodes first, one token each, and prefills in chunks with what is left of the 16 tokens', () => {
@@ -44,9 +40,7 @@ describe('GenerationScheduler', () => {
       budget: { minTokens: 4, maxTokens: 16, targetMs: 1000 },
     });
     harness.submit(request(0));
-    harness.submit(
-      request(1, { prompt: Array<number>(20).fill(3), maxTokens: 2, salt: 'b' }),
-    );
+    harness.submit(request(1, { prompt: Array<number>(20).fill(3), maxTokens: 2, salt: 'b' }));
     expect([sizes(harness.step()), sizes(harness.step())]).toEqual([
       [0, [2, 14]],
       [1, [6]],
@@ -122,10 +116,7 @@ describe('GenerationScheduler', () => {
       [],
     ]);
     const plan = harness.step()!;
-    expect([plan.leave, itemsOf(plan).map(item => item.request)]).toEqual([
-      [gone],
-      [next],
-    ]);
+    expect([plan.leave, itemsOf(plan).map(item => item.request)]).toEqual([[gone], [next]]);
   });
 
   it('takes a row from a lower class for a higher one, and gives the lower one its text all the same', () => {
@@ -135,10 +126,7 @@ describe('GenerationScheduler', () => {
     harness.step();
     harness.submit(urgent);
     const plan = harness.step()!;
-    expect([plan.leave, itemsOf(plan).map(item => item.request)]).toEqual([
-      [bulk],
-      [urgent],
-    ]);
+    expect([plan.leave, itemsOf(plan).map(item => item.request)]).toEqual([[bulk], [urgent]]);
     harness.drain();
     expect(harness.records.get(bulk)!.output).toEqual(soloOutput(bulk).tokens);
   });
@@ -188,11 +176,7 @@ describe('GenerationScheduler', () => {
     const all = [request(0), killer, request(2)];
     for (const one of all) harness.submit(one);
     harness.drain();
-    expect(all.map(one => endOf(harness, one)!.type)).toEqual([
-      'finished',
-      'failed',
-      'finished',
-    ]);
+    expect(all.map(one => endOf(harness, one)!.type)).toEqual(['finished', 'failed', 'finished']);
     for (const one of [all[0]!, all[2]!])
       expect(harness.records.get(one)!.output).toEqual(soloOutput(one).tokens);
   });
@@ -238,10 +222,7 @@ describe('GenerationScheduler, planning while a step runs', () => {
   });
 
   it('lets in who came since, in chunks where the prompt is long, and has it decode behind its last chunk', () => {
-    const [first, next] = [
-      request(0),
-      request(1, { prompt: Array<number>(20).fill(3) }),
-    ];
+    const [first, next] = [request(0), request(1, { prompt: Array<number>(20).fill(3) })];
     const { scheduler, nowMs } = decoding(first);
     scheduler.plan(nowMs);
     scheduler.submit(next);
@@ -258,10 +239,7 @@ describe('GenerationScheduler, planning while a step runs', () => {
     scheduler.complete(
       {
         type: 'done',
-        results: new Map<ToyRequest, ItemResult>([
-          ...drawn,
-          [next, { type: 'computed' }],
-        ]),
+        results: new Map<ToyRequest, ItemResult>([...drawn, [next, { type: 'computed' }]]),
       },
       nowMs,
     );
@@ -285,9 +263,7 @@ describe('GenerationScheduler, planning while a step runs', () => {
     const [gone, stays] = [request(0), request(1)];
     const harness = decoding(gone, stays);
     const { scheduler, nowMs } = harness;
-    const results = new Map(
-      [gone, stays].map(one => [one, { type: 'token', token: 1 } as const]),
-    );
+    const results = new Map([gone, stays].map(one => [one, { type: 'token', token: 1 } as const]));
     scheduler.plan(nowMs);
     scheduler.planAhead(nowMs);
     scheduler.cancel(gone);
@@ -301,9 +277,7 @@ describe('GenerationScheduler, planning while a step runs', () => {
       harness.records.get(gone)!.output.length,
       harness.records.get(stays)!.output.length,
     ]).toEqual([1, 3]);
-    expect(places(scheduler.plan(nowMs))).toEqual(
-      expect.arrayContaining([[gone, 0, 2, 2]]),
-    );
+    expect(places(scheduler.plan(nowMs))).toEqual(expect.arrayContaining([[gone, 0, 2, 2]]));
   });
 
   it('plans no more behind a step that failed, and tries its members again with what is known by then', () => {

@@ -10,11 +10,7 @@ import {
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
-import {
-  GenerationSteps,
-  type InFlightStep,
-  type StepItems,
-} from './generation-steps.js';
+import { GenerationSteps, type InFlightStep, type StepItems } from './generation-steps.js';
 import { type GenerationOptions } from './running-set.js';
 import { SequenceRoster } from './sequence-roster.js';
 import { TokenBudget } from './token-budget.js';
@@ -213,9 +209,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
     running.grow();
     const alone = suspects.find(
       suspect =>
-        running.has(suspect) ||
-        running.enter(suspect, nowMs) ||
-        running.force(suspect, nowMs),
+        running.has(suspect) || running.enter(suspect, nowMs) || running.force(suspect, nowMs),
     );
     if (alone === undefined) return this.#compose(nowMs, false);
     const count = Math.min(alone.pending, this.#budget.allowance(0));
@@ -228,14 +222,12 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   #start(items: StepItems<T>, nowMs: number): GenerationPlan<T> | undefined {
     const leave = this.#roster.takeLeft();
-    if (items.decode.length + items.prefill.length + leave.length === 0)
-      return undefined;
+    if (items.decode.length + items.prefill.length + leave.length === 0) return undefined;
     return this.#steps.start(items, leave, nowMs);
   }
 
   #expire(nowMs: number): void {
-    for (const sequence of this.#roster.expired(nowMs))
-      this.#leave(sequence, { type: 'deadline' });
+    for (const sequence of this.#roster.expired(nowMs)) this.#leave(sequence, { type: 'deadline' });
   }
 
   /** At once, or with the step that runs now. */

@@ -1,9 +1,9 @@
-import { Entry } from '../order/account.js';
 import { type StepItem } from '@switchyard/engine-api/generation-plan.js';
 import {
   type GenerationEnd,
   type GenerationRequest,
 } from '@switchyard/engine-api/generation-request.js';
+import { Entry } from '../order/account.js';
 
 /** The scheduler's state of a request, waiting or running. */
 export class GenerationSequence<T extends GenerationRequest> {

@@ -65,11 +65,7 @@ export class GenerationSteps<T extends GenerationRequest> {
     );
   }
 
-  start(
-    { decode, prefill }: StepItems<T>,
-    leave: readonly T[],
-    nowMs: number,
-  ): GenerationPlan<T> {
+  start({ decode, prefill }: StepItems<T>, leave: readonly T[], nowMs: number): GenerationPlan<T> {
     const plan = {
       step: ++this.#made,
       ahead: this.inFlight > 0,
@@ -82,10 +78,7 @@ export class GenerationSteps<T extends GenerationRequest> {
       sequence: this.roster.of(item.request)!,
     }));
     for (const { item, sequence } of members) sequence.started(item);
-    this.#inFlight = [
-      ...this.#inFlight,
-      { plan, members, sinceMs: nowMs, isVoid: false },
-    ];
+    this.#inFlight = [...this.#inFlight, { plan, members, sinceMs: nowMs, isVoid: false }];
     return plan;
   }
 
@@ -105,8 +98,7 @@ export class GenerationSteps<T extends GenerationRequest> {
     if (outcome.type === 'failed') this.#divide(members, outcome.error);
     else if (outcome.type === 'skipped') this.#rewind(members);
     else
-      for (const member of members)
-        this.#apply(member, outcome.results.get(member.item.request));
+      for (const member of members) this.#apply(member, outcome.results.get(member.item.request));
     return completed;
   }
 
@@ -117,9 +109,7 @@ export class GenerationSteps<T extends GenerationRequest> {
   lost(error: Error): void {
     // Of a sequence in two steps the later item counts: it may have been that one.
     const accused = new Map(
-      this.#inFlight.flatMap(({ members }) =>
-        members.map(one => [one.sequence, one.item]),
-      ),
+      this.#inFlight.flatMap(({ members }) => members.map(one => [one.sequence, one.item])),
     );
     this.#inFlight = [];
     this.#retries = [];
@@ -138,8 +128,7 @@ export class GenerationSteps<T extends GenerationRequest> {
       const members = this.#retries
         .shift()!
         .filter(
-          ({ item, sequence }) =>
-            running.has(sequence) && sequence.computed === item.position,
+          ({ item, sequence }) => running.has(sequence) && sequence.computed === item.position,
         );
       if (members.length === 0) continue;
       const [decode = [], prefill = []] = [true, false].map(isDecode =>
@@ -171,8 +160,7 @@ export class GenerationSteps<T extends GenerationRequest> {
   /** The step failed as a whole: a single member fails, several are retried in halves. */
   #divide(members: readonly Member<T>[], error: Error): void {
     const half = Math.ceil(members.length / 2);
-    if (members.length > 1)
-      this.#retries.unshift(members.slice(0, half), members.slice(half));
+    if (members.length > 1) this.#retries.unshift(members.slice(0, half), members.slice(half));
     this.#rewind(members);
     const [culprit] = members;
     if (members.length === 1 && this.#isActive(culprit!.sequence))

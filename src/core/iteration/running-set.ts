@@ -1,9 +1,9 @@
-import { type FairOrder } from '../order/fair-order.js';
 import {
   type GenerationEnd,
   type GenerationRequest,
   type KvMemory,
 } from '@switchyard/engine-api/generation-request.js';
+import { type FairOrder } from '../order/fair-order.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type TokenBudget } from './token-budget.js';
 
@@ -108,8 +108,7 @@ export class RunningSet<T extends GenerationRequest> {
     if (this.#withoutRoom(nowMs).some(next => this.#victimsFor(next, nowMs).length > 0))
       return false;
     return this.rows.every(
-      row =>
-        !row.decoding || !row.isDue || this.options.memory.grow(row, row.planned + 1),
+      row => !row.decoding || !row.isDue || this.options.memory.grow(row, row.planned + 1),
     );
   }
 
@@ -119,9 +118,7 @@ export class RunningSet<T extends GenerationRequest> {
    */
   displace(nowMs: number): void {
     while (
-      this.#withoutRoom(nowMs).some(
-        next => this.enter(next, nowMs) || this.force(next, nowMs),
-      )
+      this.#withoutRoom(nowMs).some(next => this.enter(next, nowMs) || this.force(next, nowMs))
     );
   }
 
@@ -158,8 +155,7 @@ export class RunningSet<T extends GenerationRequest> {
       tokens,
       capacity: this.#capacity(next),
     });
-    next.blocked =
-      computed === undefined ? { epoch: this.#epoch, atMs: nowMs } : undefined;
+    next.blocked = computed === undefined ? { epoch: this.#epoch, atMs: nowMs } : undefined;
     if (computed !== undefined) this.#admit(next, computed, nowMs);
     return computed !== undefined;
   }
@@ -241,9 +237,7 @@ export class RunningSet<T extends GenerationRequest> {
     !waiting.paused && !this.#preempted.includes(waiting);
 
   #isBackingOff({ blocked }: GenerationSequence<T>, nowMs: number): boolean {
-    return (
-      blocked?.epoch === this.#epoch && nowMs - blocked.atMs < this.options.backoffMs
-    );
+    return blocked?.epoch === this.#epoch && nowMs - blocked.atMs < this.options.backoffMs;
   }
 
   #surelyFits(next: GenerationSequence<T>): boolean {
@@ -257,16 +251,13 @@ export class RunningSet<T extends GenerationRequest> {
     next.hadTurn = contested && next.priorityClass > 0;
     this.#rows.add(next);
     next.begin(computed);
-    if (!next.charged)
-      queue.laneOf(next.entry).charge(next.request.tenant, next.pending);
+    if (!next.charged) queue.laneOf(next.entry).charge(next.request.tenant, next.pending);
     next.charged = true;
   }
 
   #capacity({ preemptions, most, tokens }: GenerationSequence<T>): number {
     const { maxPreemptions, headroomTokens } = this.options;
-    return preemptions >= maxPreemptions
-      ? most
-      : Math.min(most, tokens.length + headroomTokens);
+    return preemptions >= maxPreemptions ? most : Math.min(most, tokens.length + headroomTokens);
   }
 
   /**
@@ -303,9 +294,7 @@ export class RunningSet<T extends GenerationRequest> {
     const level = this.#effectiveClass(next, nowMs);
     const youngest = this.rows.toReversed();
     return [
-      ...youngest.filter(
-        ({ pausedSinceMs = Infinity }) => nowMs - pausedSinceMs >= pauseGraceMs,
-      ),
+      ...youngest.filter(({ pausedSinceMs = Infinity }) => nowMs - pausedSinceMs >= pauseGraceMs),
       ...youngest.filter(
         row =>
           !row.paused &&

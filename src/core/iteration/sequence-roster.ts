@@ -1,10 +1,10 @@
-import { FairLane } from '../order/fair-lane.js';
-import { FairOrder } from '../order/fair-order.js';
 import {
   type GenerationEnd,
   type GenerationRequest,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
+import { FairLane } from '../order/fair-lane.js';
+import { FairOrder } from '../order/fair-order.js';
 import { GenerationSequence } from './generation-sequence.js';
 import { type GenerationOptions, RunningSet } from './running-set.js';
 
@@ -129,10 +129,7 @@ export class SequenceRoster<T extends GenerationRequest> {
 
   /** Ended while running, or preempted, since the last call. */
   takeLeft(): T[] {
-    const left = [
-      ...this.#left,
-      ...this.running.takePreempted().map(({ request }) => request),
-    ];
+    const left = [...this.#left, ...this.running.takePreempted().map(({ request }) => request)];
     this.#left = [];
     return left;
   }
@@ -151,8 +148,7 @@ export class SequenceRoster<T extends GenerationRequest> {
     const { memory } = this.options;
     memory.audit();
     const places = this.queue.size + this.running.size;
-    if (places !== this.size)
-      throw new Error(`${places} places for ${this.size} requests.`);
+    if (places !== this.size) throw new Error(`${places} places for ${this.size} requests.`);
     if (this.running.size === 0 && memory.available !== memory.blocks)
       throw new Error(
         `No sequence runs, and of ${memory.blocks} blocks ${memory.available} are free.`,

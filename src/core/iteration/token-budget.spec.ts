@@ -8,9 +8,7 @@ describe('TokenBudget', () => {
   it('starts with all, and gives all while nobody decodes', () => {
     const budget = new TokenBudget(OPTIONS);
     budget.observe({ decoding: 1, tokens: 64, ms: 80 });
-    expect([budget.tokens, budget.allowance(1), budget.allowance(0)]).toEqual([
-      32, 32, 64,
-    ]);
+    expect([budget.tokens, budget.allowance(1), budget.allowance(0)]).toEqual([32, 32, 64]);
   });
 
   it('cuts in proportion, at most by half, and from what was run', () => {

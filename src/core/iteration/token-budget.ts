@@ -31,11 +31,7 @@ export class TokenBudget {
       readonly targetMs: number;
     },
   ) {
-    if (!(
-      options.minTokens >= 1 &&
-      options.maxTokens >= options.minTokens &&
-      options.targetMs > 0
-    ))
+    if (!(options.minTokens >= 1 && options.maxTokens >= options.minTokens && options.targetMs > 0))
       throw new RangeError(
         `A step of ${options.minTokens} to ${options.maxTokens} tokens in ${options.targetMs} ms is no range.`,
       );
@@ -56,11 +52,7 @@ export class TokenBudget {
   }
 
   /** Adapts to the duration of a step. */
-  observe(step: {
-    readonly decoding: number;
-    readonly tokens: number;
-    readonly ms: number;
-  }): void {
+  observe(step: { readonly decoding: number; readonly tokens: number; readonly ms: number }): void {
     if (step.decoding === 0) return;
     const { minTokens, maxTokens, targetMs } = this.options;
     if (step.ms > targetMs) {

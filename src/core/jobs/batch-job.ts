@@ -33,9 +33,7 @@ export interface BatchJob {
   /** The deadline: nothing is dispatched after it (D-15). */
   readonly expiresAtMs: number;
   /** When each later status was reached. */
-  readonly reachedAtMs: Readonly<
-    Partial<Record<Exclude<BatchStatus, 'validating'>, number>>
-  >;
+  readonly reachedAtMs: Readonly<Partial<Record<Exclude<BatchStatus, 'validating'>, number>>>;
   readonly counts: RequestCounts;
   readonly usage?: BatchUsage;
   /** The model of all lines, when they name one only. */
@@ -62,8 +60,7 @@ export interface BatchJob {
   readonly terms?: KeyTerms;
 }
 
-export const isSpeech = ({ endpoint }: BatchJob): boolean =>
-  endpoint === '/v1/audio/speech';
+export const isSpeech = ({ endpoint }: BatchJob): boolean => endpoint === '/v1/audio/speech';
 
 export interface RequestCounts {
   readonly total: number;

@@ -11,8 +11,7 @@ describe('Batch status', () => {
   it('ends as completed, failed, expired or cancelled, and nothing follows', () => {
     const ends = BATCH_STATUSES.filter(isTerminal);
     expect(ends).toEqual(['completed', 'failed', 'expired', 'cancelled']);
-    for (const end of ends)
-      expect(BATCH_STATUSES.some(next => mayBecome(end, next))).toBe(false);
+    for (const end of ends) expect(BATCH_STATUSES.some(next => mayBecome(end, next))).toBe(false);
   });
 
   it('can be cancelled until finalizing begins', () => {

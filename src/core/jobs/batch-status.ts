@@ -31,11 +31,9 @@ export const isTerminal = (status: BatchStatus): boolean => NEXT[status].length 
 /** A batch in one of these still needs its input file, and a processor. */
 export const UNFINISHED_STATUSES = BATCH_STATUSES.filter(status => !isTerminal(status));
 
-export const mayBecome = (from: BatchStatus, to: BatchStatus): boolean =>
-  NEXT[from].includes(to);
+export const mayBecome = (from: BatchStatus, to: BatchStatus): boolean => NEXT[from].includes(to);
 
 /**
  * Statuses in which a user may still ask to cancel: later there is nothing left to save.
  */
-export const isCancellable = (status: BatchStatus): boolean =>
-  mayBecome(status, 'cancelling');
+export const isCancellable = (status: BatchStatus): boolean => mayBecome(status, 'cancelling');

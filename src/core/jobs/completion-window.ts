@@ -6,8 +6,7 @@ const MOST_S = 7 * 86_400;
 export const LONGEST_WINDOW_MS = MOST_S * 1000;
 
 /** Allowed values in words, for messages. */
-export const COMPLETION_WINDOWS =
-  'a number and s, m, h or d, from 60s to 7d, such as 30m or 24h';
+export const COMPLETION_WINDOWS = 'a number and s, m, h or d, from 60s to 7d, such as 30m or 24h';
 
 /**
  * Seconds of a completion window; undefined when it is not one (24h; shorter and longer

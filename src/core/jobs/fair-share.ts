@@ -60,8 +60,7 @@ export class FairShare {
   next(canSend: (key: string) => boolean): string | undefined {
     const ready = new Set([...this.#lanes.keys()].filter(canSend));
     const isReady = (key: string): boolean => ready.has(key);
-    const hasReady = (lanes: TenantLanes): boolean =>
-      lanes.next(false, isReady) !== undefined;
+    const hasReady = (lanes: TenantLanes): boolean => lanes.next(false, isReady) !== undefined;
     const tenant = this.#tenants.next(false, hasReady);
     const key = tenant?.item.next(false, isReady)?.item;
     if (tenant === undefined || key === undefined) return undefined;

@@ -17,9 +17,9 @@ describe('finalizeDeadlineMs', () => {
       reachedAtMs: { ...job.reachedAtMs, cancelling: 100 },
     };
     expect(finalizeDeadlineMs(cancelled, LIMITS)).toBe(110);
-    expect(
-      finalizeDeadlineMs({ ...cancelled, reachedAtMs: { cancelling: 100 } }, LIMITS),
-    ).toBe(1100);
+    expect(finalizeDeadlineMs({ ...cancelled, reachedAtMs: { cancelling: 100 } }, LIMITS)).toBe(
+      1100,
+    );
   });
 
   it('counts from the deadline while lines run', () => {

@@ -15,8 +15,5 @@ export function finalizeDeadlineMs(
   const { finalizing, cancelling } = reachedAtMs;
   if (status === 'finalizing') return (finalizing ?? 0) + limits.finalizeTimeoutMs;
   if (status !== 'cancelling') return expiresAtMs + limits.finalizeTimeoutMs;
-  return (
-    (cancelling ?? 0) +
-    (finalizing === undefined ? limits.finalizeTimeoutMs : limits.graceMs)
-  );
+  return (cancelling ?? 0) + (finalizing === undefined ? limits.finalizeTimeoutMs : limits.graceMs);
 }

@@ -12,8 +12,7 @@ const context = {
   endpoint: '/v1/chat/completions',
   seen: (id: string) => id === 'twice',
 } as const;
-const check = (change: object) =>
-  validateLine(JSON.stringify({ ...GOOD, ...change }), context);
+const check = (change: object) => validateLine(JSON.stringify({ ...GOOD, ...change }), context);
 
 describe('validateLine', () => {
   it('takes a good line: its name, its model, the hash of its system prompt', () => {
@@ -26,9 +25,7 @@ describe('validateLine', () => {
   });
 
   it('accepts fields it does not know, and stream: false', () => {
-    expect(
-      check({ extra: 1, body: { model: 'm', stream: false, new_field: [] } }).ok,
-    ).toBe(true);
+    expect(check({ extra: 1, body: { model: 'm', stream: false, new_field: [] } }).ok).toBe(true);
   });
 
   it.each([
@@ -56,26 +53,11 @@ describe('validateLine', () => {
   });
 
   it.each([
-    [
-      'no custom_id',
-      { custom_id: undefined },
-      'missing_required_parameter',
-      'custom_id',
-    ],
+    ['no custom_id', { custom_id: undefined }, 'missing_required_parameter', 'custom_id'],
     ['an empty custom_id', { custom_id: '' }, 'missing_required_parameter', 'custom_id'],
     ['a numeric custom_id', { custom_id: 7 }, 'missing_required_parameter', 'custom_id'],
-    [
-      'a custom_id of 513 characters',
-      { custom_id: 'x'.repeat(513) },
-      'invalid_value',
-      'custom_id',
-    ],
-    [
-      'a custom_id seen before',
-      { custom_id: 'twice' },
-      'duplicate_custom_id',
-      'custom_id',
-    ],
+    ['a custom_id of 513 characters', { custom_id: 'x'.repeat(513) }, 'invalid_value', 'custom_id'],
+    ['a custom_id seen before', { custom_id: 'twice' }, 'duplicate_custom_id', 'custom_id'],
     ['another method', { method: 'GET' }, 'invalid_method', 'method'],
     ['another url', { url: '/v1/embeddings' }, 'mismatched_url', 'url'],
     ['no url', { url: undefined }, 'mismatched_url', 'url'],

@@ -1,6 +1,6 @@
-import { type JobProblem, type BatchJob } from './batch-job.js';
 import { BODY_BOUNDS, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
 import { isObject, type Fields } from '@switchyard/engine-api/is-object.js';
+import { type JobProblem, type BatchJob } from './batch-job.js';
 
 const FNV_OFFSET = 0x811c9dc5;
 
@@ -100,18 +100,13 @@ export function validateLine(
       readonly prefixHash: number;
     }
   | InvalidLine {
-  const problem = (
-    code: string,
-    message: string,
-    param: string | null,
-  ): InvalidLine => ({
+  const problem = (code: string, message: string, param: string | null): InvalidLine => ({
     ok: false,
     problem: { code, message, param, line: context.line },
   });
   if (text.trim() === '') return problem('empty_line', 'The line is blank.', null);
   const excess = jsonExcess(text, LINE_BOUNDS);
-  if (excess !== undefined)
-    return problem('invalid_json_line', `The line ${excess}.`, null);
+  if (excess !== undefined) return problem('invalid_json_line', `The line ${excess}.`, null);
   const parsed = parse(text);
   if (parsed === undefined)
     return problem('invalid_json_line', 'The line is not valid JSON.', null);
@@ -119,8 +114,7 @@ export function validateLine(
     return problem('invalid_json_line', 'The line must be a JSON object.', null);
   const found = firstProblem(parsed, context);
   const customId = usableId(parsed.custom_id);
-  if (found)
-    return { ...problem(...found), ...(customId === undefined ? {} : { customId }) };
+  if (found) return { ...problem(...found), ...(customId === undefined ? {} : { customId }) };
   const body = parsed.body as { readonly model: string };
   return {
     ok: true,
@@ -155,11 +149,7 @@ function firstProblem(
       'custom_id',
     ];
   if (method !== 'POST')
-    return [
-      'invalid_method',
-      `\`method\` must be POST; got ${shown(method)}.`,
-      'method',
-    ];
+    return ['invalid_method', `\`method\` must be POST; got ${shown(method)}.`, 'method'];
   if (url !== endpoint)
     return [
       'mismatched_url',
@@ -199,5 +189,4 @@ const usableId = (id: unknown): string | undefined =>
   typeof id === 'string' && id !== '' && id.length <= LONGEST_CUSTOM_ID ? id : undefined;
 
 /** A value in a message, cut to what a person wants to read. */
-const shown = (value: unknown): string =>
-  (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);

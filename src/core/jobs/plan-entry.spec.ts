@@ -24,9 +24,7 @@ describe('Plan', () => {
   });
 
   it('refuses a file that ends inside an entry', () => {
-    expect(() => new Plan(new Uint8Array(17))).toThrow(
-      '16 bytes per entry; this one has 17',
-    );
+    expect(() => new Plan(new Uint8Array(17))).toThrow('16 bytes per entry; this one has 17');
   });
 
   it('puts equal prompts together, in file order, and lines without one last', () => {

@@ -17,16 +17,14 @@ describe('prefixHash', () => {
     const system = { role: 'system', content: 'Be brief.' };
     const user = { role: 'user', content: 'Hi' };
     expect(prefixHash(chat(system, user))).toBe(fnv32a('Be brief.'));
-    expect(
-      prefixHash(chat({ ...system, content: [{ type: 'text', text: 'Be brief.' }] })),
-    ).toBe(fnv32a('Be brief.'));
+    expect(prefixHash(chat({ ...system, content: [{ type: 'text', text: 'Be brief.' }] }))).toBe(
+      fnv32a('Be brief.'),
+    );
     expect(prefixHash(chat({ ...system, role: 'developer' }))).toBe(fnv32a('Be brief.'));
   });
 
   it('is that of the instructions, or of the input, of a response', () => {
-    expect(prefixHash({ instructions: 'Be brief.', input: 'Hi' })).toBe(
-      fnv32a('Be brief.'),
-    );
+    expect(prefixHash({ instructions: 'Be brief.', input: 'Hi' })).toBe(fnv32a('Be brief.'));
     expect(prefixHash({ input: [{ role: 'system', content: 'Be brief.' }] })).toBe(
       fnv32a('Be brief.'),
     );

@@ -24,10 +24,7 @@ describe('causeOf', () => {
     ['line', ['worker_lost', 'gateway_lost'].map(code => status(503, { code }))],
     ['busy', [status(429), status(503, { code: 'queue_timeout' })]],
     ['away', [status(502), status(503), status(503, { code: 'storage_unavailable' })]],
-    [
-      'away',
-      (['refused', 'lost'] as const).map(cause => ({ kind: 'transport', cause })),
-    ],
+    ['away', (['refused', 'lost'] as const).map(cause => ({ kind: 'transport', cause }))],
     ['final', [400, 401, 404, 408, 413, 422, 499, 501, 504].map(code => status(code))],
     ['final', [{ kind: 'transport', cause: 'timeout' }]],
   ])('is %s', (cause, failures) => {
@@ -59,9 +56,7 @@ describe('retryAfter', () => {
     expect(decide('line', 4)).toBeUndefined();
     expect(decide('busy', 3, 49)).toBeDefined();
     expect(decide('busy', 0, 50)).toBeUndefined();
-    expect(
-      decide('busy', 0, 5000, { limits: { ...LIMITS, busyAttempts: 0 } }),
-    ).toBeDefined();
+    expect(decide('busy', 0, 5000, { limits: { ...LIMITS, busyAttempts: 0 } })).toBeDefined();
   });
 
   it('leaves a line whose target is away to the gate, as often as it takes', () => {
@@ -69,11 +64,7 @@ describe('retryAfter', () => {
   });
 
   it('ends when the deadline of the job comes before the next attempt', () => {
-    expect(
-      decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1000 } }),
-    ).toBeUndefined();
-    expect(
-      decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1001 } }),
-    ).toBeDefined();
+    expect(decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1000 } })).toBeUndefined();
+    expect(decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1001 } })).toBeDefined();
   });
 });

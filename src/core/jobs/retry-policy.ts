@@ -57,8 +57,7 @@ const CAUSED_BY_LINE = new Set([409, 425, 500]);
 const LINE_CODES = new Set(['worker_lost', 'gateway_lost']);
 
 export function causeOf(failure: AttemptFailure): FailureCause {
-  if (failure.kind === 'transport')
-    return failure.cause === 'timeout' ? 'final' : 'away';
+  if (failure.kind === 'transport') return failure.cause === 'timeout' ? 'final' : 'away';
   const { status, code = '', shouldRetry } = failure;
   if (shouldRetry === false) return 'final';
   if (status === 429) return 'busy';

@@ -10,11 +10,7 @@ const here = new Set(['a', 'b']);
 
 describe('tenantToPreempt', () => {
   it.each([
-    [
-      'the tenant with all slots, for one that has none',
-      [share('a', 4, 2), share('c', 0, 1)],
-      'a',
-    ],
+    ['the tenant with all slots, for one that has none', [share('a', 4, 2), share('c', 0, 1)], 'a'],
     [
       'the one with most of those here',
       [share('a', 2, 0), share('b', 3, 0), share('c', 0, 1), share('d', 9, 0)],

@@ -17,9 +17,7 @@ export function tenantToPreempt(
   shares: readonly TenantShare[],
   here: ReadonlySet<string>,
 ): string | undefined {
-  const waiting = shares
-    .filter(share => share.waiting > 0)
-    .map(({ running }) => running);
+  const waiting = shares.filter(share => share.waiting > 0).map(({ running }) => running);
   if (waiting.length === 0) return undefined;
   const least = Math.min(...waiting);
   const most = shares

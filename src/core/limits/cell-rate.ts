@@ -41,15 +41,10 @@ export function take(
 }
 
 /** Whole units that are available now. */
-export function remaining(
-  { limit, periodMs }: CellRate,
-  paidMs: number,
-  nowMs: number,
-): number {
+export function remaining({ limit, periodMs }: CellRate, paidMs: number, nowMs: number): number {
   const free = (limit * (periodMs - backlogMs(paidMs, nowMs) + ROUNDING_MS)) / periodMs;
   return Math.min(Math.floor(limit), Math.max(0, Math.floor(free)));
 }
 
 /** Milliseconds until the debt is paid. */
-export const backlogMs = (paidMs: number, nowMs: number): number =>
-  Math.max(0, paidMs - nowMs);
+export const backlogMs = (paidMs: number, nowMs: number): number => Math.max(0, paidMs - nowMs);

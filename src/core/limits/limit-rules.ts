@@ -74,12 +74,9 @@ const WAITS: Readonly<
 > = {
   requestsPerDay: (limit, { day, dayCount }, nowMs) =>
     day === dayOf(nowMs) && dayCount >= limit ? (day + 1) * DAY_MS - nowMs : 0,
-  requestsPerMinute: (limit, use, nowMs) =>
-    waitMs(perMinute(limit), use.requestsPaidMs, 1, nowMs),
-  tokensPerMinute: (limit, use, nowMs) =>
-    waitMs(perMinute(limit), use.tokensPaidMs, 1, nowMs),
-  audioSecondsPerMinute: (limit, use, nowMs) =>
-    waitMs(perMinute(limit), use.audioPaidMs, 1, nowMs),
+  requestsPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.requestsPaidMs, 1, nowMs),
+  tokensPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.tokensPaidMs, 1, nowMs),
+  audioSecondsPerMinute: (limit, use, nowMs) => waitMs(perMinute(limit), use.audioPaidMs, 1, nowMs),
   concurrentRequests: (limit, use) => (use.running >= limit ? SLOT_WAIT_MS : 0),
 };
 
@@ -88,11 +85,7 @@ export interface Charge {
   readonly audioSeconds: number;
 }
 
-export function rateLimitStatusOf(
-  limits: Limits,
-  use: LimitUse,
-  nowMs: number,
-): RateLimitStatus {
+export function rateLimitStatusOf(limits: Limits, use: LimitUse, nowMs: number): RateLimitStatus {
   const allowance = (limit: number, paidMs: number): Allowance | undefined =>
     limit > 0
       ? {

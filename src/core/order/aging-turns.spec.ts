@@ -39,11 +39,11 @@ describe('AgingTurns', () => {
 
   it('serves by age alone with a share of 1', () => {
     const turns = new AgingTurns(1);
-    expect([
-      turns.isAgedNext(5, 4),
-      turns.isAgedNext(5, 5),
-      turns.isAgedNext(5, 6),
-    ]).toEqual([true, false, false]);
+    expect([turns.isAgedNext(5, 4), turns.isAgedNext(5, 5), turns.isAgedNext(5, 6)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('looks ahead on a copy without counting', () => {

@@ -56,11 +56,7 @@ function fill(lane: FairLane<string>, tenant: string, count: number, costMs = 1)
 function ids(lane: FairLane<string>): string {
   const preview = lane.preview(0);
   let order = '';
-  for (
-    let entry = preview.next(false);
-    entry !== undefined;
-    entry = preview.next(false)
-  ) {
+  for (let entry = preview.next(false); entry !== undefined; entry = preview.next(false)) {
     order += entry.item;
     preview.take(entry);
   }
@@ -161,9 +157,7 @@ describe('FairLane: entries', () => {
 
   it('keeps newcomers in order of enqueue, equals first come first served', () => {
     const lane = aLane();
-    [1, 2, 2, 2].forEach((sinceMs, index) =>
-      lane.append(anEntry('abcd'[index]!, { sinceMs })),
-    );
+    [1, 2, 2, 2].forEach((sinceMs, index) => lane.append(anEntry('abcd'[index]!, { sinceMs })));
     expect(ids(lane)).toBe('abcd');
     expect([lane.ages.first?.of.item, lane.ages.last?.of.item]).toEqual(['a', 'd']);
   });

@@ -80,8 +80,7 @@ export class FairLane<T> {
   append(entry: Entry<T>, isAhead = false): void {
     const { age, place, turn } = entry;
     const account = this.#accountOf(place.tenant);
-    if (account.size === 0)
-      account.startTag = Math.max(account.startTag, this.virtualTime);
+    if (account.size === 0) account.startTag = Math.max(account.startTag, this.virtualTime);
     account.count(1, place);
     entry.account = account;
     this.size += 1;
@@ -196,11 +195,7 @@ export class FairLane<T> {
     if (account === undefined || account.size === 0)
       return Math.max(account?.startTag ?? 0, this.virtualTime);
     let workMs = account.costMs;
-    for (
-      let link = account.last;
-      link !== undefined && link.key > orderMs;
-      link = link.before
-    )
+    for (let link = account.last; link !== undefined && link.key > orderMs; link = link.before)
       workMs -= link.of.place.costMs;
     return account.startTag + Math.max(0, workMs) / this.weightOf(tenant);
   }
@@ -230,8 +225,7 @@ export class FairLane<T> {
 
   #accountOf(tenant: string): Account<T> {
     let account = this.#accounts.get(tenant);
-    if (account === undefined)
-      this.#accounts.set(tenant, (account = new Account<T>(tenant)));
+    if (account === undefined) this.#accounts.set(tenant, (account = new Account<T>(tenant)));
     return account;
   }
 
@@ -292,8 +286,7 @@ function best<T>(
     const next = firstOf(contender, accepts);
     if (next === undefined || next.place.agesAtMs > agedAtMs) continue;
     if (contender.startTag > foundTag) continue;
-    if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs)
-      continue;
+    if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs) continue;
     found = next;
     foundTag = contender.startTag;
   }
@@ -301,13 +294,9 @@ function best<T>(
 }
 
 /** Of one tenant. */
-function firstOf<T>(
-  { first }: Contender<T>,
-  accepts?: Accepts<T>,
-): Entry<T> | undefined {
+function firstOf<T>({ first }: Contender<T>, accepts?: Accepts<T>): Entry<T> | undefined {
   let link = first;
-  while (link !== undefined && accepts !== undefined && !accepts(link.of.item))
-    link = link.after;
+  while (link !== undefined && accepts !== undefined && !accepts(link.of.item)) link = link.after;
   return link?.of;
 }
 

@@ -40,11 +40,7 @@ function add(
 /** Items in the order of their turns at a time. */
 function turns(order: FairOrder<string>, nowMs: number, count: number): string {
   let taken = '';
-  for (
-    let entry = order.first(nowMs);
-    entry && taken.length < count;
-    entry = order.first(nowMs)
-  ) {
+  for (let entry = order.first(nowMs); entry && taken.length < count; entry = order.first(nowMs)) {
     taken += entry.item;
     order.take(entry, nowMs);
   }

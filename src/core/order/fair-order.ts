@@ -24,9 +24,7 @@ export class AgingTurns {
   ) {
     this.#credit = credit;
     if (!(share > 0 && share <= 1))
-      throw new RangeError(
-        `An aging share must be above 0 and at most 1; got ${share}.`,
-      );
+      throw new RangeError(`An aging share must be above 0 and at most 1; got ${share}.`);
   }
 
   /**
@@ -140,8 +138,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
    */
   take(entry: Entry<T>, nowMs: number, accepts?: Accepts<T>): boolean {
     const lane = this.laneOf(entry);
-    const mayGo =
-      accepts && ((item: T): boolean => item === entry.item || accepts(item));
+    const mayGo = accepts && ((item: T): boolean => item === entry.item || accepts(item));
     const contested =
       this.isContested(nowMs) &&
       this.realtime.next(false, mayGo) !== undefined &&
@@ -183,5 +180,4 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   }
 }
 
-const sinceMs = (entry: Entry<unknown> | undefined): number =>
-  entry?.place.sinceMs ?? Infinity;
+const sinceMs = (entry: Entry<unknown> | undefined): number => entry?.place.sinceMs ?? Infinity;

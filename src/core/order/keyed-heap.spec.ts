@@ -20,11 +20,7 @@ function drain(heap: KeyedHeap<Named>): string[] {
 describe('KeyedHeap', () => {
   it('is empty at first', () => {
     const heap = new KeyedHeap<Named>();
-    expect([heap.items.length, heap.items[0], heap.keys[0]]).toEqual([
-      0,
-      undefined,
-      undefined,
-    ]);
+    expect([heap.items.length, heap.items[0], heap.keys[0]]).toEqual([0, undefined, undefined]);
   });
 
   it('gives members by key, whatever the order they came in', () => {
@@ -51,9 +47,7 @@ describe('KeyedHeap', () => {
     heap.remove(items[3]!);
     heap.remove(items[11]!);
     const left = items.filter((_, index) => index !== 3 && index !== 11);
-    const expected = left.sort(
-      (a, b) => ((Number(a.name) * 7) % 20) - ((Number(b.name) * 7) % 20),
-    );
+    const expected = left.sort((a, b) => ((Number(a.name) * 7) % 20) - ((Number(b.name) * 7) % 20));
     expect(drain(heap)).toEqual(expected.map(({ name }) => name));
   });
 

@@ -57,10 +57,7 @@ export class KeyedHeap<T extends HeapItem> {
     let hole = from;
     for (let below = 2 * hole + 1; below < keys.length; below = 2 * hole + 1) {
       const right = below + 1;
-      if (
-        right < keys.length &&
-        isBefore(keys[right]!, ties[right]!, keys[below]!, ties[below]!)
-      )
+      if (right < keys.length && isBefore(keys[right]!, ties[right]!, keys[below]!, ties[below]!))
         below = right;
       if (!isBefore(keys[below]!, ties[below]!, key, tie)) break;
       this.#move(below, hole);
@@ -78,9 +75,5 @@ export class KeyedHeap<T extends HeapItem> {
   }
 }
 
-const isBefore = (
-  key: number,
-  tie: number,
-  otherKey: number,
-  otherTie: number,
-): boolean => key < otherKey || (key === otherKey && tie < otherTie);
+const isBefore = (key: number, tie: number, otherKey: number, otherTie: number): boolean =>
+  key < otherKey || (key === otherKey && tie < otherTie);

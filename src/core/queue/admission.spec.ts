@@ -41,8 +41,7 @@ const lowest = () => 0;
 const highest = () => 1 - Number.EPSILON;
 
 function drained(admission: Admission, model: string, perS: number): void {
-  for (let second = 0; second < 30; second += 1)
-    admission.drained(model, second * 1000, perS);
+  for (let second = 0; second < 30; second += 1) admission.drained(model, second * 1000, perS);
 }
 
 describe('Admission bounds', () => {
@@ -71,9 +70,7 @@ describe('Admission bounds', () => {
       reserved: 0,
       backlog: 1,
     };
-    expect(admission.check(load({ requests: 1, bytes: 400 }), one(101))).toEqual(
-      refusal,
-    );
+    expect(admission.check(load({ requests: 1, bytes: 400 }), one(101))).toEqual(refusal);
   });
 
   it('refuses the 11th request in all, of whatever model', () => {
@@ -85,10 +82,7 @@ describe('Admission bounds', () => {
       backlog: 10,
     };
     expect(
-      admission.check(
-        load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 }),
-        one(1),
-      ),
+      admission.check(load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 }), one(1)),
     ).toEqual(refusal);
   });
 
@@ -101,20 +95,14 @@ describe('Admission bounds', () => {
       backlog: 3,
     };
     expect(
-      admission.check(
-        load({ requests: 0, bytes: 0 }, { requests: 3, bytes: 900 }),
-        one(101),
-      ),
+      admission.check(load({ requests: 0, bytes: 0 }, { requests: 3, bytes: 900 }), one(101)),
     ).toEqual(refusal);
   });
 });
 
 describe('Admission of several tenants', () => {
   const admission = new Admission({ ...bounds, maxRequestsPerModel: 8 }, lowest);
-  const held = (
-    requests: number,
-    of: { requests: number; tenants: number },
-  ): QueueLoad => ({
+  const held = (requests: number, of: { requests: number; tenants: number }): QueueLoad => ({
     ...load({ requests, bytes: 0 }, { requests: 0, bytes: 0 }),
     loadOf: () => ({ ...of, bytes: 0 }),
   });
@@ -126,9 +114,9 @@ describe('Admission of several tenants', () => {
 
   it('refuses the one that filled it, also while the reserve is in use', () => {
     for (const requests of [8, 9])
-      expect(
-        admission.check(held(requests, { requests: 8, tenants: 2 }), asked),
-      ).toMatchObject({ limit: 8 });
+      expect(admission.check(held(requests, { requests: 8, tenants: 2 }), asked)).toMatchObject({
+        limit: 8,
+      });
   });
 
   it('admits up to an equal part of the bound, and no more than a quarter beyond it', () => {
@@ -154,12 +142,11 @@ describe('Admission with a fifth reserved for REALTIME', () => {
       backlog: 4,
     };
     expect(admission.check(load({ requests: 4, bytes: 0 }), one(1))).toEqual(refusal);
-    expect(
-      admission.check(load({ requests: 4, bytes: 0 }), one(1, REALTIME)),
-    ).toBeUndefined();
-    expect(
-      admission.check(load({ requests: 5, bytes: 0 }), one(1, REALTIME)),
-    ).toMatchObject({ limit: 5, reserved: 0 });
+    expect(admission.check(load({ requests: 4, bytes: 0 }), one(1, REALTIME))).toBeUndefined();
+    expect(admission.check(load({ requests: 5, bytes: 0 }), one(1, REALTIME))).toMatchObject({
+      limit: 5,
+      reserved: 0,
+    });
   });
 
   it('does so for the bounds of bytes and of all models as well', () => {
@@ -167,13 +154,12 @@ describe('Admission with a fifth reserved for REALTIME', () => {
       bound: 'bytes',
       limit: 400,
     });
-    expect(
-      admission.check(load({ requests: 1, bytes: 350 }), one(51, REALTIME)),
-    ).toBeUndefined();
+    expect(admission.check(load({ requests: 1, bytes: 350 }), one(51, REALTIME))).toBeUndefined();
     const total = { requests: 8, bytes: 0 };
-    expect(
-      admission.check(load({ requests: 0, bytes: 0 }, total), one(1)),
-    ).toMatchObject({ scope: 'total', limit: 8 });
+    expect(admission.check(load({ requests: 0, bytes: 0 }, total), one(1))).toMatchObject({
+      scope: 'total',
+      limit: 8,
+    });
     expect(
       admission.check(load({ requests: 0, bytes: 0 }, total), one(1, REALTIME)),
     ).toBeUndefined();
@@ -236,9 +222,7 @@ describe('Admission Retry-After', () => {
       Math.ceil(spread.retryAfterMs('m', 1, 29_000) / 1000),
     );
     const most = Math.max(
-      ...[...new Set(seconds)].map(
-        second => seconds.filter(other => other === second).length,
-      ),
+      ...[...new Set(seconds)].map(second => seconds.filter(other => other === second).length),
     );
     expect(most).toBeLessThanOrEqual(5);
   });
@@ -249,9 +233,7 @@ describe('Admission Retry-After', () => {
     const full = load({ requests: 5, realtime: 2, bytes: 0 });
     const hint = (priority: RequestPriority) => {
       const refusal = admission.check(full, one(1, priority));
-      return Math.round(
-        (admission.queueFull(refusal!, 'm', 29_500).retryAfterMs ?? 0) / 1000,
-      );
+      return Math.round((admission.queueFull(refusal!, 'm', 29_500).retryAfterMs ?? 0) / 1000);
     };
     expect([hint(REALTIME), hint(BATCH)]).toEqual([2, 5]);
   });
@@ -264,9 +246,7 @@ describe('Admission Retry-After', () => {
       return admission.queueFull(refusal!, 'm', 29_500, 12_345.6).retryAfterMs ?? 0;
     };
     expect(hint(load({ requests: 5, bytes: 0 }))).toBe(12_346);
-    expect(
-      hint(load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 })),
-    ).toBeLessThan(12_346);
+    expect(hint(load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 }))).toBeLessThan(12_346);
   });
 
   it('looks at one model, or at all together', () => {

@@ -1,10 +1,10 @@
+import { DomainError } from '../errors/domain-error.js';
+import { spreadHint } from '../errors/retry-hint.js';
+import { type TenantLoad } from '../order/fair-lane.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { DomainError } from '../errors/domain-error.js';
-import { spreadHint } from '../errors/retry-hint.js';
 import { DrainRate } from './drain-rate.js';
-import { type TenantLoad } from '../order/fair-lane.js';
 
 /** The part of PriorityQueue that admission reads. */
 export interface QueueLoad {
@@ -123,12 +123,7 @@ export class Admission {
    * @param startInMs when the request would start if it were queued (D-27): what goes
    *   before it has left by then
    */
-  queueFull(
-    refusal: QueueRefusal,
-    model: string,
-    nowMs: number,
-    startInMs?: number,
-  ): DomainError {
+  queueFull(refusal: QueueRefusal, model: string, nowMs: number, startInMs?: number): DomainError {
     const { scope, bound, limit, reserved, backlog } = refusal;
     // Room for all models does not follow from the queue of one.
     const retryAfterMs =
@@ -136,13 +131,10 @@ export class Admission {
         ? this.retryAfterMs(model, backlog, nowMs, startInMs)
         : this.retryAfterMs(undefined, backlog, nowMs);
     const where = scope === 'model' ? `The queue of model ${model}` : 'The queue';
-    const rest =
-      reserved > 0 ? ` for batch; ${reserved} more are reserved for realtime` : '';
-    return new DomainError(
-      'queue_full',
-      `${where} is at its bound of ${limit} ${bound}${rest}.`,
-      { retryAfterMs },
-    );
+    const rest = reserved > 0 ? ` for batch; ${reserved} more are reserved for realtime` : '';
+    return new DomainError('queue_full', `${where} is at its bound of ${limit} ${bound}${rest}.`, {
+      retryAfterMs,
+    });
   }
 
   /**
@@ -177,39 +169,25 @@ export class Admission {
    * Milliseconds until so many requests have left, at the recent rate. Undefined: none
    * has left so far.
    */
-  drainMs(
-    model: string | undefined,
-    backlog: number,
-    nowMs: number,
-  ): number | undefined {
+  drainMs(model: string | undefined, backlog: number, nowMs: number): number | undefined {
     const rate = model === undefined ? this.#total : this.#rates.get(model);
     const perSecond = rate?.perSecond(nowMs);
     return perSecond === undefined ? undefined : Math.ceil((backlog / perSecond) * 1000);
   }
 
-  #broken(
-    scope: Scope,
-    queue: QueueLoad,
-    request: AskedRequest,
-  ): QueueRefusal | undefined {
+  #broken(scope: Scope, queue: QueueLoad, request: AskedRequest): QueueRefusal | undefined {
     const { name, held, max, realtime } = scope;
     const isBatch = request.priority === RequestPriority.BATCH;
     for (const bound of BOUNDS) {
       // A request larger than the part for BATCH fits into an empty queue only.
       const isReserved = isBatch && (bound === 'requests' || held.requests > 0);
-      const forBatch = Math.max(
-        1,
-        Math.floor(max[bound] * (1 - this.bounds.realtimeReserve)),
-      );
+      const forBatch = Math.max(1, Math.floor(max[bound] * (1 - this.bounds.realtimeReserve)));
       const limit = isReserved ? forBatch : max[bound];
       const adds = bound === 'requests' ? 1 : request.bytes;
       const wanted = held[bound] + adds;
       if (wanted <= limit) continue;
       const part = { bound, adds, limit };
-      if (
-        wanted <= limit * (1 + TENANT_RESERVE) &&
-        isWithinItsPart(scope, part, queue, request)
-      )
+      if (wanted <= limit * (1 + TENANT_RESERVE) && isWithinItsPart(scope, part, queue, request))
         continue;
       const backlog = isBatch ? held.requests : realtime;
       return { scope: name, bound, limit, reserved: max[bound] - limit, backlog };
@@ -223,11 +201,7 @@ const BOUNDS = ['requests', 'bytes'] as const;
 /** True for a tenant that holds less than an equal part of a full queue. */
 function isWithinItsPart(
   { name, held }: Scope,
-  {
-    bound,
-    limit,
-    adds,
-  }: Pick<QueueRefusal, 'bound' | 'limit'> & { readonly adds: number },
+  { bound, limit, adds }: Pick<QueueRefusal, 'bound' | 'limit'> & { readonly adds: number },
   queue: QueueLoad,
   { model, tenant = DEFAULT_TENANT }: AskedRequest,
 ): boolean {

@@ -22,8 +22,7 @@ describe('AnswerTimes', () => {
   });
 
   it('grows with the cost: what every answer takes, and what each unit takes', () => {
-    for (let cost = 1; cost <= 50; cost += 1)
-      times.observe('m', took(100 + 3 * cost, cost), 0);
+    for (let cost = 1; cost <= 50; cost += 1) times.observe('m', took(100 + 3 * cost, cost), 0);
     expect(times.estimate(of(200), false, 0).answerMs).toBeCloseTo(700);
   });
 
@@ -45,9 +44,9 @@ describe('AnswerTimes', () => {
 
   it('counts the wait for the device only for requests that find every worker busy', () => {
     times.observe('m', took(100, 10, 70), 0);
-    expect(
-      [true, false].map(behind => times.estimate(of(10), behind, 0).answerMs),
-    ).toEqual([170, 100]);
+    expect([true, false].map(behind => times.estimate(of(10), behind, 0).answerMs)).toEqual([
+      170, 100,
+    ]);
     expect(times.meanMs('m', 0)).toBe(170);
   });
 

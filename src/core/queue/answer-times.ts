@@ -24,15 +24,11 @@ const STALE_MS = 60_000;
  * @param mean of the values before; undefined: there are none
  * @param weight of the latest value, above 0 and at most 1
  */
-export const blended = (
-  mean: number | undefined,
-  latest: number,
-  weight: number,
-): number => (mean === undefined ? latest : mean + weight * (latest - mean));
+export const blended = (mean: number | undefined, latest: number, weight: number): number =>
+  mean === undefined ? latest : mean + weight * (latest - mean);
 
 /** What is exceeded rarely. */
-const upper = ({ mean, variance }: FadingMean): number =>
-  mean + MARGIN * Math.sqrt(variance);
+const upper = ({ mean, variance }: FadingMean): number => mean + MARGIN * Math.sqrt(variance);
 
 /** Time as a linear function of an amount of work: a least-squares fit that forgets. */
 export class TimeLine {
@@ -57,9 +53,7 @@ export class TimeLine {
     // proportional.
     const steepest = this.meanMs / mean;
     const slope =
-      variance > 0
-        ? Math.min(steepest, Math.max(0, this.#covariance / variance))
-        : steepest;
+      variance > 0 ? Math.min(steepest, Math.max(0, this.#covariance / variance)) : steepest;
     return this.meanMs + slope * (work - mean);
   }
 }
@@ -114,11 +108,7 @@ export class AnswerTimes {
   }
 
   /** @param isBehind it will be sent to a worker that is busy */
-  estimate(
-    request: EstimatedRequest,
-    isBehind: boolean,
-    nowMs: number,
-  ): ServiceEstimate {
+  estimate(request: EstimatedRequest, isBehind: boolean, nowMs: number): ServiceEstimate {
     const times = this.#fresh(request.model, nowMs);
     if (times === undefined) return UNKNOWN;
     const readyMs = isBehind ? upper(times.ready) : 0;
@@ -138,8 +128,6 @@ export class AnswerTimes {
 
   #fresh(model: string, nowMs: number) {
     const times = this.#models.get(model);
-    return times !== undefined && nowMs - times.measuredAtMs <= STALE_MS
-      ? times
-      : undefined;
+    return times !== undefined && nowMs - times.measuredAtMs <= STALE_MS ? times : undefined;
   }
 }

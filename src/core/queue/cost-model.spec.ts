@@ -25,8 +25,7 @@ describe('CostModel', () => {
 
   it('expects as many generated tokens as usual, and no more than are allowed', () => {
     const costs = new CostModel();
-    for (let index = 0; index < 20; index += 1)
-      costs.observe('m', { input: 0, output: 100 }, 1000);
+    for (let index = 0; index < 20; index += 1) costs.observe('m', { input: 0, output: 100 }, 1000);
     expect(costs.estimateMs('m', { input: 0, mostOutput: 4000 })).toBeCloseTo(1000);
     expect(costs.estimateMs('m', { input: 0, mostOutput: 10 })).toBeCloseTo(100);
     expect(costs.estimateMs('m', { input: 100, mostOutput: 10 })).toBeCloseTo(200);

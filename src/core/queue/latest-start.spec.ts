@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { aRequest } from '../../../test/support/requests.js';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { missed, type WantedDeadline, withLatestStart } from './latest-start.js';
 
 const estimate = (startMs: number, answerMs = 300, firstOutputMs = 50) => ({
@@ -23,11 +23,7 @@ describe('withLatestStart', () => {
   });
 
   it('is the deadline less the service, and the end of the wait', () => {
-    const { request: timed, refusal } = withLatestStart(
-      request,
-      [within(1000)],
-      estimate(600),
-    );
+    const { request: timed, refusal } = withLatestStart(request, [within(1000)], estimate(600));
     expect(timed).toMatchObject({
       latestStartMs: 1700,
       queueDeadlineMs: 1700,
@@ -42,11 +38,7 @@ describe('withLatestStart', () => {
   });
 
   it('refuses with the estimate what would start too late', () => {
-    const { refusal } = withLatestStart(
-      request,
-      [within(800, 'answer', 1000)],
-      estimate(500.2),
-    );
+    const { refusal } = withLatestStart(request, [within(800, 'answer', 1000)], estimate(500.2));
     expect(refusal?.code).toBe('deadline_unreachable');
     expect(errorDefinition(refusal!)).toMatchObject({ status: 503, retry: 'never' });
     expect(refusal?.message).toBe(
@@ -56,9 +48,7 @@ describe('withLatestStart', () => {
 
   it('refuses what is due already, though nothing is known', () => {
     expect(withLatestStart(request, [within(0)], estimate(0, 0)).refusal).toBeDefined();
-    expect(
-      withLatestStart(request, [within(1)], estimate(0, 0)).refusal,
-    ).toBeUndefined();
+    expect(withLatestStart(request, [within(1)], estimate(0, 0)).refusal).toBeUndefined();
   });
 
   it('of two deadlines the one that binds first counts', () => {
@@ -82,10 +72,7 @@ describe('withLatestStart', () => {
 
   it('says what was missed', () => {
     const error = missed({ until: 'first_output', withinMs: 250, atMs: 0 });
-    expect([error.code, errorDefinition(error).status]).toEqual([
-      'deadline_missed',
-      504,
-    ]);
+    expect([error.code, errorDefinition(error).status]).toEqual(['deadline_missed', 504]);
     expect(error.message).toContain('first output, wanted within 250 ms');
   });
 });

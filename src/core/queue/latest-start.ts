@@ -1,8 +1,5 @@
-import {
-  type RequestDeadline,
-  type ScheduledRequest,
-} from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
+import { type RequestDeadline, type ScheduledRequest } from '../request/scheduled-request.js';
 import { type ServiceEstimate } from './answer-times.js';
 
 /**
@@ -57,16 +54,9 @@ const serviceMs = (
   { answerMs, firstOutputMs }: ServiceEstimate,
 ): number => (until === 'first_output' ? firstOutputMs : answerMs);
 
-function unreachable(
-  deadline: RequestDeadline,
-  startMs: number,
-  workMs: number,
-): DomainError {
+function unreachable(deadline: RequestDeadline, startMs: number, workMs: number): DomainError {
   const estimate = `about ${Math.ceil(startMs + workMs)} ms (${Math.ceil(startMs)} ms until it starts)`;
-  return new DomainError(
-    'deadline_unreachable',
-    `${subjectOf(deadline)} would take ${estimate}.`,
-  );
+  return new DomainError('deadline_unreachable', `${subjectOf(deadline)} would take ${estimate}.`);
 }
 
 /** The request was not started in time. */

@@ -1,5 +1,5 @@
-import { FairLane } from '../order/fair-lane.js';
 import { type WeightOf } from '../order/account.js';
+import { FairLane } from '../order/fair-lane.js';
 import { type FairOrder } from '../order/fair-order.js';
 import { type HeapItem, type KeyedHeap } from '../order/keyed-heap.js';
 import { type RequestPriority } from '../request/request-priority.js';

@@ -1,10 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { RequestPriority } from '../request/request-priority.js';
-import {
-  AGING_MS,
-  PriorityQueueHarness,
-} from '../../../test/support/priority-queue-harness.js';
+import { AGING_MS, PriorityQueueHarness } from '../../../test/support/priority-queue-harness.js';
 import { aKey } from '../../../test/support/requests.js';
+import { RequestPriority } from '../request/request-priority.js';
 
 let harness: PriorityQueueHarness;
 
@@ -21,11 +18,7 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
     });
   const turns = (nowMs: number, count = Infinity): string => {
     let drawn = '';
-    for (
-      let id = harness.takeOne(nowMs);
-      id !== undefined;
-      id = harness.takeOne(nowMs)
-    ) {
+    for (let id = harness.takeOne(nowMs); id !== undefined; id = harness.takeOne(nowMs)) {
       drawn += id[0];
       if (drawn.length === count) break;
     }

@@ -1,8 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  AGING_MS,
-  PriorityQueueHarness,
-} from '../../../test/support/priority-queue-harness.js';
+import { AGING_MS, PriorityQueueHarness } from '../../../test/support/priority-queue-harness.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 
 let harness: PriorityQueueHarness;
@@ -113,10 +110,10 @@ describe('PriorityQueue by id', () => {
   it('finds, removes and forgets by id', () => {
     harness.batch('a', 1);
     harness.batch('b', 2);
-    expect([
-      harness.queue.get(aKey('a')) !== undefined,
-      harness.queue.get(aKey('a'))?.id,
-    ]).toEqual([true, 'a']);
+    expect([harness.queue.get(aKey('a')) !== undefined, harness.queue.get(aKey('a'))?.id]).toEqual([
+      true,
+      'a',
+    ]);
     expect(harness.queue.remove(aKey('a'))?.id).toBe('a');
     expect([
       harness.queue.get(aKey('a')) !== undefined,
@@ -155,11 +152,11 @@ describe('PriorityQueue counts', () => {
     harness.queue.enqueue(aRequest('b', { model: 'm1', bytes: 20 }));
     harness.queue.enqueue(aRealtimeRequest('c', { model: 'm1', bytes: 5 }));
     harness.queue.enqueue(aRealtimeRequest('d', { model: 'm2', bytes: 1 }));
-    expect([
-      harness.queue.depth,
-      harness.queue.bytes,
-      harness.queue.depthByPriority(),
-    ]).toEqual([4, 36, { realtime: 2, batch: 2 }]);
+    expect([harness.queue.depth, harness.queue.bytes, harness.queue.depthByPriority()]).toEqual([
+      4,
+      36,
+      { realtime: 2, batch: 2 },
+    ]);
     expect(harness.queue.depthOf('m1')).toEqual({ realtime: 1, batch: 2, bytes: 35 });
     expect(harness.queue.depthOf('m2')).toEqual({ realtime: 1, batch: 0, bytes: 1 });
     expect(harness.queue.models()).toEqual(['m1', 'm2']);
@@ -172,11 +169,11 @@ describe('PriorityQueue counts', () => {
     harness.queue.expired(5);
     harness.queue.remove(aKey('b'));
     harness.takeOne(10);
-    expect([
-      harness.queue.depth,
-      harness.queue.bytes,
-      harness.queue.depthByPriority(),
-    ]).toEqual([0, 0, { realtime: 0, batch: 0 }]);
+    expect([harness.queue.depth, harness.queue.bytes, harness.queue.depthByPriority()]).toEqual([
+      0,
+      0,
+      { realtime: 0, batch: 0 },
+    ]);
     expect([harness.queue.depthOf('m'), harness.queue.models()]).toEqual([
       { realtime: 0, batch: 0, bytes: 0 },
       [],
@@ -221,14 +218,10 @@ describe('PriorityQueue snapshot', () => {
     harness.batch('e', 6_000, 'm2');
     const listed = harness.queue
       .snapshot(AGING_MS)
-      .map(
-        ({ request, position, aged }) => `${request.id}${position}${aged ? '!' : ''}`,
-      );
+      .map(({ request, position, aged }) => `${request.id}${position}${aged ? '!' : ''}`);
     expect(listed).toEqual(['b1', 'a2!', 'c1', 'd3', 'e2']);
     const all = harness.queue.snapshot(AGING_MS);
-    expect(
-      all.map(({ request }) => harness.queue.place(request.key, AGING_MS)),
-    ).toMatchObject(
+    expect(all.map(({ request }) => harness.queue.place(request.key, AGING_MS))).toMatchObject(
       all.map(({ request: { id }, position, aged }) => ({
         request: { id },
         position,

@@ -1,3 +1,4 @@
+import { DomainError } from '../errors/domain-error.js';
 import { Entry, type WeightOf } from '../order/account.js';
 import { type TenantLoad } from '../order/fair-lane.js';
 import { FairOrder } from '../order/fair-order.js';
@@ -6,7 +7,6 @@ import { isAged, orderMsOf } from '../request/aging-policy.js';
 import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
 import { perPriority, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { DomainError } from '../errors/domain-error.js';
 import { SlotMap } from '../request/slot-map.js';
 import { ModelLane } from './model-lane.js';
 
@@ -197,10 +197,7 @@ export class PriorityQueue {
    * Moves a waiting request to the other lane of its model, placed by age. Undefined: it
    * does not wait.
    */
-  reprioritize(
-    key: RequestKey,
-    priority: RequestPriority,
-  ): ScheduledRequest | undefined {
+  reprioritize(key: RequestKey, priority: RequestPriority): ScheduledRequest | undefined {
     const request = this.remove(key);
     if (request !== undefined) this.enqueue({ ...request, priority });
     return this.get(key);
@@ -226,8 +223,7 @@ export class PriorityQueue {
    */
   aged(nowMs: number): ScheduledRequest[] {
     const aged: ScheduledRequest[] = [];
-    for (const lane of this.#heads[RequestPriority.BATCH].items)
-      aged.push(...lane.takeAged(nowMs));
+    for (const lane of this.#heads[RequestPriority.BATCH].items) aged.push(...lane.takeAged(nowMs));
     return aged;
   }
 
@@ -304,16 +300,11 @@ export class PriorityQueue {
         const { request, aged } = view;
         // A tenant's aged request may come after another's that is not: then it is
         // not sent before.
-        const level = Math.max(
-          lastLevel,
-          aged ? RequestPriority.REALTIME : request.priority,
-        );
+        const level = Math.max(lastLevel, aged ? RequestPriority.REALTIME : request.priority);
         // No request is sent before the one ahead of it in its own model, however
         // old it is.
         lastMs =
-          level === lastLevel
-            ? Math.max(lastMs, request.enqueuedAtMs)
-            : request.enqueuedAtMs;
+          level === lastLevel ? Math.max(lastMs, request.enqueuedAtMs) : request.enqueuedAtMs;
         lastLevel = level;
         return { ...view, level, sinceMs: lastMs };
       });

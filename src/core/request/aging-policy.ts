@@ -17,9 +17,7 @@ export function isAged(
   nowMs: number,
   agingMs: number,
 ): boolean {
-  return (
-    request.priority === RequestPriority.BATCH && nowMs >= request.enqueuedAtMs + agingMs
-  );
+  return request.priority === RequestPriority.BATCH && nowMs >= request.enqueuedAtMs + agingMs;
 }
 
 /**

@@ -2,10 +2,7 @@
 export const RequestPriority = { REALTIME: 0, BATCH: 1 } as const;
 export type RequestPriority = (typeof RequestPriority)[keyof typeof RequestPriority];
 
-export const PRIORITY_LEVELS = [
-  RequestPriority.REALTIME,
-  RequestPriority.BATCH,
-] as const;
+export const PRIORITY_LEVELS = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
 
 export const perPriority = <T>(
   make: (priority: RequestPriority) => T,

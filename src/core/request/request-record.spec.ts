@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { aRequest } from '../../../test/support/requests.js';
 import { DomainError } from '../errors/domain-error.js';
 import { RequestRecord } from './request-record.js';
-import { type Settlement } from './settlement.js';
 import { type ScheduledRequest } from './scheduled-request.js';
+import { type Settlement } from './settlement.js';
 
 const completed: Settlement<string> = { status: 'completed', reply: 'hello' };
 const cancelled: Settlement<string> = {
@@ -74,12 +74,8 @@ describe('RequestRecord', () => {
   it('throws on moves the diagram does not have', () => {
     const leased = aRecord();
     leased.leased('w1', 0);
-    expect(() => leased.leased('w2', 0)).toThrow(
-      'Request r cannot go from leased to leased.',
-    );
-    expect(() => aRecord().requeued()).toThrow(
-      'Request r cannot go from queued to queued.',
-    );
+    expect(() => leased.leased('w2', 0)).toThrow('Request r cannot go from leased to leased.');
+    expect(() => aRecord().requeued()).toThrow('Request r cannot go from queued to queued.');
     const settled = aRecord();
     settled.settle(completed, 0);
     expect(() => settled.leased('w1', 0)).toThrow('from settled to leased');
@@ -91,9 +87,7 @@ describe('RequestRecord phases', () => {
   let record: RequestRecord<ScheduledRequest, string>;
 
   beforeEach(() => {
-    record = new RequestRecord<ScheduledRequest, string>(
-      aRequest('r', { enqueuedAtMs: 1000 }),
-    );
+    record = new RequestRecord<ScheduledRequest, string>(aRequest('r', { enqueuedAtMs: 1000 }));
   });
 
   /** Its phases, when it ends at `atMs`. */

@@ -119,8 +119,6 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
   }
 
   #misled(to: RequestState): Error {
-    return new Error(
-      `Request ${this.request.id} cannot go from ${this.state} to ${to}.`,
-    );
+    return new Error(`Request ${this.request.id} cannot go from ${this.state} to ${to}.`);
   }
 }

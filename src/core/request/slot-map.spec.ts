@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { SlotMap } from './slot-map.js';
 
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e');

@@ -32,8 +32,7 @@ export class SlotMap<K extends string | number, V> {
   /** An existing key keeps its position. */
   set(key: K, value: V): this {
     let slot = this.#slots.get(key);
-    if (slot === undefined)
-      this.#slots.set(key, (slot = this.#free.pop() ?? this.#values.length));
+    if (slot === undefined) this.#slots.set(key, (slot = this.#free.pop() ?? this.#values.length));
     this.#values[slot] = value;
     return this;
   }

@@ -1,11 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  RetryBudget,
-  suspected,
-  UNSUSPECTED,
-  faultOf,
-  WorkerLostError,
-} from './worker-lost.js';
+import { RetryBudget, suspected, UNSUSPECTED, faultOf, WorkerLostError } from './worker-lost.js';
 
 type LossKind = WorkerLostError['kind'];
 
@@ -46,10 +40,10 @@ describe('RetryBudget', () => {
 
   it('a broken connection among two losses alone is no proof: worker_lost, which may be retried', () => {
     const budget = new RetryBudget();
-    expect([
-      budget.spend('a', loss('disconnected')),
-      budget.spend('a', loss('died')),
-    ]).toEqual([undefined, 'worker_lost']);
+    expect([budget.spend('a', loss('disconnected')), budget.spend('a', loss('died'))]).toEqual([
+      undefined,
+      'worker_lost',
+    ]);
   });
 });
 
@@ -60,10 +54,7 @@ describe('a suspect', () => {
    */
   const groups = (first: number): number[] => {
     const sizes = [first];
-    for (
-      let suspicion = suspected(UNSUSPECTED, first, true);
-      faultOf(suspicion) === undefined;
-    ) {
+    for (let suspicion = suspected(UNSUSPECTED, first, true); faultOf(suspicion) === undefined;) {
       const size = suspicion.mostTogether!;
       sizes.push(size);
       suspicion = suspected(suspicion, size, true);

@@ -12,8 +12,7 @@ import { DomainError } from '../errors/domain-error.js';
  * - `died`: the process or thread that computed it ended, as seen by
  *   whoever supervises it.
  */
-type LossKind =
-  'draining' | 'unsent' | 'refused' | 'disconnected' | 'abandoned' | 'died';
+type LossKind = 'draining' | 'unsent' | 'refused' | 'disconnected' | 'abandoned' | 'died';
 
 /** Another worker may take the request (D-06). */
 export class WorkerLostError extends DomainError {
@@ -49,11 +48,7 @@ const MOST_ALONE = 2;
  * One of those that were lost together may have ended their worker, but it is unknown
  * which: each is tried again in at most half as large a group, and alone the next time.
  */
-export function suspected(
-  before: Suspicion,
-  together: number,
-  died: boolean,
-): Suspicion {
+export function suspected(before: Suspicion, together: number, died: boolean): Suspicion {
   const { mostTogether, alone, deaths } = before;
   if (together <= 1 || mostTogether === 1)
     return { mostTogether: 1, alone: alone + 1, deaths: deaths + (died ? 1 : 0) };

@@ -43,11 +43,7 @@ describe('RequestHistory', () => {
       settled('cancelled'),
     ])
       history.apply(event);
-    history.close(
-      10_000,
-      1,
-      new Map([['m', { waiting: 2, inFlight: 1, oldestWaitMs: 5 }]]),
-    );
+    history.close(10_000, 1, new Map([['m', { waiting: 2, inFlight: 1, oldestWaitMs: 5 }]]));
     const [point] = history.points(10);
     expect(point?.at).toBe(1);
     expect(point?.models.get('m')).toMatchObject({
@@ -88,16 +84,14 @@ describe('RequestHistory', () => {
     const history = ring();
     const failed = (code: ErrorCode): DispatchEvent =>
       ({ ...(settled('failed') as object), code }) as DispatchEvent;
-    for (const event of [failed('invalid_audio'), failed('invalid_audio')])
-      history.apply(event);
+    for (const event of [failed('invalid_audio'), failed('invalid_audio')]) history.apply(event);
     history.close(10_000, 1, NOTHING);
     for (let count = 0; count < 3; count++) history.apply(failed('engine_failed'));
     expect(history.rates('m', 10_000)).toMatchObject({
       failed: 0.5,
       commonestFailure: 'engine_failed',
     });
-    for (const event of [failed('invalid_audio'), failed('invalid_audio')])
-      history.apply(event);
+    for (const event of [failed('invalid_audio'), failed('invalid_audio')]) history.apply(event);
     expect(history.rates('m', 10_000).commonestFailure).toBe('invalid_audio');
   });
 

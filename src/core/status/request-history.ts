@@ -89,8 +89,7 @@ export class RequestHistory {
     if (tally === undefined) this.#open.set(model, (tally = newTally()));
     if (event.type === 'accepted') tally.arrived++;
     else if (event.type === 'rejected') tally.refused++;
-    else if (event.type === 'leased' && event.attempt === 1)
-      tally.waits.add(event.queueWaitMs);
+    else if (event.type === 'leased' && event.attempt === 1) tally.waits.add(event.queueWaitMs);
     else if (event.type === 'settled') {
       tally[event.status]++;
       if (event.status === 'failed' && event.code)
@@ -127,14 +126,11 @@ export class RequestHistory {
       .slice(first)
       .map(({ models }) => models.get(model));
     recent.push(this.#open.get(model));
-    const sinceMs =
-      this.#ends[first - 1] ?? Math.max(this.options.startMs, nowMs - RATE_MS);
+    const sinceMs = this.#ends[first - 1] ?? Math.max(this.options.startMs, nowMs - RATE_MS);
     const seconds = Math.max(SHORTEST_RATE_MS, nowMs - sinceMs) / 1000;
     const rate = (name: keyof ModelCounts): number =>
       recent.reduce((sum, counts) => sum + (counts?.[name] ?? 0), 0) / seconds;
-    const commonestFailure = commonest(
-      recent.flatMap(counts => [...(counts?.failures ?? [])]),
-    );
+    const commonestFailure = commonest(recent.flatMap(counts => [...(counts?.failures ?? [])]));
     return {
       arrived: rate('arrived'),
       completed: rate('completed'),
@@ -146,18 +142,13 @@ export class RequestHistory {
   }
 }
 
-function commonest(
-  counts: readonly (readonly [ErrorCode, number])[],
-): ErrorCode | undefined {
+function commonest(counts: readonly (readonly [ErrorCode, number])[]): ErrorCode | undefined {
   const sums = new Map<ErrorCode, number>();
   for (const [code, count] of counts) sums.set(code, (sums.get(code) ?? 0) + count);
   return [...sums].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-function pointOf(
-  { waits, failures, ...counts }: Tally,
-  gauges?: ModelGauges,
-): ModelPoint {
+function pointOf({ waits, failures, ...counts }: Tally, gauges?: ModelGauges): ModelPoint {
   const { waiting = 0, inFlight = 0, oldestWaitMs = 0 } = gauges ?? {};
   return {
     ...counts,

@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type AuditEntry } from '../../core/access/audit-entry.js';
 import { fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { objectIn } from '@switchyard/engine-api/json-in.js';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type AuditEntry } from '../../core/access/audit-entry.js';
 import { knownPrincipalOf } from '../../platform/auth/access-hooks.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
@@ -37,11 +37,7 @@ export class AuditLog {
    * to it. Never rejects: the change was made. An entry that cannot be stored is logged
    * whole.
    */
-  note(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-  ): Promise<void> | undefined {
+  note(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> | undefined {
     const entry = entryOf(request, reply, payload);
     return entry && this.#add(entry);
   }
@@ -69,14 +65,10 @@ function entryOf(
   payload: unknown,
 ): Omit<AuditEntry, 'id' | 'atMs'> | undefined {
   if (READING.includes(request.method)) return undefined;
-  const principal = NOT_STORED.includes(statusCode)
-    ? undefined
-    : knownPrincipalOf(request);
+  const principal = NOT_STORED.includes(statusCode) ? undefined : knownPrincipalOf(request);
   if (!principal) return undefined;
   const answer = parsed(payload);
-  const [target = answer.id] = Object.values(
-    request.params as object,
-  ) as readonly unknown[];
+  const [target = answer.id] = Object.values(request.params as object) as readonly unknown[];
   return {
     tenant: principal.tenant,
     keyId: principal.keyId ?? '',
@@ -84,9 +76,7 @@ function entryOf(
     action: `${request.method} ${request.routeOptions.url}`,
     // PostgreSQL stores no NUL.
     target:
-      typeof target === 'string'
-        ? target.slice(0, MAX_TARGET).replaceAll('\0', '\uFFFD')
-        : '',
+      typeof target === 'string' ? target.slice(0, MAX_TARGET).replaceAll('\0', '\uFFFD') : '',
     detail: detailOf({
       ...(request.query as object),
       ...fieldsIn(request.body),
@@ -96,10 +86,7 @@ function entryOf(
 }
 
 /** The code of the error, or else the status. */
-function refusalIn(
-  { error }: Readonly<Record<string, unknown>>,
-  status: number,
-): string {
+function refusalIn({ error }: Readonly<Record<string, unknown>>, status: number): string {
   const { code } = fieldsIn(error);
   return typeof code === 'string' ? code : String(status);
 }

@@ -1,8 +1,11 @@
 import { Controller, Get, Query, UseInterceptors } from '@nestjs/common';
-import { Field } from '../../contracts/openai/field.decorators.js';
 import { fromForm, textLike, whole } from '../../contracts/openai/field-types.js';
-import { Answers } from '../http/openapi/route.decorator.js';
+import { Field } from '../../contracts/openai/field.decorators.js';
+import { type AuditEntry } from '../../core/access/audit-entry.js';
+import { AuditStore } from '../../platform/database/usage-store.js';
 import { Strict } from '../http/dto-validation.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import {
   nullableField,
   numberField,
@@ -12,10 +15,7 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { type AuditEntry } from '../../core/access/audit-entry.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
-import { AuditStore } from '../../platform/database/usage-store.js';
 
 @Strict()
 class AuditQueryDto {

@@ -1,8 +1,10 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
-import { RequiredField } from '../../contracts/openai/field.decorators.js';
 import { anyText, choiceOf } from '../../contracts/openai/field-types.js';
+import { RequiredField } from '../../contracts/openai/field.decorators.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { Strict } from '../http/dto-validation.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
@@ -13,8 +15,6 @@ import {
   textField,
   view,
 } from '../http/openapi/view.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { ADDITION_STATES, ModelAdditions, ownCommand } from './model-additions.js';
 
 const CatalogueModelDto = view('CatalogueModelDto', {
@@ -79,9 +79,7 @@ export class AdminCatalogueController {
     const { models } = await ownCommand<Listed>('models', 'search');
     const data = models.flatMap(({ sources = {}, ...model }) => {
       const { name, summary, licence, unavailable } = model;
-      const files = Object.values(sources).flatMap(source =>
-        Object.values(source.files),
-      );
+      const files = Object.values(sources).flatMap(source => Object.values(source.files));
       const bytes = files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
       return files.length === 0 ? [] : [{ name, summary, licence, bytes, unavailable }];
     });

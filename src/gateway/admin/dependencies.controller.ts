@@ -1,17 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
-import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  choiceField,
-  listField,
-  optionalField,
-  textField,
-  view,
-} from '../http/openapi/view.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
-import {
-  DEPENDENCIES,
-  DependencyMonitor,
-} from '../../platform/dependencies/dependency-monitor.js';
+import { DEPENDENCIES, DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { choiceField, listField, optionalField, textField, view } from '../http/openapi/view.js';
 
 const DependenciesDto = view('DependenciesDto', {
   data: listField(
@@ -33,16 +24,13 @@ export class AdminDependenciesController {
   @Get()
   @Answers(DependenciesDto)
   dependencies() {
-    const data = this.monitor
-      .states()
-      .map(([name, { status, sinceMs, checkedMs, error }]) => ({
-        name,
-        status,
-        since: new Date(sinceMs).toISOString(),
-        checked_at:
-          checkedMs === undefined ? undefined : new Date(checkedMs).toISOString(),
-        error: error && fullErrorMessage(error),
-      }));
+    const data = this.monitor.states().map(([name, { status, sinceMs, checkedMs, error }]) => ({
+      name,
+      status,
+      since: new Date(sinceMs).toISOString(),
+      checked_at: checkedMs === undefined ? undefined : new Date(checkedMs).toISOString(),
+      error: error && fullErrorMessage(error),
+    }));
     return { data };
   }
 }

@@ -11,6 +11,34 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation } from '@nestjs/swagger';
+import {
+  anyWhole,
+  choiceOf,
+  custom,
+  every,
+  type FieldType,
+  fromForm,
+  textLike,
+  texts,
+  whole,
+} from '../../contracts/openai/field-types.js';
+import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { allowedBy } from '../../contracts/schema/rules.js';
+import { type StoredKey } from '../../core/access/stored-key.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
+import {
+  type ApiKeyEntry,
+  KEY_LIMIT_NAMES,
+  LIMITS_RULE,
+  SETTING_KEY_ID,
+} from '../../platform/auth/keys-file.js';
+import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
+import { KeyStore } from '../../platform/database/key-store.js';
+import { Strict } from '../http/dto-validation.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   type ViewOf,
@@ -27,36 +55,8 @@ import {
   view,
   viewWith,
 } from '../http/openapi/view.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
-import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
-import { KeyRing } from '../../platform/auth/key-ring.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { KeyStore } from '../../platform/database/key-store.js';
-import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
-import { Strict } from '../http/dto-validation.js';
-import {
-  anyWhole,
-  choiceOf,
-  custom,
-  every,
-  type FieldType,
-  fromForm,
-  textLike,
-  texts,
-  whole,
-} from '../../contracts/openai/field-types.js';
-import { allowedBy } from '../../contracts/schema/rules.js';
-import { type StoredKey } from '../../core/access/stored-key.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
-import {
-  type ApiKeyEntry,
-  KEY_LIMIT_NAMES,
-  LIMITS_RULE,
-  SETTING_KEY_ID,
-} from '../../platform/auth/keys-file.js';
-import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
 
 const NAME = /^[^\p{Cc}\p{Cf}]{1,100}$/u;
 const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
@@ -152,9 +152,7 @@ const ApiKeyDto = view('ApiKeyDto', {
   scopes: listField(choiceField<string>(KEY_SCOPES)),
   models: nullableField(listField(String, 'The only models it may use; null: all.')),
   limits: nullableField(
-    anyField<Readonly<Record<string, number>>>(
-      'Its own limits; null: those of its tenant.',
-    ),
+    anyField<Readonly<Record<string, number>>>('Its own limits; null: those of its tenant.'),
   ),
   default_priority: nullableField(choiceField(PRIORITIES)),
   prefix: nullableField(textField('First characters of the secret.')),
@@ -173,9 +171,7 @@ const IssuedKeyDto = viewWith('IssuedKeyDto', ApiKeyDto, {
     description: 'The key itself. It is shown here only.',
     example: 'sk-switchyard-…',
   }),
-  makes_keys_required: flagField(
-    'It is the first key: from now on every request needs one.',
-  ),
+  makes_keys_required: flagField('It is the first key: from now on every request needs one.'),
 });
 
 const ApiKeyListDto = partialListView(
@@ -267,8 +263,7 @@ export class AdminKeysController {
       throw invalidField('expires_at', 'Give expires_at or expires_in_days, not both.');
     const nowMs = Date.now();
     const models = named && [...new Set(named.map(name => this.catalog.get(name).id))];
-    const expiresAtMs =
-      days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
+    const expiresAtMs = days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
     const wanted = { ...key, scopes: [...new Set(scopes)], models, expiresAtMs };
     return issued(await this.issuer.create({ ...wanted, defaultPriority }, nowMs));
   }
@@ -276,8 +271,7 @@ export class AdminKeysController {
   @Post(':id/rotate')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    description:
-      'Sessions that are open stay open: they belong to the key, not to its secret.',
+    description: 'Sessions that are open stay open: they belong to the key, not to its secret.',
   })
   @Answers(IssuedKeyDto)
   @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')

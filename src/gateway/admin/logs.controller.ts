@@ -1,10 +1,18 @@
 import { Controller, Get, Param, Query, Res, Headers } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
-import { Field } from '../../contracts/openai/field.decorators.js';
 import { choiceOf, fromForm, whole } from '../../contracts/openai/field-types.js';
-import { Answers } from '../http/openapi/route.decorator.js';
+import { Field } from '../../contracts/openai/field.decorators.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import {
+  LOG_LEVELS,
+  type LogLevel,
+  LogRing,
+  LogFollower,
+} from '../../platform/logging/log-ring.js';
 import { Strict } from '../http/dto-validation.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
   listView,
@@ -13,14 +21,6 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import {
-  LOG_LEVELS,
-  type LogLevel,
-  LogRing,
-  LogFollower,
-} from '../../platform/logging/log-ring.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 
 const MAX_LINES = 2000;
@@ -109,8 +109,7 @@ export class AdminLogsController {
   @DescribesErrors('invalid_value', 'worker_not_found')
   worker(@Param('id') id: string, @Query() { lines, level }: LogQueryDto) {
     const log = this.pool.log(id);
-    if (!log)
-      throw new DomainError('worker_not_found', `This gateway has no worker ${id}.`);
+    if (!log) throw new DomainError('worker_not_found', `This gateway has no worker ${id}.`);
     return { object: 'list', data: log.last(lines, level) };
   }
 

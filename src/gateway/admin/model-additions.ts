@@ -1,15 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { guard } from '@switchyard/engine-api/process/child-process.js';
-import {
-  LastLines,
-  LogLineSplitter,
-} from '@switchyard/engine-api/process/output-lines.js';
+import { LastLines, LogLineSplitter } from '@switchyard/engine-api/process/output-lines.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { unixSeconds } from '../http/openapi/view.js';
 import { ModelSwitch } from './model-switch.js';
-import { fileURLToPath } from 'node:url';
 
 /** The command line of this release; from the sources too it is the built one. */
 const PROGRAM = fileURLToPath(new URL('../../../dist/main.cli.js', import.meta.url));
@@ -24,24 +21,19 @@ const MAX_OUTPUT = 4_194_304;
 export function ownCommand<T>(...args: readonly string[]): Promise<T> {
   const options = { timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT };
   return new Promise((resolve, reject) => {
-    execFile(
-      process.execPath,
-      [PROGRAM, ...args, '--json'],
-      options,
-      (error, stdout, stderr) => {
-        try {
-          // `doctor` ends with 1 when it finds something; what it found is printed
-          // all the same.
-          resolve(JSON.parse(stdout) as T);
-        } catch {
-          new Logger(ownCommand.name).error(
-            { args, stderr: stderr.slice(-1000) },
-            'the own command line failed',
-          );
-          reject(error ?? new Error(`switchyard ${args.join(' ')} printed no JSON`));
-        }
-      },
-    );
+    execFile(process.execPath, [PROGRAM, ...args, '--json'], options, (error, stdout, stderr) => {
+      try {
+        // `doctor` ends with 1 when it finds something; what it found is printed
+        // all the same.
+        resolve(JSON.parse(stdout) as T);
+      } catch {
+        new Logger(ownCommand.name).error(
+          { args, stderr: stderr.slice(-1000) },
+          'the own command line failed',
+        );
+        reject(error ?? new Error(`switchyard ${args.join(' ')} printed no JSON`));
+      }
+    });
   });
 }
 
@@ -84,14 +76,9 @@ export class ModelAdditions implements OnApplicationShutdown {
 
   /** @throws DomainError `model_addition_running` */
   start(name: string) {
-    const running = this.#additions.find(
-      ({ child, view }) => child && view.state === 'running',
-    );
+    const running = this.#additions.find(({ child, view }) => child && view.state === 'running');
     if (running)
-      throw new DomainError(
-        'model_addition_running',
-        `${running.view.name} is being added.`,
-      );
+      throw new DomainError('model_addition_running', `${running.view.name} is being added.`);
     const child = ownProcess('models', 'add', name, '--yes', '--no-load');
     const addition = new Addition(name, child);
     this.#keep(addition);
@@ -101,9 +88,7 @@ export class ModelAdditions implements OnApplicationShutdown {
 
   /** What another program fetches; the answer tells it where somebody stopped it here. */
   reported(name: string, state: AdditionState, line: string) {
-    const known = this.#additions.findLast(
-      ({ child, view }) => view.name === name && !child,
-    );
+    const known = this.#additions.findLast(({ child, view }) => view.name === name && !child);
     if (known?.report(state, line)) return known.view;
     const addition = new Addition(name);
     addition.report(state, line);
@@ -117,8 +102,7 @@ export class ModelAdditions implements OnApplicationShutdown {
    */
   cancel(name: string) {
     const addition = this.#additions.findLast(({ view }) => view.name === name);
-    if (!addition)
-      throw new DomainError('model_not_found', `${name} is not being added.`);
+    if (!addition) throw new DomainError('model_not_found', `${name} is not being added.`);
     addition.stop();
     return addition.view;
   }
@@ -132,17 +116,14 @@ export class ModelAdditions implements OnApplicationShutdown {
     const unguard = guard(child, ORPHAN_LIMIT_MS);
     for (const stream of [child.stdout, child.stderr]) {
       const lines = new LogLineSplitter(line => addition.say(line));
-      stream
-        ?.on('data', (chunk: Buffer) => lines.push(chunk))
-        .on('end', () => lines.end());
+      stream?.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
     }
-    const [code] = (await once(child, 'close').catch((error: Error) => [
-      error.message,
-    ])) as [number | string];
+    const [code] = (await once(child, 'close').catch((error: Error) => [error.message])) as [
+      number | string,
+    ];
     unguard();
     const why = typeof code === 'string' ? code : '';
-    if (addition.view.state === 'running')
-      addition.report(code === 0 ? 'added' : 'failed', why);
+    if (addition.view.state === 'running') addition.report(code === 0 ? 'added' : 'failed', why);
     if (code === 0 && addition.view.state === 'added') await this.#serve(addition);
   }
 

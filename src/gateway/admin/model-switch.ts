@@ -45,8 +45,7 @@ export class ModelSwitch {
     unloaded?.then(
       // A worker may have died in the meantime and its requests be waiting again.
       () => this.#clearLine(id),
-      (error: unknown) =>
-        this.#logger.error({ err: error, model: id }, 'unloading failed'),
+      (error: unknown) => this.#logger.error({ err: error, model: id }, 'unloading failed'),
     );
     await this.#clearLine(id);
     return this.find(id);

@@ -1,5 +1,7 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { AUTOSTARTS } from '../../platform/config/model-spec.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
@@ -12,8 +14,6 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { AUTOSTARTS } from '../../platform/config/model-spec.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { MODEL_STATES, type ModelView } from '../worker-pool/worker-view.js';
 import { ModelSwitch } from './model-switch.js';
@@ -28,13 +28,9 @@ const AdminModelDto = view('AdminModelDto', {
   reason: optionalField(textField('Why it has failed.')),
   autostart: choiceField(AUTOSTARTS),
   starts_on_request: flagField('While it is unloaded, the next request starts it.'),
-  idle_unload_s: optionalField(
-    numberField('Seconds without work until it is unloaded.'),
-  ),
+  idle_unload_s: optionalField(numberField('Seconds without work until it is unloaded.')),
   running: numberField('Requests and live streams that its workers have now.'),
-  last_used: numberField(
-    'Unix seconds at which it was last needed, or made ready to be.',
-  ),
+  last_used: numberField('Unix seconds at which it was last needed, or made ready to be.'),
   workers: listField(WorkerDto),
 });
 
@@ -42,10 +38,7 @@ const AdminModelListDto = view('AdminModelListDto', { data: listField(AdminModel
 
 const AdminModelChangesDto = view('AdminModelChangesDto', {
   added: listField(String),
-  changed: listField(
-    String,
-    'Computed by new workers once the old ones have ended their work.',
-  ),
+  changed: listField(String, 'Computed by new workers once the old ones have ended their work.'),
   removed: listField(String),
 });
 

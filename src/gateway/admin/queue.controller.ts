@@ -1,4 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
+import { Settings } from '../../platform/config/settings.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   flagField,
@@ -8,7 +9,6 @@ import {
   textField,
   view,
 } from '../http/openapi/view.js';
-import { Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 const QueueDto = view('QueueDto', {
@@ -33,9 +33,7 @@ const QueueDto = view('QueueDto', {
       batch: Number,
       bytes: numberField('Bytes of the uploads that wait.'),
       running: numberField('Requests that workers have now.'),
-      oldest_wait_ms: optionalField(
-        numberField('Milliseconds; absent when nothing is queued.'),
-      ),
+      oldest_wait_ms: optionalField(numberField('Milliseconds; absent when nothing is queued.')),
     }),
   ),
 });

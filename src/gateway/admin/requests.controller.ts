@@ -1,17 +1,5 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  isLive,
-  type RequestFilter,
-  type RequestView,
-} from '../../core/dispatch/request-view.js';
-import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import {
-  type PriorityLabel,
-  priorityLevel,
-} from '../../core/request/request-priority.js';
-import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
 import {
   anyText,
   choiceOf,
@@ -20,7 +8,14 @@ import {
   number,
   whole,
 } from '../../contracts/openai/field-types.js';
+import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
+import { isLive, type RequestFilter, type RequestView } from '../../core/dispatch/request-view.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
 import { Strict } from '../http/dto-validation.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import {
   listField,
   numberField,
@@ -29,8 +24,6 @@ import {
   type ViewOf,
   viewWith,
 } from '../http/openapi/view.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import {
   CancellationDto,
   PRIORITIES,
@@ -109,8 +102,7 @@ const isListed =
 @Strict()
 class NamedRequestDto {
   @Field(TENANT, {
-    description:
-      'Whose request is meant; needed when several tenants have one of that id.',
+    description: 'Whose request is meant; needed when several tenants have one of that id.',
   })
   tenant?: string;
 }
@@ -190,9 +182,7 @@ export class AdminRequestsController {
   @ApiOperation({ description: 'Waiting ones in dispatch order, then running ones.' })
   @Answers(RequestListDto)
   async list(@Query() query: ListRequestsDto) {
-    const views = (await this.scheduler.list(requestFilter(query))).filter(
-      isListed(query),
-    );
+    const views = (await this.scheduler.list(requestFilter(query))).filter(isListed(query));
     const page = views.slice(query.offset, query.offset + query.limit);
     return { total: views.length, data: page.map(view => requestDto(view)) };
   }
@@ -236,8 +226,7 @@ export class AdminRequestsController {
   async cancel(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), tenant);
     const cancelled =
-      view !== undefined &&
-      (await this.scheduler.cancel({ tenant: view.tenant, id }, 'operator'));
+      view !== undefined && (await this.scheduler.cancel({ tenant: view.tenant, id }, 'operator'));
     return { request_id: id, cancelled };
   }
 

@@ -1,4 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
+import { type SettingValue } from '../../platform/config/setting-definition.js';
+import { isSecretSetting, SettingSources } from '../../platform/config/setting-source.js';
+import {
+  environmentName,
+  settingDefinition,
+  type SettingPath,
+} from '../../platform/config/settings.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   anyField,
@@ -11,16 +18,6 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import {
-  isSecretSetting,
-  SettingSources,
-} from '../../platform/config/setting-source.js';
-import { type SettingValue } from '../../platform/config/setting-definition.js';
-import {
-  environmentName,
-  settingDefinition,
-  type SettingPath,
-} from '../../platform/config/settings.js';
 
 /** `argument`: given by the program that started this one. */
 const SOURCES = ['default', 'file', 'environment', 'argument'] as const;
@@ -29,9 +26,7 @@ const SCALAR = { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolea
 
 const SettingDto = view('SettingDto', {
   name: textField({ example: 'queue.max_requests' }),
-  value: nullableField(
-    anyField<SettingValue>({ ...SCALAR, description: 'Null for a secret.' }),
-  ),
+  value: nullableField(anyField<SettingValue>({ ...SCALAR, description: 'Null for a secret.' })),
   source: choiceField(SOURCES),
   origin: optionalField(
     textField({
@@ -59,9 +54,7 @@ export class AdminSettingsController {
   list() {
     return {
       object: 'list',
-      data: [...this.sources].map(([name, { value, origin }]) =>
-        settingDto(name, value, origin),
-      ),
+      data: [...this.sources].map(([name, { value, origin }]) => settingDto(name, value, origin)),
     };
   }
 }

@@ -1,9 +1,4 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import {
   USAGE_SUMS,
@@ -15,12 +10,9 @@ import { type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { Settings } from '../../platform/config/settings.js';
-import { DispatchEventBus } from '../../platform/events/events.module.js';
-import {
-  type RecognisedAudio,
-  SessionActivity,
-} from '../realtime/session/session-activity.js';
 import { UsageStore } from '../../platform/database/usage-store.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { type RecognisedAudio, SessionActivity } from '../realtime/session/session-activity.js';
 
 /** What a killed process loses at most. */
 const FLUSH_MS = 5000;
@@ -55,13 +47,9 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.#events = this.bus.on('settled', event =>
-      this.#add(rowOf(event, this.#today())),
-    );
+    this.#events = this.bus.on('settled', event => this.#add(rowOf(event, this.#today())));
     this.#events.add(
-      this.sessions.recognised$.subscribe(audio =>
-        this.#add(rowOfLive(audio, this.#today())),
-      ),
+      this.sessions.recognised$.subscribe(audio => this.#add(rowOfLive(audio, this.#today()))),
     );
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
   }
@@ -120,8 +108,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     const name = usageGroupName(row);
     const known = this.#sums.get(name);
     if (known) for (const sum of USAGE_SUMS) known[sum] += row[sum];
-    else if (this.#sums.size < MAX_GROUPS || row.tenant === OVERFLOW)
-      this.#sums.set(name, row);
+    else if (this.#sums.size < MAX_GROUPS || row.tenant === OVERFLOW) this.#sums.set(name, row);
     else this.#add({ ...row, tenant: OVERFLOW, key: OVERFLOW, model: OVERFLOW });
   }
 }
@@ -157,9 +144,7 @@ function rowOf(event: EventOf<'settled'>, day: string): UsageRow {
   };
 }
 
-const NOTHING = Object.fromEntries(
-  USAGE_SUMS.map(name => [name, 0]),
-) as unknown as UsageSums;
+const NOTHING = Object.fromEntries(USAGE_SUMS.map(name => [name, 0])) as unknown as UsageSums;
 
 /** Audio only: a session is no request. */
 const rowOfLive = (

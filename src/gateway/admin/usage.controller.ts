@@ -1,29 +1,23 @@
 import { Controller, Get, Query, UseInterceptors } from '@nestjs/common';
-import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  type UsageSums,
-  USAGE_GROUPS,
-  type UsageGroup,
-} from '../../core/access/usage-row.js';
-import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
-import { KEY_LIMITS } from '../../platform/auth/keys-file.js';
-import { KeyRing } from '../../platform/auth/key-ring.js';
-import { DAY_MS } from '../../platform/config/setting-definition.js';
-import { Settings } from '../../platform/config/settings.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
-import { utcDay, UsageRecorder } from './usage-recorder.js';
-import { KeyStore } from '../../platform/database/key-store.js';
-import { UsageStore } from '../../platform/database/usage-store.js';
-import { Field } from '../../contracts/openai/field.decorators.js';
 import {
   commaSeparated,
   type FieldType,
   repeatedOneOf,
   textLike,
 } from '../../contracts/openai/field-types.js';
+import { Field } from '../../contracts/openai/field.decorators.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { type UsageSums, USAGE_GROUPS, type UsageGroup } from '../../core/access/usage-row.js';
+import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
+import { KEY_LIMITS } from '../../platform/auth/keys-file.js';
+import { DAY_MS } from '../../platform/config/setting-definition.js';
+import { Settings } from '../../platform/config/settings.js';
+import { KeyStore } from '../../platform/database/key-store.js';
+import { UsageStore } from '../../platform/database/usage-store.js';
 import { Strict } from '../http/dto-validation.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import {
   anyField,
   constantField,
@@ -37,6 +31,8 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
+import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
+import { utcDay, UsageRecorder } from './usage-recorder.js';
 
 const DAY = textLike(
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/,
@@ -85,9 +81,7 @@ const UsageDto = view('UsageDto', {
   characters: numberField('Of text to synthesize.'),
   input_tokens: Number,
   output_tokens: Number,
-  device_ms: numberField(
-    'Time of engine calls; calls for several requests are divided equally.',
-  ),
+  device_ms: numberField('Time of engine calls; calls for several requests are divided equally.'),
 });
 
 const UsageListDto = view('UsageListDto', {
@@ -113,9 +107,7 @@ const TenantDto = view('TenantDto', {
     description: 'By name; 0 = unlimited.',
     example: { requests_per_minute: 60 },
   }),
-  weight: numberField(
-    'Its share of a busy model is this, divided by the weights of all who wait.',
-  ),
+  weight: numberField('Its share of a busy model is this, divided by the weights of all who wait.'),
   usage_today: fieldOf(UsageTodayDto, 'Since 00:00 UTC.'),
 });
 
@@ -199,9 +191,7 @@ export class AdminUsageController {
     const keys = new Map<string, number>();
     for (const { tenant } of [...this.ring.fixedKeys, ...(await this.keyStore.live())])
       keys.set(tenant, (keys.get(tenant) ?? 0) + 1);
-    const sums = new Map(
-      used.map((row): [string, UsageSums] => [row.tenant ?? '', row]),
-    );
+    const sums = new Map(used.map((row): [string, UsageSums] => [row.tenant ?? '', row]));
     const limits: Record<string, number> = Object.fromEntries(
       LIMIT_NAMES.map((name, at): [string, number] => [
         KEY_LIMITS[at] ?? name,

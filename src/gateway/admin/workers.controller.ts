@@ -1,7 +1,8 @@
 import { applyDecorators, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { Answers } from '../http/openapi/route.decorator.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import {
   anyField,
   choiceField,
@@ -14,13 +15,8 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import {
-  WORKER_STATES,
-  type WorkerView,
-  type WorkerOrder,
-} from '../worker-pool/worker-view.js';
+import { WORKER_STATES, type WorkerView, type WorkerOrder } from '../worker-pool/worker-view.js';
 
 const WorkerExitDto = view('WorkerExitDto', {
   code: nullableField(Number),
@@ -43,14 +39,10 @@ export const WorkerDto = view('WorkerDto', {
   }),
   streams: numberField('Live streams it takes besides files.'),
   streams_in_use: numberField('Of these, taken now.'),
-  drained: flagField(
-    'An operator drained it: nothing is sent to it until it is resumed.',
-  ),
+  drained: flagField('An operator drained it: nothing is sent to it until it is resumed.'),
   restarts: numberField('Processes started after the first.'),
   problem: optionalField(
-    textField(
-      'Why it gets no requests, or one at a time; or what is wrong with its output.',
-    ),
+    textField('Why it gets no requests, or one at a time; or what is wrong with its output.'),
   ),
   breaker: optionalField(
     choiceField(['open', 'half_open'], 'Its circuit breaker; absent: closed.'),
@@ -126,10 +118,7 @@ export class AdminWorkersController {
   }
 
   @Post(':id/resume')
-  @DescribesOrder(
-    'Send a drained worker requests again',
-    'Also cancels a restart that waits.',
-  )
+  @DescribesOrder('Send a drained worker requests again', 'Also cancels a restart that waits.')
   resume(@Param('id') id: string) {
     return this.#order(id, 'resume');
   }

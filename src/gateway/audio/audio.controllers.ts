@@ -1,12 +1,4 @@
-import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { Controller, Post, Res, applyDecorators, type Type } from '@nestjs/common';
-import { TranscriptionService } from './transcription.service.js';
-import { type FastifyReply } from 'fastify';
-import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
-import { TranslationDto } from '../../contracts/openai/translation.dto.js';
-import { type FormSource } from '../http/multipart-form.js';
-import { Form } from '../http/params.js';
-import { parseTranscription, parseTranslation } from './parse-transcription.js';
 import {
   ApiBody,
   ApiConsumes,
@@ -15,17 +7,19 @@ import {
   ApiOperation,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { formatTranscriptStream } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
+import { type FastifyReply } from 'fastify';
+import { formatTranscriptStream } from '../../contracts/formats/transcript-body.js';
+import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
+import { TranslationDto } from '../../contracts/openai/translation.dto.js';
+import { type ErrorCode } from '../../core/errors/domain-error.js';
+import { type FormSource } from '../http/multipart-form.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import {
-  numberField,
-  objectField,
-  optionalField,
-  textField,
-  view,
-} from '../http/openapi/view.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
+import { numberField, objectField, optionalField, textField, view } from '../http/openapi/view.js';
+import { Form } from '../http/params.js';
+import { parseTranscription, parseTranslation } from './parse-transcription.js';
+import { TranscriptionService } from './transcription.service.js';
 
 /**
  * `response_format: json`; documentation only, the body is written by

@@ -27,12 +27,10 @@ describe('chunkingStrategy', () => {
 
   it('takes an object as JSON, with the defaults of OpenAI', () => {
     expect(chunkingStrategy('{"type":"server_vad"}')).toEqual(DEFAULTS);
-    expect(chunkingStrategy('{"type":"server_vad","threshold":0.25,"newer":1}')).toEqual(
-      {
-        ...DEFAULTS,
-        threshold: 0.25,
-      },
-    );
+    expect(chunkingStrategy('{"type":"server_vad","threshold":0.25,"newer":1}')).toEqual({
+      ...DEFAULTS,
+      threshold: 0.25,
+    });
   });
 
   it('takes an object as bracketed fields of a form', () => {
@@ -84,8 +82,7 @@ describe('chunkingStrategy', () => {
   });
 });
 
-const url = (bytes: Uint8Array) =>
-  `data:audio/wav;base64,${Buffer.from(bytes).toString('base64')}`;
+const url = (bytes: Uint8Array) => `data:audio/wav;base64,${Buffer.from(bytes).toString('base64')}`;
 const knownSpeakers = (names: readonly string[], references: readonly string[]) =>
   parseTranscription(
     {
@@ -99,9 +96,7 @@ const knownSpeakers = (names: readonly string[], references: readonly string[]) 
 
 describe('knownSpeakers', () => {
   it('pairs names with the audio of their data URLs', () => {
-    expect(
-      knownSpeakers(['Ada', 'Bob'], [url(Buffer.from('one')), 'data:;base64,dHdv']),
-    ).toEqual([
+    expect(knownSpeakers(['Ada', 'Bob'], [url(Buffer.from('one')), 'data:;base64,dHdv'])).toEqual([
       { name: 'Ada', reference: Buffer.from('one') },
       { name: 'Bob', reference: Buffer.from('two') },
     ]);

@@ -1,10 +1,5 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
+import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import {
-  type transcriptBody,
-  type TranscriptBodyOptions,
-  type TranscriptFormat,
-} from '../../contracts/formats/transcript-body.js';
 import {
   PLAIN_TRANSCRIPTION,
   type Transcript,
@@ -13,18 +8,22 @@ import {
   type KnownSpeaker,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import {
-  type FieldNature,
-  type ServiceTier,
-} from '../../contracts/openai/field-types.js';
+  type transcriptBody,
+  type TranscriptBodyOptions,
+  type TranscriptFormat,
+} from '../../contracts/formats/transcript-body.js';
+import { type FieldNature, type ServiceTier } from '../../contracts/openai/field-types.js';
 import {
   TranscriptionDto,
   transcriptionParams,
   ServerVadDto,
 } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto, repeatedForms } from '../http/dto-validation.js';
+import { MAX_REFERENCE_BYTES } from '../http/multipart-form.js';
 import {
   demandAbilities,
   demandLanguage,
@@ -33,8 +32,6 @@ import {
 } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type WrittenFormParams } from '../written-form/written-form.js';
-import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { MAX_REFERENCE_BYTES } from '../http/multipart-form.js';
 
 const DATA_URL = /^data:[^,]{0,200};base64,/i;
 
@@ -92,10 +89,7 @@ function referenceIn(url: string, index: number): Buffer {
   }
   const base64 = url.slice(prefix.length);
   if (base64 === '' || base64.length % 4 !== 0 || !BASE64.test(base64)) {
-    throw wrongReference(
-      index,
-      'must hold audio in base64, padded to a multiple of 4 characters',
-    );
+    throw wrongReference(index, 'must hold audio in base64, padded to a multiple of 4 characters');
   }
   return Buffer.from(base64, 'base64');
 }
@@ -141,10 +135,7 @@ function serverVad(fields: Record<string, unknown>): ServerVadDto {
     return parseDto(ServerVadDto, fields);
   } catch (error) {
     if (!(error instanceof DomainError) || error.param === undefined) throw error;
-    const message = error.message.replace(
-      `\`${error.param}\``,
-      `\`${PARAM}.${error.param}\``,
-    );
+    const message = error.message.replace(`\`${error.param}\``, `\`${PARAM}.${error.param}\``);
     throw new DomainError(error.code, message, { param: PARAM, cause: error });
   }
 }
@@ -206,11 +197,7 @@ export function parseTranscription(
       stream: dto.stream,
       granularities: dto.timestamp_granularities ?? ['segment'],
     },
-    itn: writtenFormOf(
-      dto,
-      model,
-      dto.language === undefined ? model.languages : [dto.language],
-    ),
+    itn: writtenFormOf(dto, model, dto.language === undefined ? model.languages : [dto.language]),
   };
 }
 

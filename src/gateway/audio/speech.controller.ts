@@ -3,11 +3,7 @@ import { applyDecorators, Controller, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { SSE_CONTENT_TYPE, sseData } from '../../contracts/formats/server-sent-event.js';
-import {
-  SPEECH_CONTENT_TYPES,
-  speechDelta,
-  speechDone,
-} from '../../contracts/formats/speech.js';
+import { SPEECH_CONTENT_TYPES, speechDelta, speechDone } from '../../contracts/formats/speech.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -58,9 +54,7 @@ const AUDIO_EVENTS_EXAMPLE = speechDelta(Buffer.alloc(6)) + speechDone(1.5);
 /** OpenAPI of the speech route. */
 function DescribesSpeech(): MethodDecorator {
   const binary = { schema: { type: 'string', format: 'binary' } };
-  const audio = Object.fromEntries(
-    Object.values(SPEECH_CONTENT_TYPES).map(type => [type, binary]),
-  );
+  const audio = Object.fromEntries(Object.values(SPEECH_CONTENT_TYPES).map(type => [type, binary]));
   return applyDecorators(
     ApiOperation({
       description: 'Chunked: the first bytes leave while the rest is still being made.',
@@ -94,10 +88,7 @@ async function* speechEvents(
   }
   const { settlement } = await settled;
   if (settlement.status !== 'completed') yield sseData(errorEnvelope(settlement.error));
-  else
-    yield speechDone(
-      settlement.reply.kind === 'speech' ? settlement.reply.durationS : 0,
-    );
+  else yield speechDone(settlement.reply.kind === 'speech' ? settlement.reply.durationS : 0);
 }
 
 /** `/v1/audio/speech`: the audio is sent while the worker still makes it. */
@@ -112,20 +103,12 @@ export class SpeechController {
   /** @throws DomainError as long as no byte was sent; later failures cut the stream. */
   @Post()
   @DescribesSpeech()
-  async create(
-    @JsonBody() { fields }: JsonRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async create(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     const params = parseSpeech(fields, this.catalog, this.settings.compat);
     const { model, dto, ignored } = params;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
     const { maxBufferedBytes } = this.settings.speech;
-    const { audio, request } = startSpeech(
-      this.inference,
-      caller,
-      params,
-      maxBufferedBytes,
-    );
+    const { audio, request } = startSpeech(this.inference, caller, params, maxBufferedBytes);
     const { phases } = await request.firstOutput();
     void reply.headers(answerHeaders(model.id, { phases }, ignored));
     if (dto.stream_format === 'sse') {

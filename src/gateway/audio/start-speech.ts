@@ -2,10 +2,7 @@ import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import {
-  type InferenceCaller,
-  type InferenceService,
-} from '../inference/inference.service.js';
+import { type InferenceCaller, type InferenceService } from '../inference/inference.service.js';
 import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 import { type Strictness, requestParser } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
@@ -36,10 +33,7 @@ class SpeechStream extends OutputStream implements SpeechSink {
    */
   header(): void {
     if (this.#hasAudio)
-      throw new DomainError(
-        'worker_lost',
-        'The worker died in the middle of the speech.',
-      );
+      throw new DomainError('worker_lost', 'The worker died in the middle of the speech.');
   }
 
   override fail(error: DomainError): void {

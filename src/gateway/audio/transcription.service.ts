@@ -1,44 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import { type FastifyReply } from 'fastify';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import {
-  SSE_CONTENT_TYPE,
-  SSE_DONE,
-  sseData,
-} from '../../contracts/formats/server-sent-event.js';
+  type TokenLogprob,
+  type Transcript,
+  type TranscriptSegment,
+} from '@switchyard/engine-api/speech-recognizer.js';
+import { type FastifyReply } from 'fastify';
+import { joinedText } from '../../contracts/formats/joined-text.js';
+import { SSE_CONTENT_TYPE, SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
 import {
   transcriptBody,
   segmentEvents,
   textDone,
   transcriptEvents,
 } from '../../contracts/formats/transcript-body.js';
+import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { Spool } from '../../platform/storage/spool.js';
-import { type FormSource } from '../http/multipart-form.js';
 import { answerHeaders } from '../http/answer-headers.js';
+import { type FormSource } from '../http/multipart-form.js';
 import {
   httpCaller,
   type InferenceCaller,
   type InferenceRequest,
   InferenceService,
 } from '../inference/inference.service.js';
+import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { WrittenForm } from '../written-form/written-form.js';
-import {
-  type ParsedTranscription,
-  type parseTranscription,
-} from './parse-transcription.js';
+import { type ParsedTranscription, type parseTranscription } from './parse-transcription.js';
 import { type FileRules, readUpload } from './upload-reader.js';
-import { joinedText } from '../../contracts/formats/joined-text.js';
-import {
-  type TokenLogprob,
-  type Transcript,
-  type TranscriptSegment,
-} from '@switchyard/engine-api/speech-recognizer.js';
-import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 
 const TRANSCRIPT_FORM: OutputForm = {
   format: frame => frame,
@@ -70,10 +63,7 @@ class TranscriptStream extends OutputStream {
    * A second worker that starts over after the first one's death repeats segments; those
    * are left out.
    */
-  readonly segment = (
-    segment: TranscriptSegment,
-    logprobs: readonly TokenLogprob[],
-  ): void => {
+  readonly segment = (segment: TranscriptSegment, logprobs: readonly TokenLogprob[]): void => {
     if (segment.id < this.#next) return;
     this.#next = segment.id + 1;
     const { diarized, write } = this.options;
@@ -97,8 +87,7 @@ class TranscriptStream extends OutputStream {
    * @param deviceMs what it cost
    */
   finish(transcript: Transcript, deviceMs?: number): void {
-    if (this.#text === '')
-      this.#send(transcriptEvents(transcript, { ...this.options, deviceMs }));
+    if (this.#text === '') this.#send(transcriptEvents(transcript, { ...this.options, deviceMs }));
     else this.#send([textDone({ ...transcript, text: this.#text }, deviceMs)]);
     this.end();
   }
@@ -149,9 +138,7 @@ export class TranscriptionService {
     try {
       const parsed = parse(upload.fields, this.catalog, this.settings.compat);
       this.writtenForm.demand(parsed.itn);
-      const write = parsed.answer.stream
-        ? this.writtenForm.ahead(parsed.itn)
-        : undefined;
+      const write = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
       const diarized = parsed.answer.format === 'diarized_json';
       const output = write && new TranscriptStream({ diarized, write });
       const caller = httpCaller(reply, parsed);
@@ -188,10 +175,7 @@ export class TranscriptionService {
   ): Promise<void> {
     const finished = request.answer('transcript').then(
       ({ reply: { transcript, execution } }) =>
-        output.finish(
-          this.writtenForm.apply(transcript, parsed.itn),
-          deviceShareMs(execution),
-        ),
+        output.finish(this.writtenForm.apply(transcript, parsed.itn), deviceShareMs(execution)),
       () => undefined,
     );
     const { phases } = await request.firstOutput();

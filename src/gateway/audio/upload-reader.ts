@@ -1,5 +1,5 @@
-import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Spool, type SpooledUpload } from '../../platform/storage/spool.js';
 import {
@@ -28,18 +28,14 @@ const MAX_CHARACTERS = 4096;
 function audioUrl(value: unknown): AudioUrl {
   if (typeof value !== 'string') throw invalid('must be sent once, as text');
   if (value.length > MAX_CHARACTERS) {
-    throw invalid(
-      `must be at most ${MAX_CHARACTERS} characters long; got ${value.length}`,
-    );
+    throw invalid(`must be at most ${MAX_CHARACTERS} characters long; got ${value.length}`);
   }
   const url = URL.parse(value);
-  if (url === null)
-    throw invalid('must be a URL such as https://example.com/speech.mp3');
+  if (url === null) throw invalid('must be a URL such as https://example.com/speech.mp3');
   const { protocol, username, password } = url;
   if (protocol !== 'http:' && protocol !== 'https:')
     throw invalid(`must be http or https; got ${protocol.slice(0, -1)}`);
-  if (username !== '' || password !== '')
-    throw invalid('must not hold a user name or password');
+  if (username !== '' || password !== '') throw invalid('must not hold a user name or password');
   url.hash = '';
   return { url: url.href };
 }
@@ -56,8 +52,7 @@ function filenameOf({ url }: AudioUrl): string {
   }
 }
 
-const invalid = (rule: string): DomainError =>
-  invalidField('file_url', `\`file_url\` ${rule}.`);
+const invalid = (rule: string): DomainError => invalidField('file_url', `\`file_url\` ${rule}.`);
 
 /** How the file of a form is read. */
 export interface FileRules {
@@ -127,11 +122,8 @@ const FILE_RULE =
   ': it must be a part with a filename and the audio as its content; or send `file_url`';
 
 const secondFile = (param: string): DomainError =>
-  new DomainError(
-    'too_many_files',
-    'More than one file was sent; send one per request.',
-    { param },
-  );
+  new DomainError('too_many_files', 'More than one file was sent; send one per request.', {
+    param,
+  });
 
-const onlyOne = (): DomainError =>
-  invalidField('file_url', 'Send `file` or `file_url`, not both.');
+const onlyOne = (): DomainError => invalidField('file_url', 'Send `file` or `file_url`, not both.');

@@ -1,11 +1,11 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { Controller, Get, Query } from '@nestjs/common';
-import { CallerPrincipal } from '../http/params.js';
 import { ApiQuery } from '@nestjs/swagger';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { textField, view, listField } from '../http/openapi/view.js';
-import { Answers } from '../http/openapi/route.decorator.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { textField, view, listField } from '../http/openapi/view.js';
+import { CallerPrincipal } from '../http/params.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 
 const VoiceDto = view('VoiceDto', {

@@ -93,20 +93,13 @@ export class ConsoleController {
   /** Built later, it is found at the next request. */
   #page() {
     const path = join(FOLDER, 'index.html');
-    if (!this.#index && !existsSync(path))
-      return consoleFile('.html', Buffer.from(NOT_BUILT));
+    if (!this.#index && !existsSync(path)) return consoleFile('.html', Buffer.from(NOT_BUILT));
     return (this.#index ??= consoleFile('.html', readFileSync(path)));
   }
 }
 
-function send(
-  file: ReturnType<typeof consoleFile>,
-  caching: string,
-  reply: FastifyReply,
-): void {
-  const compressed = /\bgzip\b/.test(
-    reply.request.headers['accept-encoding']?.toString() ?? '',
-  );
+function send(file: ReturnType<typeof consoleFile>, caching: string, reply: FastifyReply): void {
+  const compressed = /\bgzip\b/.test(reply.request.headers['accept-encoding']?.toString() ?? '');
   void reply.headers({ ...HEADERS, 'cache-control': caching }).type(file.contentType);
   if (compressed) void reply.header('content-encoding', 'gzip');
   void reply.send(compressed ? file.gzipped : file.body);
@@ -117,10 +110,7 @@ function readAssets(folder: string) {
   if (!existsSync(folder)) return undefined;
   const names = readdirSync(folder).filter(name => extname(name) in TYPES);
   return new Map(
-    names.map(name => [
-      name,
-      consoleFile(extname(name), readFileSync(join(folder, name))),
-    ]),
+    names.map(name => [name, consoleFile(extname(name), readFileSync(join(folder, name)))]),
   );
 }
 

@@ -1,23 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiNoContentResponse, ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  fieldOf,
-  flagField,
-  listField,
-  choiceField,
-  optionalField,
-  textField,
-  view,
-} from '../http/openapi/view.js';
 import { readObject } from '../../contracts/schema/field-problems.js';
 import { filled, objectOf } from '../../contracts/schema/rules.js';
-import {
-  Authenticator,
-  bearerToken,
-  type SignedIn,
-} from '../../platform/auth/authenticator.js';
+import { Authenticator, bearerToken, type SignedIn } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
@@ -30,6 +16,16 @@ import {
 } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
+import {
+  fieldOf,
+  flagField,
+  listField,
+  choiceField,
+  optionalField,
+  textField,
+  view,
+} from '../http/openapi/view.js';
 
 const SignInDto = view('SignInDto', {
   key: textField({
@@ -73,10 +69,7 @@ export class ConsoleSessionController {
 
   @Get()
   @Answers(ConsoleSessionDto)
-  async find(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
+  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     this.origins.demandRequest(request.method, request.headers);
     void reply.header('cache-control', 'no-store');
     return this.#describe(await this.#current(request));
@@ -141,10 +134,7 @@ export class ConsoleSessionController {
 
   async #current(request: FastifyRequest): Promise<Principal | undefined> {
     try {
-      return await this.authenticator.authenticateRequest(
-        sessionToken(request.headers),
-        request,
-      );
+      return await this.authenticator.authenticateRequest(sessionToken(request.headers), request);
     } catch {
       return undefined;
     }

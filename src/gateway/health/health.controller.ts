@@ -1,9 +1,5 @@
 import { Controller, Get, Headers, HttpStatus, Req, Res } from '@nestjs/common';
-import {
-  ApiOkResponse,
-  ApiOperation,
-  ApiServiceUnavailableResponse,
-} from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
@@ -25,10 +21,7 @@ export class RootController {
       example: { name: 'switchyard', api: '/v1', docs: '/docs' },
     },
   })
-  index(
-    @Headers('accept') accept: string | undefined,
-    @Res() reply: FastifyReply,
-  ): void {
+  index(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply): void {
     const { docs } = this.settings.server;
     void reply.header('vary', 'Accept');
     if (accept?.includes('text/html')) return void reply.redirect('/console', 302);
@@ -78,13 +71,8 @@ export class HealthController {
   @ApiServiceUnavailableResponse({
     description: 'No worker is ready yet, or the server is draining.',
   })
-  ready(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
-    void reply.status(
-      this.health.ready ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE,
-    );
+  ready(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    void reply.status(this.health.ready ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE);
     return this.#shown(request);
   }
 

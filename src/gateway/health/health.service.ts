@@ -85,15 +85,10 @@ export class HealthService {
    */
   #status(models: readonly { readonly ready: boolean }[]) {
     if (this.gate.draining || !this.scheduler.accepting) return 'draining';
-    if (!this.scheduler.running || !models.some(({ ready }) => ready))
-      return 'unavailable';
+    if (!this.scheduler.running || !models.some(({ ready }) => ready)) return 'unavailable';
     const processes = this.processor.view.state !== 'down';
-    const answered = this.dependencies
-      .states()
-      .every(([, { status: known }]) => known !== 'down');
-    return processes && answered && models.every(({ ready }) => ready)
-      ? 'ok'
-      : 'degraded';
+    const answered = this.dependencies.states().every(([, { status: known }]) => known !== 'down');
+    return processes && answered && models.every(({ ready }) => ready) ? 'ok' : 'degraded';
   }
 }
 

@@ -5,10 +5,7 @@ import { BatchCreateDto } from '../../contracts/openai/batch.dto.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
 import { shaped } from '../../contracts/openai/field.decorators.js';
 import { FileCreateDto } from '../../contracts/openai/file.dto.js';
-import {
-  ChatCompletionDto,
-  CompletionDto,
-} from '../../contracts/openai/generation.dto.js';
+import { ChatCompletionDto, CompletionDto } from '../../contracts/openai/generation.dto.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { isAccepted } from './dto-validation.js';
@@ -33,20 +30,7 @@ const VALUES = fc.oneof(
     '0.5',
     '2',
   ),
-  fc.constantFrom(
-    undefined,
-    null,
-    true,
-    false,
-    0,
-    1,
-    -1,
-    0.5,
-    3,
-    129,
-    NaN,
-    2_147_483_648,
-  ),
+  fc.constantFrom(undefined, null, true, false, 0, 1, -1, 0.5, 3, 129, NaN, 2_147_483_648),
   fc.constantFrom(
     [],
     ['a'],
@@ -82,11 +66,6 @@ describe('isAccepted', () => {
 });
 
 function namesOf(type: new () => object): string[] {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(
-    type,
-    '',
-    false,
-    false,
-  );
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   return [...new Set(rules.map(({ propertyName }) => propertyName))];
 }

@@ -18,9 +18,7 @@ describe('RepeatedForms', () => {
 
   it('tells forms apart by each name and value', () => {
     const forms = formsOf();
-    const languages = ['en', 'de', 'en'].map(
-      language => forms({ model: 'm', language }).language,
-    );
+    const languages = ['en', 'de', 'en'].map(language => forms({ model: 'm', language }).language);
     expect(languages).toEqual(['en', 'de', 'en']);
     const { language, prompt } = forms({ model: 'm', prompt: 'en' });
     expect([language, prompt]).toEqual([undefined, 'en']);
@@ -102,41 +100,36 @@ describe('parseDto', () => {
     expect(() =>
       parseDto(SpeechDto, { model: 'm', voice: 'v', input: '😀'.repeat(4096) }),
     ).not.toThrow();
-    expect(() =>
-      parseDto(SpeechDto, { model: 'm', voice: 'v', input: '😀'.repeat(4097) }),
-    ).toThrow('4096 characters');
+    expect(() => parseDto(SpeechDto, { model: 'm', voice: 'v', input: '😀'.repeat(4097) })).toThrow(
+      '4096 characters',
+    );
   });
 
   it('leaves what was sent as it is: a field is looked at, not copied', () => {
     const messages = Array.from({ length: 200_000 }, () => ({}));
-    expect(parseDto(ChatCompletionDto, { model: 'm', messages }).messages).toBe(
-      messages,
-    );
+    expect(parseDto(ChatCompletionDto, { model: 'm', messages }).messages).toBe(messages);
   });
 
-  it.each([parseDto, parseStrictDto])(
-    '%p looks at no field that the DTO does not have',
-    parse => {
-      const own = { input: 'x', voice: 'v', model: 'm' };
-      let looked = 0;
-      const many = Object.fromEntries(
-        Array.from({ length: 1000 }, (_, index) => [`key ${index}`, index]),
-      );
-      const counting = new Proxy<Record<string, unknown>>(
-        { ...own, ...many },
-        { get: (target, name) => ((looked += 1), target[String(name)]) },
-      );
-      const outcome = (() => {
-        try {
-          return parse(SpeechDto, counting).model;
-        } catch (error) {
-          return (error as Error).message;
-        }
-      })();
-      expect(outcome).toBe(parse === parseDto ? 'm' : '`key 0` is not known here.');
-      expect(looked).toBeLessThan(20);
-    },
-  );
+  it.each([parseDto, parseStrictDto])('%p looks at no field that the DTO does not have', parse => {
+    const own = { input: 'x', voice: 'v', model: 'm' };
+    let looked = 0;
+    const many = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, index) => [`key ${index}`, index]),
+    );
+    const counting = new Proxy<Record<string, unknown>>(
+      { ...own, ...many },
+      { get: (target, name) => ((looked += 1), target[String(name)]) },
+    );
+    const outcome = (() => {
+      try {
+        return parse(SpeechDto, counting).model;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    expect(outcome).toBe(parse === parseDto ? 'm' : '`key 0` is not known here.');
+    expect(looked).toBeLessThan(20);
+  });
 
   it('makes nested objects, with their own rules', () => {
     const batch = {
@@ -144,9 +137,9 @@ describe('parseDto', () => {
       endpoint: '/v1/embeddings',
       completion_window: '24h',
     };
-    expect(
-      parseDto(BatchCreateDto, { ...batch, webhook: { url: 'u' } }).webhook,
-    ).toBeInstanceOf(BatchWebhookDto);
+    expect(parseDto(BatchCreateDto, { ...batch, webhook: { url: 'u' } }).webhook).toBeInstanceOf(
+      BatchWebhookDto,
+    );
     expect(() => parseDto(BatchCreateDto, { ...batch, webhook: { url: 5 } })).toThrow(
       '`webhook.url` must be text',
     );
@@ -158,9 +151,7 @@ describe('parseDto', () => {
   it.each(['__proto__', 'constructor'])(
     'takes no %s, which would change whose rules hold',
     name => {
-      const fields: unknown = JSON.parse(
-        `{"model":"m","input":"x","voice":5,"${name}":{}}`,
-      );
+      const fields: unknown = JSON.parse(`{"model":"m","input":"x","voice":5,"${name}":{}}`);
       expect(() => parseDto(SpeechDto, fields as Record<string, unknown>)).toThrow(
         '`voice` must be a voice name',
       );
@@ -168,17 +159,12 @@ describe('parseDto', () => {
   );
 
   it('accepts unknown fields', () => {
-    expect(() =>
-      parseDto(TranscriptionDto, { model: 'm', newer: { nested: true } }),
-    ).not.toThrow();
+    expect(() => parseDto(TranscriptionDto, { model: 'm', newer: { nested: true } })).not.toThrow();
   });
 
   it.each([
     [{ temperature: 'NaN' }, '`temperature` must be a number from 0 to 1; got "NaN".'],
-    [
-      { temperature: 'Infinity' },
-      '`temperature` must be a number from 0 to 1; got "Infinity".',
-    ],
+    [{ temperature: 'Infinity' }, '`temperature` must be a number from 0 to 1; got "Infinity".'],
     [{ model: undefined }, '`model` is required: it must be the name of a model.'],
     [
       { response_format: 'xml' },

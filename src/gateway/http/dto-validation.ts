@@ -89,15 +89,13 @@ function ruleOf(metadata: Metadata): Rule {
     const details = { ...base, targetName: object.constructor.name, object, value };
     const items: readonly unknown[] = each && Array.isArray(value) ? value : [value];
     for (const item of items)
-      for (const { instance } of own)
-        if (instance.validate(item, details) !== true) return false;
+      for (const { instance } of own) if (instance.validate(item, details) !== true) return false;
     return true;
   };
 }
 
 const isAcceptedInside: Rule = (_dto, value) =>
-  value === undefined ||
-  (value instanceof Object && !Array.isArray(value) && isAccepted(value));
+  value === undefined || (value instanceof Object && !Array.isArray(value) && isAccepted(value));
 
 /** Most requests come from few programs, each with one set of fields. */
 const MOST_FORMS = 64;
@@ -127,8 +125,7 @@ export function repeatedForms<T extends object>(
 
 /** Undefined for lists, JSON parts and long forms, which are not cached. */
 function keyOf(fields: Fields): string | undefined {
-  for (const value of Object.values(fields))
-    if (typeof value !== 'string') return undefined;
+  for (const value of Object.values(fields)) if (typeof value !== 'string') return undefined;
   const key = JSON.stringify(fields);
   return key.length <= LONGEST_FORM ? key : undefined;
 }
@@ -154,19 +151,13 @@ const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
  *   invalid field, with its name, the
  *   given value and the allowed ones
  */
-export function parseDto<T extends object>(
-  type: ClassConstructor<T>,
-  fields: Fields,
-): T {
+export function parseDto<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
   const dto = dtoOf(type, fields);
   return isAccepted(dto) ? dto : validated(dto, {});
 }
 
 /** The same, and unknown fields are `invalid_value`. */
-export function parseStrictDto<T extends object>(
-  type: ClassConstructor<T>,
-  fields: Fields,
-): T {
+export function parseStrictDto<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
   refuseUnknown(fields, formOf(type).names);
   // Unknown fields of nested DTOs are found by `Validator` only.
   return validated(dtoOf(type, fields), STRICT);
@@ -198,13 +189,9 @@ function refuseUnknown(fields: Fields, known: readonly string[]): void {
 }
 
 const unknownField = (name: string): DomainError =>
-  new DomainError(
-    'invalid_value',
-    `\`${name.slice(0, SHOWN_CHARACTERS)}\` is not known here.`,
-    {
-      param: name.slice(0, SHOWN_CHARACTERS),
-    },
-  );
+  new DomainError('invalid_value', `\`${name.slice(0, SHOWN_CHARACTERS)}\` is not known here.`, {
+    param: name.slice(0, SHOWN_CHARACTERS),
+  });
 
 function invalidField(
   { property, value, constraints, children = [] }: ValidationError,
@@ -219,11 +206,9 @@ function invalidField(
   const message = missing
     ? `\`${name}\` is required: it ${rule}.`
     : `\`${name}\` ${rule}; got ${shown(value)}.`;
-  return new DomainError(
-    missing ? 'missing_required_parameter' : 'invalid_value',
-    message,
-    { param: name },
-  );
+  return new DomainError(missing ? 'missing_required_parameter' : 'invalid_value', message, {
+    param: name,
+  });
 }
 
 /** The value as JSON; long ones are cut, with their length appended. */
@@ -248,8 +233,7 @@ const PLAIN: readonly unknown[] = [undefined, Object, String, Number, Boolean, A
 export class FieldsPipe implements PipeTransform {
   /** @throws DomainError as `parseDto`; `invalid_json` for a body that is no object */
   transform(value: unknown, { type, metatype: dto }: ArgumentMetadata): unknown {
-    if ((type !== 'body' && type !== 'query') || !dto || PLAIN.includes(dto))
-      return value;
+    if ((type !== 'body' && type !== 'query') || !dto || PLAIN.includes(dto)) return value;
     return STRICT_TYPES.has(dto)
       ? parseStrictDto(dto, bodyFields(value ?? {}))
       : parseDto(dto, bodyFields(value));

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { allowedMethods } from '../../contracts/endpoints.js';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { messageError } from '../../contracts/messages/message-error.js';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { endConnection } from '../../platform/http/connections.js';
 import { toDomainError } from './http-error.js';
 import { REQUEST_ID_HEADER, requestIdFor } from './request-headers.js';
@@ -36,10 +36,7 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
   #log(error: DomainError): void {
     const { code, message, cause } = error;
     if (code === 'internal_error')
-      this.#logger.error(
-        { code, err: cause ?? error },
-        'the request failed by a defect',
-      );
+      this.#logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
     else if (errorDefinition(error).status >= 500)
       this.#logger.warn({ code, reason: message }, 'the request failed');
   }
@@ -55,10 +52,7 @@ const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
  * Answers bytes that are no HTTP request or came too slowly. There is no request object,
  * so the answer is written here.
  */
-export function answerBrokenHttp(
-  error: Pick<NodeJS.ErrnoException, 'code'>,
-  socket: Socket,
-): void {
+export function answerBrokenHttp(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Socket): void {
   // The answer is being sent; further bytes are discarded.
   if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -92,10 +86,7 @@ function brokenHttpStatus(code: string | undefined): number {
  * Ends the connection of a request that came too slowly: with 408, or at once when its
  * answer has begun.
  */
-export function endSlowRequest(
-  message: IncomingMessage,
-  response: ServerResponse,
-): void {
+export function endSlowRequest(message: IncomingMessage, response: ServerResponse): void {
   if (response.headersSent) message.socket.destroy();
   else answerBrokenHttp({ code: REQUEST_TIMEOUT }, message.socket);
 }
@@ -110,8 +101,7 @@ const LINGER_BYTES = 64 * 1_048_576;
 /** True if a body was declared and not read to its end. */
 export function hasUnreadBody(message: IncomingMessage): boolean {
   const announced =
-    Number(message.headers['content-length'] ?? 0) > 0 ||
-    'transfer-encoding' in message.headers;
+    Number(message.headers['content-length'] ?? 0) > 0 || 'transfer-encoding' in message.headers;
   return announced && !message.readableEnded;
 }
 
@@ -153,11 +143,7 @@ function envelopeOf(error: DomainError, { url, id }: FastifyRequest): object {
  * Sends `error` in its envelope. A body that is still being sent is not received:
  * the answer is sent at once, then the connection closes.
  */
-export function sendError(
-  error: DomainError,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
+export function sendError(error: DomainError, request: FastifyRequest, reply: FastifyReply): void {
   const body = Buffer.from(JSON.stringify(envelopeOf(error, request)));
   void reply
     .code(errorDefinition(error).status)
@@ -167,10 +153,7 @@ export function sendError(
   // 499 is a status of nginx; Node has no name for it and would write "unknown".
   reply.raw.statusMessage = STATUS_CODES[reply.statusCode] ?? 'Client Closed Request';
   if (error.code === 'method_not_allowed') {
-    void reply.header(
-      'allow',
-      allowedMethods(request.url.split('?', 1)[0] ?? '').join(', '),
-    );
+    void reply.header('allow', allowedMethods(request.url.split('?', 1)[0] ?? '').join(', '));
   }
   const unread = hasUnreadBody(request.raw);
   if (unread || error.code === 'shutting_down') void reply.header('connection', 'close');

@@ -1,10 +1,10 @@
+import { describe, expect, it } from '@jest/globals';
 import {
   BadRequestException,
   HttpException,
   NotFoundException,
   PayloadTooLargeException,
 } from '@nestjs/common';
-import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { toDomainError } from './http-error.js';
 
@@ -21,10 +21,7 @@ describe('toDomainError', () => {
     [new PayloadTooLargeException(), 'file_too_large'],
     [new BadRequestException('Unexpected token'), 'invalid_json'],
     [new HttpException('no', 415), 'unsupported_media_type'],
-    [
-      Object.assign(new Error('unsupported'), { statusCode: 415 }),
-      'unsupported_media_type',
-    ],
+    [Object.assign(new Error('unsupported'), { statusCode: 415 }), 'unsupported_media_type'],
     [new Error('secret detail'), 'internal_error'],
     [new HttpException('secret detail', 502), 'internal_error'],
     ['a string', 'internal_error'],

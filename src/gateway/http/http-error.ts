@@ -21,11 +21,9 @@ export function toDomainError(
     case 400:
       return codeOf(thrown) === 'FST_ERR_BAD_URL'
         ? unroutable(request)
-        : new DomainError(
-            'invalid_json',
-            `The JSON body cannot be parsed: ${message}.`,
-            { cause: thrown },
-          );
+        : new DomainError('invalid_json', `The JSON body cannot be parsed: ${message}.`, {
+            cause: thrown,
+          });
     case 404:
     case 414:
       return unroutable(request);
@@ -49,10 +47,7 @@ export function toDomainError(
 }
 
 /** No route matches: the path is unknown, or accepts other methods only. */
-export function unroutable({
-  method,
-  url,
-}: Pick<FastifyRequest, 'method' | 'url'>): DomainError {
+export function unroutable({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): DomainError {
   const path = url.split('?', 1)[0] ?? url;
   const shown = path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
   const allowed = allowedMethods(path);
@@ -72,9 +67,7 @@ export function unroutable({
 /** A base URL has `/v1` twice, or not at all. */
 function hintFor(path: string): string {
   const meant = path.startsWith('/v1/v1/') ? path.slice('/v1'.length) : `/v1${path}`;
-  return allowedMethods(meant).length > 0
-    ? ` Did you mean ${meant.slice(0, LONGEST_PATH)}?`
-    : '';
+  return allowedMethods(meant).length > 0 ? ` Did you mean ${meant.slice(0, LONGEST_PATH)}?` : '';
 }
 
 function statusOf(thrown: unknown): number | undefined {

@@ -1,8 +1,8 @@
 import { type ExecutionContext } from '@nestjs/common';
-import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { BODY_BOUNDS, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { DomainError } from '../../core/errors/domain-error.js';
 
 const SHOWN_CHARACTERS = 80;
 
@@ -12,8 +12,7 @@ const SHOWN_CHARACTERS = 80;
  */
 export function bodyFields(body: unknown): Readonly<Record<string, unknown>> {
   if (isObject(body)) return body;
-  const got =
-    body === undefined ? 'nothing' : JSON.stringify(body).slice(0, SHOWN_CHARACTERS);
+  const got = body === undefined ? 'nothing' : JSON.stringify(body).slice(0, SHOWN_CHARACTERS);
   throw new DomainError('invalid_json', `The body must be a JSON object; got ${got}.`);
 }
 
@@ -33,10 +32,7 @@ export interface JsonRequest {
 export function jsonRequest(_: unknown, context: ExecutionContext): JsonRequest {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   if (request.isMultipart())
-    throw new DomainError(
-      'unsupported_media_type',
-      'Send the request as application/json.',
-    );
+    throw new DomainError('unsupported_media_type', 'Send the request as application/json.');
   return { fields: bodyFields(request.body), bytes: BODIES.get(request) ?? NO_BYTES };
 }
 
@@ -53,22 +49,16 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 export function keepJsonBytes(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeContentTypeParser('application/json');
-  fastify.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    (request, body, done) => {
-      const bytes = body as Buffer;
-      const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-      const text = bytes.toString('utf8');
-      const excess = jsonExcess(text, BODY_BOUNDS);
-      if (excess !== undefined)
-        return done(new DomainError('invalid_json', `The JSON body ${excess}.`));
-      BODIES.set(request, marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes);
-      void parse(request, text, (error, parsed) =>
-        done(error && unreadable(text, error), parsed),
-      );
-    },
-  );
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer;
+    const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    const text = bytes.toString('utf8');
+    const excess = jsonExcess(text, BODY_BOUNDS);
+    if (excess !== undefined)
+      return done(new DomainError('invalid_json', `The JSON body ${excess}.`));
+    BODIES.set(request, marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes);
+    void parse(request, text, (error, parsed) => done(error && unreadable(text, error), parsed));
+  });
 }
 
 /**
@@ -76,8 +66,7 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
  * that Fastify rejects.
  */
 function unreadable(text: string, cause: Error): DomainError {
-  let reason =
-    'a field named `__proto__`, or `prototype` of a `constructor`, is not accepted';
+  let reason = 'a field named `__proto__`, or `prototype` of a `constructor`, is not accepted';
   try {
     JSON.parse(text);
   } catch (error) {

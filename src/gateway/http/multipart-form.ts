@@ -11,18 +11,13 @@ export function multipartError(error: unknown): unknown {
   if (error instanceof DomainError) return error;
   const { message, code, syscall } = error as NodeJS.ErrnoException;
   if (syscall !== undefined && code !== 'ECONNRESET') return error;
-  return new DomainError(
-    'invalid_multipart',
-    `The multipart body cannot be read: ${message}.`,
-    { cause: error },
-  );
+  return new DomainError('invalid_multipart', `The multipart body cannot be read: ${message}.`, {
+    cause: error,
+  });
 }
 
 /** A request whose form is read as it arrives. */
-export type FormSource = Pick<
-  FastifyRequest,
-  'headers' | 'isMultipart' | 'parts' | 'raw'
->;
+export type FormSource = Pick<FastifyRequest, 'headers' | 'isMultipart' | 'parts' | 'raw'>;
 
 /**
  * Before anything of a form is read. @param mostBytes of its file @param besides bytes of
@@ -36,10 +31,7 @@ export function demandForm(
   what: string,
 ): void {
   if (!source.isMultipart())
-    throw new DomainError(
-      'unsupported_media_type',
-      `Send multipart/form-data with ${what}.`,
-    );
+    throw new DomainError('unsupported_media_type', `Send multipart/form-data with ${what}.`);
   if (Number(source.headers['content-length'] ?? 0) > mostBytes + besides)
     throw fileTooLarge(mostBytes);
 }
@@ -77,9 +69,7 @@ const isPartAFile = (
   type: string | undefined,
   filename: string | undefined,
 ): boolean =>
-  filename !== undefined ||
-  type === 'application/octet-stream' ||
-  JSON_TYPE.test(type ?? '');
+  filename !== undefined || type === 'application/octet-stream' || JSON_TYPE.test(type ?? '');
 
 /**
  * Parts of a form as they arrive. Everything besides the file counts against
@@ -94,9 +84,7 @@ export async function* formParts(
   mostBytes: number,
 ): AsyncGenerator<FieldPart | MultipartFile> {
   if ((source.headers['content-type'] ?? '').length > LONGEST_CONTENT_TYPE)
-    throw malformed(
-      `The Content-Type has more than ${LONGEST_CONTENT_TYPE} characters.`,
-    );
+    throw malformed(`The Content-Type has more than ${LONGEST_CONTENT_TYPE} characters.`);
   let bytes = 0;
   let file: MultipartFile['file'] | undefined;
   const { promise: exceeded, reject: exceed } = Promise.withResolvers<never>();
@@ -133,14 +121,12 @@ async function fieldOf(
 ): Promise<FieldPart | undefined> {
   if (part.type === 'field') return part;
   const { fieldname, file, filename, mimetype } = part;
-  if ((filename as string | undefined) !== undefined || !JSON_TYPE.test(mimetype))
-    return undefined;
+  if ((filename as string | undefined) !== undefined || !JSON_TYPE.test(mimetype)) return undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of file) {
     bytes += (chunk as Buffer).length;
-    if (bytes > mostBytes)
-      return { type: 'field', fieldname, value: '', valueTruncated: true };
+    if (bytes > mostBytes) return { type: 'field', fieldname, value: '', valueTruncated: true };
     chunks.push(chunk as Buffer);
   }
   return {
@@ -164,8 +150,7 @@ function demandName(name = ''): void {
   );
 }
 
-const malformed = (message: string): DomainError =>
-  new DomainError('invalid_multipart', message);
+const malformed = (message: string): DomainError => new DomainError('invalid_multipart', message);
 
 /** Audio of one known speaker: 10 seconds of 48 kHz stereo PCM with its header. */
 export const MAX_REFERENCE_BYTES = 2_097_152;
@@ -249,7 +234,5 @@ export class FormFields {
 /** `x[key]` → x, key; `x[]` and `x` → x and nothing. */
 function nameAndKey(fieldname: string): readonly [name: string, key: string] {
   const open = fieldname.endsWith(']') ? fieldname.lastIndexOf('[') : -1;
-  return open < 0
-    ? [fieldname, '']
-    : [fieldname.slice(0, open), fieldname.slice(open + 1, -1)];
+  return open < 0 ? [fieldname, ''] : [fieldname.slice(0, open), fieldname.slice(open + 1, -1)];
 }

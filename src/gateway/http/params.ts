@@ -1,7 +1,7 @@
 import { createParamDecorator } from '@nestjs/common';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
-import { type FormSource } from './multipart-form.js';
 import { jsonRequest } from './json-body.js';
+import { type FormSource } from './multipart-form.js';
 
 /** Parameter of a handler: the `Principal` whose key was shown. */
 export const CallerPrincipal = createParamDecorator((_: unknown, context) =>

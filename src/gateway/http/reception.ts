@@ -124,10 +124,7 @@ const READING = ['GET', 'HEAD', 'OPTIONS'];
 export function reception(gate: IntakeGate, { server }: Settings) {
   const { bodyTimeoutMs: windowMs, bodyMinRate: minRate } = server;
   const bodies = new BodyWatch({ windowMs, minRate });
-  return (
-    { raw, id, method, headers, url }: FastifyRequest,
-    reply: FastifyReply,
-  ): void => {
+  return ({ raw, id, method, headers, url }: FastifyRequest, reply: FastifyReply): void => {
     if (hasUnreadBody(raw)) bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
     // OpenAI's Python SDK sends `application/json` with a POST without a body, such as a
     // cancel; the parser would reject it.
@@ -165,20 +162,11 @@ function demandUsableId(headers: IncomingMessage['headers'], id: string): void {
  */
 function demandPlainMessage(message: IncomingMessage): void {
   demandOneHost(message);
-  const {
-    expect,
-    'transfer-encoding': transfer,
-    'content-encoding': encoding,
-  } = message.headers;
+  const { expect, 'transfer-encoding': transfer, 'content-encoding': encoding } = message.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue')
     throw refusal('expectation_failed', 'Expect', expect, '100-continue');
   if (transfer !== undefined && transfer.toLowerCase() !== 'chunked')
-    throw refusal(
-      'transfer_coding_unsupported',
-      'Transfer-Encoding',
-      transfer,
-      'chunked',
-    );
+    throw refusal('transfer_coding_unsupported', 'Transfer-Encoding', transfer, 'chunked');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw refusal('unsupported_media_type', 'Content-Encoding', encoding, 'identity');
 }

@@ -21,11 +21,7 @@ export function requestIdFor(message: Pick<IncomingMessage, 'headers'>): string 
  * @throws DomainError `invalid_value`: HTTP/1.1 requires exactly one Host (RFC 9112,
  *   3.2); Node keeps the first
  */
-export function demandOneHost({
-  httpVersion,
-  headers,
-  rawHeaders,
-}: IncomingMessage): void {
+export function demandOneHost({ httpVersion, headers, rawHeaders }: IncomingMessage): void {
   const param = 'Host';
   if (headers.host === undefined && httpVersion === '1.1')
     throw new DomainError('invalid_value', 'HTTP/1.1 requests need the header `Host`.', {

@@ -1,9 +1,4 @@
-import {
-  Inject,
-  Injectable,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   type Attributes,
   type Context,
@@ -74,9 +69,7 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
     { id, method, headers, routeOptions: { url = 'unknown' } }: FastifyRequest,
     { raw }: FastifyReply,
   ): void {
-    const link = trace.getSpanContext(
-      contextAfter(traceparentIn(headers, TRACE_LINK_HEADER)),
-    );
+    const link = trace.getSpanContext(contextAfter(traceparentIn(headers, TRACE_LINK_HEADER)));
     const attributes = {
       'http.request.method': method,
       'http.route': url,

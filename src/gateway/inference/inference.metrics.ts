@@ -26,10 +26,8 @@ export class InferenceMetrics {
 
   /** @param afterMs from its acceptance */
   firstOutput({ model, request: { payload } }: TrackedRequest, afterMs: number): void {
-    if (payload.kind === 'synthesize')
-      this.#firstByte.observe({ model }, afterMs / 1000);
-    else if (payload.kind === 'generate')
-      this.#firstToken.observe({ model }, afterMs / 1000);
+    if (payload.kind === 'synthesize') this.#firstByte.observe({ model }, afterMs / 1000);
+    else if (payload.kind === 'generate') this.#firstToken.observe({ model }, afterMs / 1000);
   }
 
   nextOutput({ model, request: { payload } }: TrackedRequest, gapMs: number): void {
@@ -47,8 +45,7 @@ export class InferenceMetrics {
       if (end.status === 'completed') this.#duration.observe({ model }, afterMs / 1000);
     }
     // Only engines that count tokens report usage.
-    if (end.status !== 'completed' || !('usage' in end.reply) || !end.reply.usage)
-      return;
+    if (end.status !== 'completed' || !('usage' in end.reply) || !end.reply.usage) return;
     const { usage } = end.reply;
     this.#tokens.inc({ model, type: 'prompt' }, usage.promptTokens);
     this.#tokens.inc({ model, type: 'completion' }, usage.completionTokens);

@@ -54,8 +54,7 @@ describe('SilenceWatch', () => {
     jest.useRealTimers();
     watch.restart();
     for (const endMs = performance.now() + 400; performance.now() < endMs;);
-    for (let turn = 0; turn < 3; turn++)
-      await new Promise(resolve => setImmediate(resolve));
+    for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve));
     expect(silences).toBe(0);
   });
 

@@ -7,14 +7,12 @@ import { principalOf } from '../../platform/auth/access-hooks.js';
 import { demandModel } from '../../platform/auth/principal.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 import { traceparentIn } from '../../platform/tracing/tracing.module.js';
 import { type RequestTimings } from '../http/answer-headers.js';
 import { RequestIntake } from '../scheduler/request-intake.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import {
-  type RequestSpec,
-  type SettledRequest,
-} from '../scheduler/submitted-request.js';
+import { type RequestSpec, type SettledRequest } from '../scheduler/submitted-request.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { watchDisconnect } from './disconnect-watch.js';
@@ -22,7 +20,6 @@ import { InferenceMetrics } from './inference.metrics.js';
 import { type OutputStream } from './output-stream.js';
 import { requestDeadlines, wantedDeadlines } from './request-deadlines.js';
 import { requestPriority } from './request-priority.js';
-import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 
 /**
  * Calls `onSilence` once when no output came for `limitMs`, counted from the first output
@@ -33,17 +30,12 @@ export function silenceTimeout(
   onSilence: () => void,
   excused: () => boolean,
 ): ActiveTimeout {
-  const timer = new ActiveTimeout(limitMs, () =>
-    excused() ? timer.restart() : onSilence(),
-  );
+  const timer = new ActiveTimeout(limitMs, () => (excused() ? timer.restart() : onSilence()));
   return timer;
 }
 
 /** Who asks: an HTTP request, or a live session. */
-export interface InferenceCaller extends Pick<
-  RequestSpec,
-  'id' | 'priority' | 'traceparent'
-> {
+export interface InferenceCaller extends Pick<RequestSpec, 'id' | 'priority' | 'traceparent'> {
   readonly tenant: string;
   /** Of the caller's key; absent: none hold. */
   readonly terms?: KeyTerms | undefined;
@@ -120,8 +112,7 @@ export class InferenceService {
       ...(timed && { deadlines: wantedDeadlines(deadlines, reply, isStream) }),
       ...(terms && { keyId: terms.key }),
     });
-    const cancel = (reason: CancelReason): void =>
-      void this.scheduler.cancel(record, reason);
+    const cancel = (reason: CancelReason): void => void this.scheduler.cancel(record, reason);
     void this.#watch(record, cancel, { ...options, reply });
     return new InferenceRequest(record, options.output, cancel);
   }
@@ -167,8 +158,7 @@ export class InferenceService {
     if (record.firstOutputAtMs === undefined) {
       record.firstOutputAtMs = nowMs;
       this.metrics.firstOutput(record, nowMs - record.request.enqueuedAtMs);
-    } else if (!held)
-      this.metrics.nextOutput(record, nowMs - (record.lastOutputAtMs ?? nowMs));
+    } else if (!held) this.metrics.nextOutput(record, nowMs - (record.lastOutputAtMs ?? nowMs));
     record.lastOutputAtMs = nowMs;
   }
 }
@@ -207,17 +197,13 @@ export class InferenceRequest {
    * known by then: the time in the queue, but not the end.
    * @throws DomainError when the request failed or was cancelled before.
    */
-  async firstOutput(): Promise<
-    RequestTimings & { readonly firstOutputMs: number | undefined }
-  > {
+  async firstOutput(): Promise<RequestTimings & { readonly firstOutputMs: number | undefined }> {
     const { output, record, settled } = this;
     const ended = await Promise.race([output?.started ?? settled, settled]);
     if (ended && ended.settlement.status !== 'completed') throw ended.settlement.error;
     const { firstOutputAtMs, request, phases } = record;
     const firstOutputMs =
-      firstOutputAtMs === undefined
-        ? firstTokenMs(record)
-        : firstOutputAtMs - request.enqueuedAtMs;
+      firstOutputAtMs === undefined ? firstTokenMs(record) : firstOutputAtMs - request.enqueuedAtMs;
     return { phases, firstOutputMs };
   }
 }

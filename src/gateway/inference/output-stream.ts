@@ -10,9 +10,7 @@ export interface OutputForm {
   /** @param chunk a piece as the worker made it */
   format(chunk: Buffer): Buffer | string;
   /** May wait, for what has to be done before the caller sees the end. */
-  lastFrame(
-    failure: DomainError | undefined,
-  ): string | undefined | Promise<string | undefined>;
+  lastFrame(failure: DomainError | undefined): string | undefined | Promise<string | undefined>;
 }
 
 /**
@@ -69,10 +67,7 @@ export class OutputStream extends Duplex {
    * What comes until the next tick, such as all that one packet held, leaves as one
    * piece: one write to the caller.
    */
-  override _writev(
-    chunks: readonly { readonly chunk: Buffer }[],
-    done: () => void,
-  ): void {
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
     const frames: (Buffer | string)[] = [];
     for (const { chunk } of chunks) {
       this.onOutput?.();
@@ -81,9 +76,7 @@ export class OutputStream extends Duplex {
     this.#start();
     const [first = ''] = frames;
     const isRoom = this.push(
-      frames.length === 1
-        ? first
-        : Buffer.concat(frames.map(frame => Buffer.from(frame))),
+      frames.length === 1 ? first : Buffer.concat(frames.map(frame => Buffer.from(frame))),
     );
     if (isRoom) process.nextTick(done);
     else this.#resume = done;

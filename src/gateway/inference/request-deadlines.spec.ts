@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type FastifyReply } from 'fastify';
-import {
-  ARRIVED_HEADER,
-  requestDeadlines,
-  wantedDeadlines,
-} from './request-deadlines.js';
+import { ARRIVED_HEADER, requestDeadlines, wantedDeadlines } from './request-deadlines.js';
 
 const terms = { key: 'k', maxDeadlineMs: 5000 };
 
@@ -29,14 +25,11 @@ describe('requestDeadlines', () => {
     ]);
   });
 
-  it.each(['soon', '1.5', '-1', '', '604800001', '1'.repeat(400)])(
-    'rejects %j',
-    value => {
-      expect(() => requestDeadlines({ 'x-deadline-ms': value }, undefined)).toThrow(
-        'whole milliseconds from 1 to',
-      );
-    },
-  );
+  it.each(['soon', '1.5', '-1', '', '604800001', '1'.repeat(400)])('rejects %j', value => {
+    expect(() => requestDeadlines({ 'x-deadline-ms': value }, undefined)).toThrow(
+      'whole milliseconds from 1 to',
+    );
+  });
 });
 
 describe('wantedDeadlines', () => {

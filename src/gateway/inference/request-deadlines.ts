@@ -1,6 +1,6 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type IncomingHttpHeaders } from 'node:http';
 import { type FastifyReply } from 'fastify';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { type WantedDeadline } from '../../core/queue/latest-start.js';
@@ -38,8 +38,7 @@ export function requestDeadlines(
 }
 
 function milliseconds(name: string, value: string): number {
-  if (/^\d{1,9}$/.test(value) && Number(value) <= LONGEST_WINDOW_MS)
-    return Number(value);
+  if (/^\d{1,9}$/.test(value) && Number(value) <= LONGEST_WINDOW_MS) return Number(value);
   const rule = `must be whole milliseconds from 1 to ${LONGEST_WINDOW_MS}, or 0 for none`;
   throw invalidField(name, `\`${name}\` ${rule}; got ${value.slice(0, 80)}.`);
 }

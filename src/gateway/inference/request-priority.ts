@@ -1,9 +1,6 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type ServiceTier } from '../../contracts/openai/field-types.js';
-import {
-  type PriorityLabel,
-  RequestPriority,
-} from '../../core/request/request-priority.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { type PriorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 
 /**
  * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, BATCH for

@@ -10,15 +10,15 @@ import {
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { bornAtMs } from '../../platform/clock/time-ordered-id.js';
 import { Settings } from '../../platform/config/settings.js';
+import { FileStore, UploadStore } from '../../platform/database/file-store.js';
+import { JobStore } from '../../platform/database/job-store.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import {
   FILE_BLOBS,
   JOB_LOG_BLOBS,
   STORED_REQUEST_BLOBS,
 } from '../../platform/storage/blob-keys.js';
 import { GARBAGE_BLOBS } from './shared/counted-blobs.js';
-import { FileStore, UploadStore } from '../../platform/database/file-store.js';
-import { JobStore } from '../../platform/database/job-store.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 /** Rows per statement and keys per query. */
 const PORTION = 500;
@@ -68,9 +68,7 @@ export class GarbageCollector
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
     const beforeMs = nowMs - this.settings.files.orphanAgeMs;
-    const ofFiles = await this.#sweep(FILE_BLOBS, beforeMs, keys =>
-      this.files.referenced(keys),
-    );
+    const ofFiles = await this.#sweep(FILE_BLOBS, beforeMs, keys => this.files.referenced(keys));
     const ofRequests = await this.#sweep(STORED_REQUEST_BLOBS, beforeMs, keys =>
       this.storedRequests.referenced(keys),
     );
@@ -153,10 +151,7 @@ export class GarbageCollector
   }
 }
 
-async function* portions<T>(
-  source: AsyncIterable<T>,
-  size: number,
-): AsyncGenerator<T[]> {
+async function* portions<T>(source: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
   let portion: T[] = [];
   for await (const entry of source) {
     portion.push(entry);

@@ -19,11 +19,7 @@ const isLimited = (path: string): boolean => isWork(path) || SMALL_WORK.test(pat
  * OpenAI's headers, and a third group for seconds of audio. A quantity without a limit
  * has no header.
  */
-function limitHeaders({
-  requests,
-  tokens,
-  audioSeconds,
-}: RateLimitStatus): Record<string, string> {
+function limitHeaders({ requests, tokens, audioSeconds }: RateLimitStatus): Record<string, string> {
   return {
     ...group('requests', requests),
     ...group('tokens', tokens),
@@ -31,10 +27,7 @@ function limitHeaders({
   };
 }
 
-const group = (
-  what: string,
-  allowance: RateLimitStatus['requests'],
-): Record<string, string> =>
+const group = (what: string, allowance: RateLimitStatus['requests']): Record<string, string> =>
   allowance
     ? {
         [`x-ratelimit-limit-${what}`]: String(allowance.limit),
@@ -51,10 +44,7 @@ function duration(ms: number): string {
   if (ms < 1000) return `${Math.ceil(ms)}ms`;
   if (ms < 60_000) return `${Math.ceil(ms / 10) / 100}s`;
   const seconds = Math.ceil(ms / 1000);
-  const [hours, minutes] = [
-    Math.floor(seconds / 3600),
-    Math.floor((seconds % 3600) / 60),
-  ];
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
   return `${hours > 0 ? `${hours}h` : ''}${minutes}m${seconds % 60}s`;
 }
 
@@ -98,11 +88,9 @@ export class LimitGuard implements OnModuleInit {
    */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const { url } = request.routeOptions;
-    if (request.method !== 'POST' || url === undefined || !isLimited(url))
-      return undefined;
+    if (request.method !== 'POST' || url === undefined || !isLimited(url)) return undefined;
     this.#receive(request.id, reply.raw);
-    const showStatus = (status: RateLimitStatus): void =>
-      void reply.headers(limitHeaders(status));
+    const showStatus = (status: RateLimitStatus): void => void reply.headers(limitHeaders(status));
     return this.limiter
       .enter(principalOf(request), request.id, showStatus)
       ?.then(ticket => leaveWithReply(request, reply, ticket));
@@ -120,11 +108,7 @@ export class LimitGuard implements OnModuleInit {
   }
 }
 
-function leaveWithReply(
-  request: FastifyRequest,
-  { raw }: FastifyReply,
-  ticket: Ticket,
-): void {
+function leaveWithReply(request: FastifyRequest, { raw }: FastifyReply, ticket: Ticket): void {
   const leave = (): void => ticket.leave();
   leaves.set(request, leave);
   if (raw.destroyed) leave();

@@ -15,11 +15,7 @@ describe('metrics of limits', () => {
     }).compile();
     await app.init();
     const events = app.get(LimitEvents);
-    for (const limit of [
-      'requestsPerMinute',
-      'requestsPerMinute',
-      'concurrentRequests',
-    ] as const)
+    for (const limit of ['requestsPerMinute', 'requestsPerMinute', 'concurrentRequests'] as const)
       events.refused(limit);
     events.storeFailed(new Error('away'));
     expect(await metricValues('switchyard_limit_refusals_total')).toEqual({

@@ -23,12 +23,7 @@ import { RedisLimitStore } from './redis-limit-store.js';
         if (!redis) return own;
         const shared = new RedisLimitStore(redis, link.prefix);
         const knownError = () => monitor.state('redis')?.error;
-        return failOpenLimitStore(
-          shared,
-          own,
-          error => events.storeFailed(error),
-          knownError,
-        );
+        return failOpenLimitStore(shared, own, error => events.storeFailed(error), knownError);
       },
     },
     RateLimiter,

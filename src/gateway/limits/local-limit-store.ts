@@ -128,12 +128,7 @@ function withCharge(
   return {
     ...use,
     tokensPaidMs: paid(limits.tokensPerMinute, use.tokensPaidMs, tokens, nowMs),
-    audioPaidMs: paid(
-      limits.audioSecondsPerMinute,
-      use.audioPaidMs,
-      audioSeconds,
-      nowMs,
-    ),
+    audioPaidMs: paid(limits.audioSecondsPerMinute, use.audioPaidMs, audioSeconds, nowMs),
   };
 }
 

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Inject,
-  Injectable,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import {
   LIMIT_NAMES,
   type Limits,
@@ -18,11 +14,10 @@ import {
   SLOT_LEASE_MS,
 } from '../../core/limits/limit-store.port.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { SlotMap } from '../../core/request/slot-map.js';
-import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
+import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { Forecasts } from '../scheduler/forecasts.js';
@@ -46,10 +41,7 @@ const WORDS: Readonly<Record<keyof Limits, string>> = {
  * `rate_limit_exceeded` says when to retry; `insufficient_quota`, which SDKs must not
  * retry, that the day's quota is used up.
  */
-function limitError(
-  { limit, retryAfterMs }: RateLimitRefusal,
-  limits: Limits,
-): DomainError {
+function limitError({ limit, retryAfterMs }: RateLimitRefusal, limits: Limits): DomainError {
   const what = `${limits[limit]} ${WORDS[limit]}`;
   if (limit === 'requestsPerDay') {
     const at = new Date(Date.now() + retryAfterMs).toISOString().slice(0, 16);
@@ -68,8 +60,7 @@ function limitError(
   );
 }
 
-const limitsAnything = (limits: Limits): boolean =>
-  LIMIT_NAMES.some(name => limits[name] !== 0);
+const limitsAnything = (limits: Limits): boolean => LIMIT_NAMES.some(name => limits[name] !== 0);
 
 /** An admitted request or session, until `leave`. */
 export interface Ticket {
@@ -144,11 +135,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     if (!limitsAnything(limits)) return undefined;
     const subject = own ? `key:${keyId}` : `tenant:${tenant}`;
     const ticket = `${this.#name}.${++this.#tickets}`;
-    return this.#admit(
-      { subject, limits, ticket },
-      requestKey({ tenant, id }),
-      onStatus,
-    );
+    return this.#admit({ subject, limits, ticket }, requestKey({ tenant, id }), onStatus);
   }
 
   async #admit(
@@ -163,10 +150,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
       this.limitEvents.refused(refusal.limit);
       const { limit, retryAfterMs } = refusal;
       const freeInMs = limit === 'concurrentRequests' ? this.#freeInMs(subject) : 0;
-      throw limitError(
-        { limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) },
-        limits,
-      );
+      throw limitError({ limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) }, limits);
     }
     const others = this.#admitted.get(key) ?? new Set<LimitAdmission>();
     this.#admitted.set(key, others.add(admission));
@@ -182,9 +166,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
    */
   #freeInMs(subject: string): number {
     const oldest = this.#keysOf.get(subject)?.values().take(MOST_FORECAST) ?? [];
-    const firstMs = Math.min(
-      ...oldest.map(key => this.forecasts.of(key)?.endInMs.p50 ?? Infinity),
-    );
+    const firstMs = Math.min(...oldest.map(key => this.forecasts.of(key)?.endInMs.p50 ?? Infinity));
     return firstMs < Infinity ? firstMs : 0;
   }
 

@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type LiveRoomName } from '../../contracts/events/live-event.js';
 import { isTerminal } from '../../core/jobs/batch-status.js';
+import { JobStore } from '../../platform/database/job-store.js';
 import { LiveFeed } from './live-feed.js';
 import { isBatchRoom, LiveSource } from './live-source.js';
-import { JobStore } from '../../platform/database/job-store.js';
 
 const READ_EVERY_MS = 1000;
 
@@ -43,8 +43,7 @@ export class LiveBatches implements OnApplicationShutdown {
     const { tenants } = this.#watched.get(room) ?? { tenants: new Set<string>() };
     this.#watched.set(room, { tenants: tenants.add(tenant), emptyRounds: 0 });
     await this.#read(room, tenant);
-    if (!this.#stopped)
-      this.#timer ??= setTimeout(() => void this.#round(), READ_EVERY_MS).unref();
+    if (!this.#stopped) this.#timer ??= setTimeout(() => void this.#round(), READ_EVERY_MS).unref();
   }
 
   async #round(): Promise<void> {

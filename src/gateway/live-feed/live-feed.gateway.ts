@@ -1,9 +1,5 @@
 import { Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import {
-  type OnGatewayConnection,
-  WebSocketGateway,
-  WebSocketServer,
-} from '@nestjs/websockets';
+import { type OnGatewayConnection, WebSocketGateway, WebSocketServer } from '@nestjs/websockets';
 import {
   type ClientToServerEvents,
   LIVE_NAMESPACE,
@@ -79,9 +75,7 @@ interface EngineSocket {
   connectTimeout: CONNECT_MS,
   perMessageDeflate: false,
 })
-export class LiveFeedGateway
-  implements OnGatewayConnection<LiveSocket>, OnApplicationBootstrap
-{
+export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnApplicationBootstrap {
   @WebSocketServer() private readonly namespace!: LiveNamespace;
   readonly #logger = new Logger('LiveClients');
   readonly #unadmitted = new WeakMap<object, NodeJS.Timeout>();
@@ -98,9 +92,7 @@ export class LiveFeedGateway
   onApplicationBootstrap(): void {
     const { server } = this.namespace;
     // The unnamed namespace has no guard.
-    server.use((_socket, next) =>
-      next(new Error(`Connect to the namespace ${LIVE_NAMESPACE}.`)),
-    );
+    server.use((_socket, next) => next(new Error(`Connect to the namespace ${LIVE_NAMESPACE}.`)));
     server.engine.on('connection', (socket: EngineSocket) => this.#bound(socket));
     this.replicas.connect(this.namespace);
     this.namespace.use((socket, next) => {
@@ -134,8 +126,7 @@ export class LiveFeedGateway
             if (!allowed) throw slowDown();
             return this.#answer(verb, name, listener);
           });
-          if (typeof answer === 'function')
-            (answer as (reply: LiveAnswer) => void)(reply);
+          if (typeof answer === 'function') (answer as (reply: LiveAnswer) => void)(reply);
         });
       });
     }
@@ -145,10 +136,7 @@ export class LiveFeedGateway
   /** Who shows no key in time is gone soon after, whatever it answers. */
   #bound(socket: EngineSocket): void {
     const { transport } = socket;
-    const timer = setTimeout(
-      () => transport.socket?.terminate(),
-      CONNECT_MS + CLOSE_MS,
-    ).unref();
+    const timer = setTimeout(() => transport.socket?.terminate(), CONNECT_MS + CLOSE_MS).unref();
     this.#unadmitted.set(socket, timer);
   }
 
@@ -176,11 +164,7 @@ export class LiveFeedGateway
     }
   }
 
-  #answer(
-    verb: Verb,
-    room: LiveRoomName | undefined,
-    listener: LiveListener,
-  ): LiveAnswer {
+  #answer(verb: Verb, room: LiveRoomName | undefined, listener: LiveListener): LiveAnswer {
     if (!room)
       throw new DomainError(
         'invalid_value',
@@ -242,10 +226,7 @@ function outletTo(socket: LiveSocket): ConstructorParameters<typeof LiveListener
 }
 
 const slowDown = (): DomainError =>
-  new DomainError(
-    'live_feed_limit',
-    `At most ${PER_SECOND} messages per second; slow down.`,
-  );
+  new DomainError('live_feed_limit', `At most ${PER_SECOND} messages per second; slow down.`);
 
 /** For the client's `connect_error`: the message, and the envelope as `data`. */
 function connectError(error: unknown): Error {

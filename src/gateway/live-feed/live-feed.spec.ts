@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { aRegistry, LEASE, opened } from '../../../test/support/records.js';
 import { type LiveDelta } from '../../contracts/events/live-event.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { GatewayIdentity } from '../../platform/clock/clock.module.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
 import { ANYBODY } from '../../platform/auth/principal.js';
+import { GatewayIdentity } from '../../platform/clock/clock.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type RequestRegistry } from '../scheduler/request-registry.js';

@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Subject } from 'rxjs';
 import {
   type LiveDelta,
   type LiveGone,
@@ -10,7 +11,6 @@ import { LiveView } from '../../contracts/events/live-view.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type LiveListener } from './live-listener.js';
-import { Subject } from 'rxjs';
 import { LiveSource, partTenant } from './live-source.js';
 
 /** One room while it has listeners, here or at another gateway. */
@@ -52,9 +52,7 @@ class LiveRoom {
 
   /** The parts of that gateway. */
   partsOf(gateway: string): LiveSnapshot[] {
-    return this.#view
-      .snapshots()
-      .filter(({ source }) => source.split('~', 1)[0] === gateway);
+    return this.#view.snapshots().filter(({ source }) => source.split('~', 1)[0] === gateway);
   }
 
   /** What that listener may see of the room. */
@@ -64,8 +62,7 @@ class LiveRoom {
 
   adopt(snapshot: LiveSnapshot): void {
     this.#view.adopt(snapshot);
-    for (const listener of this.#readersOf(snapshot))
-      listener.send('snapshot', snapshot);
+    for (const listener of this.#readersOf(snapshot)) listener.send('snapshot', snapshot);
   }
 
   /** False: a change before this one was lost. */
@@ -151,11 +148,7 @@ export class LiveFeed implements OnApplicationShutdown {
   }
 
   /** Sends a change of this gateway's part to all listeners. */
-  publish(
-    room: LiveRoom,
-    change: Pick<LiveDelta, 'set' | 'removed'>,
-    tenant?: string,
-  ): void {
+  publish(room: LiveRoom, change: Pick<LiveDelta, 'set' | 'removed'>, tenant?: string): void {
     const source = this.source.partId(tenant);
     const seq = (room.part(source)?.seq ?? 0) + 1;
     const delta = { room: room.name, source, seq, ...change };
@@ -193,16 +186,12 @@ export class LiveFeed implements OnApplicationShutdown {
   /** Polls the workers while that room has listeners, here or elsewhere. */
   watchWorkers(): void {
     if (!this.find('workers')) return;
-    this.#workersTimer ??= setInterval(
-      () => this.#publishWorkers(),
-      WORKERS_EVERY_MS,
-    ).unref();
+    this.#workersTimer ??= setInterval(() => this.#publishWorkers(), WORKERS_EVERY_MS).unref();
   }
 
   /** After listeners left: stops the timers that have none. */
   settle(): void {
-    for (const room of this.#rooms.values())
-      if (!room.isWatched) this.#rooms.delete(room.name);
+    for (const room of this.#rooms.values()) if (!room.isWatched) this.#rooms.delete(room.name);
     if (!this.find('workers')) {
       clearInterval(this.#workersTimer);
       this.#workersTimer = undefined;
@@ -216,10 +205,7 @@ export class LiveFeed implements OnApplicationShutdown {
   #publish(event: DispatchEvent, isQueueChanged: boolean): void {
     if (isQueueChanged && this.find('queue')) {
       this.#changedModels.add(event.model);
-      this.#queueTimer ??= setTimeout(
-        () => this.#publishQueue(),
-        QUEUE_EVERY_MS,
-      ).unref();
+      this.#queueTimer ??= setTimeout(() => this.#publishQueue(), QUEUE_EVERY_MS).unref();
     }
     const room = this.find(`request:${event.requestId}`);
     const request = room && this.source.find(event.key);

@@ -27,9 +27,7 @@ const delta = (room: LiveRoomName, seq: number): LiveDelta => ({
   seq,
   set: {},
 });
-const latest = (room: LiveRoomName): LiveSnapshot[] => [
-  { room, source: 's', seq: 99, state: {} },
-];
+const latest = (room: LiveRoomName): LiveSnapshot[] => [{ room, source: 's', seq: 99, state: {} }];
 
 describe('LiveListener', () => {
   it('passes deltas on while the client takes them', () => {
@@ -43,15 +41,12 @@ describe('LiveListener', () => {
   it.each([
     [64, 0],
     [1, 262_144],
-  ])(
-    'keeps nothing for one with %i messages and %i bytes pending',
-    (messages, bytes) => {
-      const wire = Object.assign(new Wire(), { messages, bytes });
-      const listener = new LiveListener(wire);
-      for (let seq = 1; seq <= 1000; seq++) listener.send('delta', delta('queue', seq));
-      expect([wire.sent, listener.lagging]).toEqual([[], true]);
-    },
-  );
+  ])('keeps nothing for one with %i messages and %i bytes pending', (messages, bytes) => {
+    const wire = Object.assign(new Wire(), { messages, bytes });
+    const listener = new LiveListener(wire);
+    for (let seq = 1; seq <= 1000; seq++) listener.send('delta', delta('queue', seq));
+    expect([wire.sent, listener.lagging]).toEqual([[], true]);
+  });
 
   it('continues with one snapshot per room that changed, when everything before has left, then with deltas', () => {
     const wire = Object.assign(new Wire(), { messages: 64 });
@@ -65,11 +60,7 @@ describe('LiveListener', () => {
     wire.messages = 0;
     listener.catchUp(latest);
     listener.send('delta', delta('queue', 100));
-    expect(wire.sent).toEqual([
-      'snapshot queue 99',
-      'snapshot workers 99',
-      'delta queue 100',
-    ]);
+    expect(wire.sent).toEqual(['snapshot queue 99', 'snapshot workers 99', 'delta queue 100']);
   });
 
   it('forgets a room that was left', () => {

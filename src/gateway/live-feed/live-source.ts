@@ -10,6 +10,7 @@ import {
 } from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
 import { GatewayIdentity } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
@@ -17,7 +18,6 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RequestRegistry } from '../scheduler/request-registry.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type BatchJob } from '../../core/jobs/batch-job.js';
 
 /** Every gateway reads the same rows, so no other gateway is asked. */
 export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
@@ -132,9 +132,7 @@ export class LiveSource {
    * room, per tenant.
    */
   partId(tenant: string | undefined): string {
-    return tenant === undefined || tenant === DEFAULT_TENANT
-      ? this.id
-      : `${this.id}~${tenant}`;
+    return tenant === undefined || tenant === DEFAULT_TENANT ? this.id : `${this.id}~${tenant}`;
   }
 
   #queue(model: string, live: readonly TrackedRequest[]): LiveQueueLine {

@@ -1,13 +1,13 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { messageError } from '../../contracts/messages/message-error.js';
 import { sseEvent } from '../../contracts/formats/server-sent-event.js';
+import { messageError } from '../../contracts/messages/message-error.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
-import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
+import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 import { inWordsOf } from '../text/param-names.js';
-import { PARAMS_OF_MESSAGE } from './parse-message.js';
 import { type TextDialect } from '../text/text-generation.service.js';
+import { PARAMS_OF_MESSAGE } from './parse-message.js';
 
 type MessageEvent = { readonly type: string } & Fields;
 
@@ -143,8 +143,7 @@ export class MessageWriter implements TextDialect<MessageEvent> {
 
   #finish(reason: string, stopSequence: string | undefined): void {
     // A chat that was told which function to call ends with `stop`, as OpenAI's.
-    const isCall =
-      reason === 'stop' && this.#blocks.some(({ call }) => call !== undefined);
+    const isCall = reason === 'stop' && this.#blocks.some(({ call }) => call !== undefined);
     const usual = isCall ? 'tool_use' : (STOP_REASONS[reason] ?? 'end_turn');
     this.#stopReason = stopSequence === undefined ? usual : 'stop_sequence';
     this.#stopSequence = stopSequence ?? null;
@@ -172,7 +171,6 @@ export function waitFrame(
   const { state = 'queued', position } = view ?? {};
   const place = position === undefined ? '' : `, place ${position}`;
   const startMs = state === 'queued' ? forecast?.startInMs.p50 : undefined;
-  const start =
-    startMs === undefined ? '' : `, starts in about ${(startMs / 1000).toFixed(1)} s`;
+  const start = startMs === undefined ? '' : `, starts in about ${(startMs / 1000).toFixed(1)} s`;
   return `: ${state}${place}${start}\n${frameOf(PING)}`;
 }

@@ -1,9 +1,7 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import {
-  CreateMessageRequest,
-  MessageInputRequest,
-} from '../../contracts/messages/message.dto.js';
+import { sseEvent } from '../../contracts/formats/server-sent-event.js';
+import { CreateMessageRequest, MessageInputRequest } from '../../contracts/messages/message.dto.js';
 import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -12,6 +10,7 @@ import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { describesText, jsonExample } from '../text/completions.controller.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { NamesFields } from '../text/param-names.js';
 import {
@@ -19,11 +18,9 @@ import {
   TextGenerationService,
   type TextTurn,
 } from '../text/text-generation.service.js';
-import { PARAMS_OF_MESSAGE, parseMessage } from './parse-message.js';
 import { MessageWriter, waitFrame } from './message-writer.js';
-import { sseEvent } from '../../contracts/formats/server-sent-event.js';
-import { describesText, jsonExample } from '../text/completions.controller.js';
 import { nativeEvents, nativeMessage } from './native-messages.js';
+import { PARAMS_OF_MESSAGE, parseMessage } from './parse-message.js';
 
 const EVENTS = {
   type: 'string',
@@ -113,17 +110,12 @@ export class MessagesController {
   /** Its place and forecast, for people who watch the stream. */
   async #notice({ tenant, id }: HttpCaller): Promise<string> {
     // Without the shared queue its place is not known.
-    const view = await this.scheduler
-      .findAnywhere({ tenant, id })
-      .catch(() => undefined);
+    const view = await this.scheduler.findAnywhere({ tenant, id }).catch(() => undefined);
     return waitFrame(view, view && this.forecasts.ofView(view));
   }
 }
 
-function turnOf(
-  { generation, ignored }: Omit<TextTurn, 'caller'>,
-  reply: FastifyReply,
-): TextTurn {
+function turnOf({ generation, ignored }: Omit<TextTurn, 'caller'>, reply: FastifyReply): TextTurn {
   void reply.header('request-id', reply.request.id);
   const caller = httpCaller(reply, { tier: 'auto', model: generation.model });
   return { caller, generation, ignored };

@@ -1,12 +1,12 @@
 import { withInnerFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { onOneLine, sseEvent } from '../../contracts/formats/server-sent-event.js';
-import { CreateMessageRequest } from '../../contracts/messages/message.dto.js';
 import { messageError } from '../../contracts/messages/message-error.js';
+import { CreateMessageRequest } from '../../contracts/messages/message.dto.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
-import { type AnswerForm } from '../text/text-generation.service.js';
 import { beginningOfChat } from '../text/parse-generation.js';
+import { type AnswerForm } from '../text/text-generation.service.js';
 
 /**
  * A request that a server behind a model answers by itself, by the capability `messages`:
@@ -26,10 +26,7 @@ export const nativeEvents = (model: string, requestId: string): AnswerForm => ({
   format(json) {
     const { type } = JSON.parse(json.toString('utf8')) as { readonly type: string };
     const isStart = type === 'message_start';
-    return sseEvent(
-      type,
-      onOneLine(isStart ? withInnerFields(json, 'message', { model }) : json),
-    );
+    return sseEvent(type, onOneLine(isStart ? withInnerFields(json, 'message', { model }) : json));
   },
   lastFrame: failure => failure && sseEvent('error', messageError(failure, requestId)),
   whole: answer => withJsonFields(answer, { model }),

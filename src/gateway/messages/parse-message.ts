@@ -1,21 +1,10 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { z } from 'zod';
 import { CreateMessageRequest } from '../../contracts/messages/message.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import { TOOL_NAME } from '../../contracts/openai/read-tools.js';
 import { readObject, wrongField } from '../../contracts/schema/field-problems.js';
-import { type ParamNames } from '../text/param-names.js';
-import {
-  callOf,
-  given,
-  imagePart,
-  streamed,
-  thinking,
-  translated,
-} from '../text/chat-body.js';
-import { parseDto } from '../http/dto-validation.js';
-import { type Strictness } from '../models/model-abilities.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
-import { z } from 'zod';
 import {
   ANY_TEXT,
   defaulted,
@@ -28,7 +17,11 @@ import {
   textOr,
   textUpTo,
 } from '../../contracts/schema/rules.js';
-import { TOOL_NAME } from '../../contracts/openai/read-tools.js';
+import { parseDto } from '../http/dto-validation.js';
+import { type Strictness } from '../models/model-abilities.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { callOf, given, imagePart, streamed, thinking, translated } from '../text/chat-body.js';
+import { type ParamNames } from '../text/param-names.js';
 
 const MOST_BLOCKS = 10_000;
 const MOST_TOOLS = 1024;
@@ -41,10 +34,7 @@ const TEXT = block('text', { text: ANY_TEXT });
 const IMAGE = block('image', {
   source: z.discriminatedUnion(
     'type',
-    [
-      block('base64', { media_type: filled(100), data: filled() }),
-      block('url', { url: filled() }),
-    ],
+    [block('base64', { media_type: filled(100), data: filled() }), block('url', { url: filled() })],
     'must be base64 or url',
   ),
 });
@@ -111,9 +101,7 @@ const MESSAGE_OBJECTS = z.object({
       'must be one of enabled, disabled, adaptive',
     ),
   ),
-  metadata: optional(
-    z.object({ user_id: optional(textUpTo(512)) }, 'must be an object'),
-  ),
+  metadata: optional(z.object({ user_id: optional(textUpTo(512)) }, 'must be an object')),
 });
 
 /** A tool that the caller runs. */
@@ -146,11 +134,7 @@ export function parseMessage(body: Fields, catalog: ModelCatalog, compat: Strict
  * A message as a chat, which is the one form of a conversation that engines know (D-30).
  * @throws DomainError for the first thing wrong with the body
  */
-function chatOfMessage(
-  dto: CreateMessageRequest,
-  body: Fields,
-  ignored: IgnoredFields,
-): Fields {
+function chatOfMessage(dto: CreateMessageRequest, body: Fields, ignored: IgnoredFields): Fields {
   const objects = readObject(MESSAGE_OBJECTS, body);
   const tools = toolsIn(body.tools ?? [], ignored);
   const { thinking: thoughts, metadata } = objects;
@@ -163,9 +147,7 @@ function chatOfMessage(
     top_k: dto.top_k,
     stop: dto.stop_sequences,
     user: metadata?.user_id,
-    ...(thoughts &&
-      thoughts.type !== 'adaptive' &&
-      thinking(thoughts.type === 'enabled')),
+    ...(thoughts && thoughts.type !== 'adaptive' && thinking(thoughts.type === 'enabled')),
     ...(tools.length > 0 && { tools }),
     ...choiceOf(objects, tools.length > 0),
     ...streamed(dto.stream),
@@ -183,21 +165,15 @@ export const PARAMS_OF_MESSAGE: ParamNames = [
 
 /** Functions of a chat. */
 function toolsIn(list: unknown, ignored: IgnoredFields): readonly Fields[] {
-  return [...readObject(MESSAGE_TOOLS, list, 'tools').entries()].flatMap(
-    ([at, tool]) => {
-      const path = `tools[${at}]`;
-      if (tool.type === 'custom') {
-        const { input_schema: parameters, ...named } = readObject(
-          MESSAGE_TOOL,
-          tool,
-          path,
-        );
-        return { type: 'function', function: given({ ...named, parameters }) };
-      }
-      ignored.ignore(path, `tools of type ${tool.type} are not served`);
-      return [];
-    },
-  );
+  return [...readObject(MESSAGE_TOOLS, list, 'tools').entries()].flatMap(([at, tool]) => {
+    const path = `tools[${at}]`;
+    if (tool.type === 'custom') {
+      const { input_schema: parameters, ...named } = readObject(MESSAGE_TOOL, tool, path);
+      return { type: 'function', function: given({ ...named, parameters }) };
+    }
+    ignored.ignore(path, `tools of type ${tool.type} are not served`);
+    return [];
+  });
 }
 
 /** @throws DomainError for a demand that nothing is left to meet */
@@ -206,11 +182,7 @@ function choiceOf({ tool_choice: choice }: MessageObjects, hasTools: boolean): F
   const { type } = choice;
   if (!hasTools) {
     if (type === 'auto' || type === 'none') return {};
-    throw wrongField(
-      'tool_choice',
-      choice,
-      'needs at least one of `tools` that is served here',
-    );
+    throw wrongField('tool_choice', choice, 'needs at least one of `tools` that is served here');
   }
   const tool_choice =
     type === 'tool'
@@ -268,22 +240,16 @@ function contentOf(blocks: readonly MessageBlock[]): string | readonly Fields[] 
     if (part.type === 'text') return part;
     const { source } = part;
     return imagePart(
-      source.type === 'url'
-        ? source.url
-        : `data:${source.media_type};base64,${source.data}`,
+      source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`,
     );
   });
 }
 
 function answered(blocks: readonly MessageBlock[]): Fields {
   const calls = blocks.flatMap(block =>
-    block.type === 'tool_use'
-      ? [callOf(block.id, block.name, JSON.stringify(block.input))]
-      : [],
+    block.type === 'tool_use' ? [callOf(block.id, block.name, JSON.stringify(block.input))] : [],
   );
-  const thoughts = blocks.flatMap(block =>
-    block.type === 'thinking' ? [block.thinking] : [],
-  );
+  const thoughts = blocks.flatMap(block => (block.type === 'thinking' ? [block.thinking] : []));
   const content = contentOf(blocks);
   return {
     role: 'assistant',

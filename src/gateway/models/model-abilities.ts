@@ -1,12 +1,12 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { type FieldNature, PASSED_ON } from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { canHonour, type ModelCatalog } from './model-catalog.js';
 import { parseDto } from '../http/dto-validation.js';
+import { canHonour, type ModelCatalog } from './model-catalog.js';
 
 /** `compat.strict`: advice that cannot be used is refused, too. */
 export type Strictness = Pick<Settings['compat'], 'strict'>;
@@ -31,8 +31,7 @@ function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
   const usual = new (type as new () => Fields)();
   const found = Object.entries(rulesOf(type)).flatMap(
     ([param, { treatment: nature, capability, value }]) => {
-      if (capability === undefined || (nature !== 'advice' && nature !== 'meaning'))
-        return [];
+      if (capability === undefined || (nature !== 'advice' && nature !== 'meaning')) return [];
       // What a server behind the gateway may know: the engine refuses what
       // it cannot honour.
       if (capability === PASSED_ON && nature === 'meaning') return [];
@@ -44,15 +43,10 @@ function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
 }
 
 /** The default asks for nothing: every model honours it by doing nothing. */
-function asksFor(
-  { capability, value, usual }: RestrictedField,
-  given: unknown,
-): boolean {
+function asksFor({ capability, value, usual }: RestrictedField, given: unknown): boolean {
   const isList = Array.isArray(given);
   if (capability === PASSED_ON)
-    return (
-      Boolean(given) && (typeof given !== 'object' || Object.keys(given!).length > 0)
-    );
+    return Boolean(given) && (typeof given !== 'object' || Object.keys(given!).length > 0);
   if (value !== undefined) return given === value || (isList && given.includes(value));
   return given !== usual && !(isList && given.length === 0);
 }
@@ -83,8 +77,7 @@ export function demandAbilities(
   for (const field of restrictedFieldsOf(dto.constructor)) {
     const { param, capability, nature, value } = field;
     const given = capability === PASSED_ON ? body[param] : (dto as Fields)[param];
-    if (!(asked[param] ?? asksFor(field, given)) || canHonour(model, capability))
-      continue;
+    if (!(asked[param] ?? asksFor(field, given)) || canHonour(model, capability)) continue;
     if (nature === 'meaning' || strict) {
       const isValue = typeof given === 'string' && value !== undefined;
       const shown = isValue ? `${param}=${value}` : param;
@@ -118,11 +111,7 @@ export function cannotHonour(
  * @throws DomainError `invalid_value` when the model recognises other languages only.
  *   Regions are not compared.
  */
-export function demandLanguage(
-  model: ModelSpec,
-  language: string,
-  param = 'language',
-): void {
+export function demandLanguage(model: ModelSpec, language: string, param = 'language'): void {
   if (language === '' || knowsLanguage(model, language)) return;
   const known = model.languages.join(', ');
   const message = `\`${param}\` must be one that \`${model.id}\` recognises (${known}); got "${language}".`;

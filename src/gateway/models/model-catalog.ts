@@ -14,22 +14,13 @@ const KIND_NAMES = {
 /** Their servers get the body as it came, and may know fields that nothing here knows. */
 const PASSING_ENGINES: readonly string[] = ['openai-http', 'external'];
 
-export const canHonour = (
-  { capabilities, engine }: ModelSpec,
-  capability: string,
-): boolean =>
-  capability === PASSED_ON
-    ? PASSING_ENGINES.includes(engine)
-    : capabilities.includes(capability);
+export const canHonour = ({ capabilities, engine }: ModelSpec, capability: string): boolean =>
+  capability === PASSED_ON ? PASSING_ENGINES.includes(engine) : capabilities.includes(capability);
 
 const mayMean = (name: string, { aliases }: ModelSpec): boolean =>
   aliases.filter(isPattern).some(pattern => {
     const [head = '', tail = ''] = pattern.split('*');
-    return (
-      name.length >= head.length + tail.length &&
-      name.startsWith(head) &&
-      name.endsWith(tail)
-    );
+    return name.length >= head.length + tail.length && name.startsWith(head) && name.endsWith(tail);
   });
 
 /** Resolves the model names of requests: the scheduler sees canonical ids only. */
@@ -78,8 +69,7 @@ export class ModelCatalog {
    *   a model that cannot do that task; names the models that can
    */
   getOfKind(name: string, kind: ModelSpec['kind'], task?: string): ModelSpec {
-    const spec =
-      this.#byName.get(name) ?? this.#matching(name, kind) ?? this.#unknown(name);
+    const spec = this.#byName.get(name) ?? this.#matching(name, kind) ?? this.#unknown(name);
     if (spec.kind !== kind) {
       const able = this.#namesOf(this.#models.filter(model => model.kind === kind));
       const difference = `${KIND_NAMES[spec.kind]}, not ${KIND_NAMES[kind]}`;
@@ -117,9 +107,7 @@ export class ModelCatalog {
   #namesOf(models: readonly ModelSpec[]): string {
     if (models.length === 0) return 'none';
     return models
-      .map(({ id, aliases }) =>
-        aliases.length > 0 ? `${id} (${aliases.join(', ')})` : id,
-      )
+      .map(({ id, aliases }) => (aliases.length > 0 ? `${id} (${aliases.join(', ')})` : id))
       .join(', ');
   }
 }

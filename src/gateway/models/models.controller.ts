@@ -1,11 +1,9 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { ModelCatalog } from './model-catalog.js';
 import { ApiParam } from '@nestjs/swagger';
-import { Answers } from '../http/openapi/route.decorator.js';
-import { CallerPrincipal } from '../http/params.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
-import { AllWorkers } from '../shared-queue/all-workers.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
   listField,
@@ -15,7 +13,9 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
+import { CallerPrincipal } from '../http/params.js';
+import { AllWorkers } from '../shared-queue/all-workers.js';
+import { ModelCatalog } from './model-catalog.js';
 
 /**
  * One entry of `GET /v1/models`: a model, or an alias of one (then `root`

@@ -1,13 +1,13 @@
+import { createHash } from 'node:crypto';
 import { Controller, Post, Get } from '@nestjs/common';
 import { OllamaShowRequest } from '../../contracts/ollama/ollama.dto.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { productVersion } from '../../platform/process/product-version.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody, CallerPrincipal } from '../http/params.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { createHash } from 'node:crypto';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { productVersion } from '../../platform/process/product-version.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { DescribesOllama } from './ollama.openapi.js';
 import { servedName } from './parse-ollama.js';
@@ -52,8 +52,7 @@ export class OllamaModelsController {
   @DescribesOllama('ps')
   loaded(@CallerPrincipal() { terms }: Principal) {
     const loaded = this.#usable(terms).filter(
-      ([name, spec]) =>
-        name === spec.id && this.workers.model(spec.id)?.state === 'loaded',
+      ([name, spec]) => name === spec.id && this.workers.model(spec.id)?.state === 'loaded',
     );
     const models = loaded.map(([name, spec]) => ({
       ...this.#told(name, spec),

@@ -83,8 +83,7 @@ export class OllamaWriter implements TextDialect {
   #line({ text, thinking }: typeof NOTHING, calls: readonly object[] = []): object {
     const head = { model: this.model, created_at: new Date().toISOString() };
     const thought = thinking === '' ? {} : { thinking };
-    if (this.form === 'generate')
-      return { ...head, response: text, ...thought, done: false };
+    if (this.form === 'generate') return { ...head, response: text, ...thought, done: false };
     const message = {
       ...{ role: 'assistant', content: text, ...thought },
       ...(calls.length > 0 && { tool_calls: calls }),

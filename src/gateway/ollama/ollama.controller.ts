@@ -1,10 +1,7 @@
 import { Controller, Post, Res } from '@nestjs/common';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
-import {
-  OllamaEmbedRequest,
-  OllamaTransferRequest,
-} from '../../contracts/ollama/ollama.dto.js';
+import { OllamaEmbedRequest, OllamaTransferRequest } from '../../contracts/ollama/ollama.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { demandModel } from '../../platform/auth/principal.js';
@@ -18,14 +15,11 @@ import { httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { parseEmbedding } from '../text/completions.controller.js';
 import { NamesFields } from '../text/param-names.js';
+import { dialectAnswer, TextGenerationService } from '../text/text-generation.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import {
-  dialectAnswer,
-  TextGenerationService,
-} from '../text/text-generation.service.js';
-import { PARAMS_OF_OLLAMA, parseLoad, parseOllama, readOllama } from './parse-ollama.js';
 import { OllamaWriter } from './ollama-writer.js';
 import { DescribesOllama } from './ollama.openapi.js';
+import { PARAMS_OF_OLLAMA, parseLoad, parseOllama, readOllama } from './parse-ollama.js';
 
 /**
  * Ollama's API, a dialect of chat, completions and embeddings. As long as no line was sent
@@ -49,19 +43,13 @@ export class OllamaController {
 
   @Post('generate')
   @DescribesOllama('generate')
-  generate(
-    @JsonBody() { fields }: JsonRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  generate(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.#generate('generate', fields, reply);
   }
 
   @Post('embed')
   @DescribesOllama('embed')
-  async embed(
-    @JsonBody() { fields }: JsonRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async embed(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     const { catalog, settings } = this;
     const { compat } = settings;
     const { dto, ignored } = readOllama(OllamaEmbedRequest, fields, catalog, compat);
@@ -80,10 +68,7 @@ export class OllamaController {
       inputs: [input].flat().length,
     });
     const { vectors, dimensions: width, usage } = answer.reply;
-    const headers = answerHeaders(model, answer.timings, [
-      ...ignored.paths,
-      ...parsed.ignored,
-    ]);
+    const headers = answerHeaders(model, answer.timings, [...ignored.paths, ...parsed.ignored]);
     void reply.headers(headers).send({
       model: fields.model,
       embeddings: rowsOf(vectors, width),
@@ -113,11 +98,7 @@ export class OllamaController {
     );
   }
 
-  async #generate(
-    form: 'chat' | 'generate',
-    fields: Fields,
-    reply: FastifyReply,
-  ): Promise<void> {
+  async #generate(form: 'chat' | 'generate', fields: Fields, reply: FastifyReply): Promise<void> {
     const { catalog, settings } = this;
     const writer = new OllamaWriter(form, String(fields.model));
     const loaded = parseLoad(form, fields, catalog, settings.compat);
@@ -144,8 +125,6 @@ export class OllamaController {
 function rowsOf(vectors: Buffer, width: number): readonly number[][] {
   const count = width === 0 ? 0 : vectors.length / (4 * width);
   return Array.from({ length: count }, (_, row) =>
-    Array.from({ length: width }, (_, at) =>
-      vectors.readFloatLE(4 * (row * width + at)),
-    ),
+    Array.from({ length: width }, (_, at) => vectors.readFloatLE(4 * (row * width + at))),
   );
 }

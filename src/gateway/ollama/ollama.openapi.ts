@@ -1,4 +1,5 @@
 import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import {
   OllamaChatRequest,
   OllamaEmbedRequest,
@@ -6,7 +7,6 @@ import {
   OllamaTransferRequest,
   OllamaShowRequest,
 } from '../../contracts/ollama/ollama.dto.js';
-import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 
@@ -68,9 +68,7 @@ export function DescribesOllama(name: keyof typeof ROUTES): MethodDecorator {
     ApiOkResponse({
       content: { 'application/json': { schema: { type: 'object' }, example } },
     }),
-    ...(body
-      ? [DescribesErrors('invalid_json', 'unsupported_task', ...FIELD_ERRORS)]
-      : []),
+    ...(body ? [DescribesErrors('invalid_json', 'unsupported_task', ...FIELD_ERRORS)] : []),
     ...(isWork ? [DescribesErrors(...QUEUE_ERRORS)] : []),
   );
 }

@@ -1,9 +1,6 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
-import {
-  OllamaChatRequest,
-  OllamaGenerateRequest,
-} from '../../contracts/ollama/ollama.dto.js';
+import { OllamaChatRequest, OllamaGenerateRequest } from '../../contracts/ollama/ollama.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
@@ -143,11 +140,7 @@ function chatOfOllama(dto: OllamaChatRequest, body: Fields, ignored: IgnoredFiel
 }
 
 /** A chat of one question, or with `raw` the body of a completion. */
-function promptOfOllama(
-  dto: OllamaGenerateRequest,
-  body: Fields,
-  ignored: IgnoredFields,
-) {
+function promptOfOllama(dto: OllamaGenerateRequest, body: Fields, ignored: IgnoredFields) {
   const fields = usual(dto, body, ignored);
   if (dto.raw) {
     const { max_completion_tokens, ...others } = fields;
@@ -175,10 +168,7 @@ function usual(
   };
 }
 
-function optionsOf(
-  { num_predict: most, ...options }: Fields,
-  ignored: IgnoredFields,
-): Fields {
+function optionsOf({ num_predict: most, ...options }: Fields, ignored: IgnoredFields): Fields {
   const acting = { ...samplingIn(options) } as Record<string, unknown>;
   for (const [name, value] of Object.entries(options)) {
     if (SAME.includes(name) && value !== null) acting[name] = value;

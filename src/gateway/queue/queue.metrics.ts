@@ -15,11 +15,7 @@ const REMEMBERED = 4096;
  * @param awaited answers that calls still miss, by their id; only this function changes it
  * @param size members of the call
  */
-export function isFirstOf(
-  awaited: Map<string, number>,
-  batchId: string,
-  size: number,
-): boolean {
+export function isFirstOf(awaited: Map<string, number>, batchId: string, size: number): boolean {
   const known = awaited.get(batchId);
   const left = (known ?? size) - 1;
   if (left > 0) awaited.set(batchId, left);
@@ -43,8 +39,7 @@ export const queueMetricProviders: Provider[] = [
     // Once per engine call. An answer without a call id is counted per request.
     bus.on('settled', ({ model, batchSize = 0, batchId }) => {
       if (batchSize < 1) return;
-      if (!batchId || isFirstOf(awaited, batchId, batchSize))
-        sizes.observe({ model }, batchSize);
+      if (!batchId || isFirstOf(awaited, batchId, batchSize)) sizes.observe({ model }, batchSize);
     });
   }),
   eventMetric('scheduler_aging_promotions_total', (promotions: Counter, bus) =>

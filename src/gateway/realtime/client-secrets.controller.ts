@@ -1,12 +1,12 @@
-import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ClientSecrets } from './client-secrets.js';
 import { randomBytes } from 'node:crypto';
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
 import { type Dialect, sessionView } from '../../contracts/realtime/session-view.js';
-import { CallerPrincipal } from '../http/params.js';
 import { type Principal } from '../../platform/auth/principal.js';
+import { CallerPrincipal } from '../http/params.js';
+import { ClientSecrets } from './client-secrets.js';
 
 const GA_EXAMPLE = {
   expires_after: { anchor: 'created_at', seconds: 600 },

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import {
   defaultSession,
@@ -6,15 +7,11 @@ import {
   readSession,
   type SessionConfig,
 } from '../../contracts/realtime/session-config.js';
-import { z } from 'zod';
-import {
-  CLIENT_SECRET_FIELDS,
-  objectWith,
-} from '../../contracts/realtime/session-fields.js';
+import { CLIENT_SECRET_FIELDS, objectWith } from '../../contracts/realtime/session-fields.js';
 import { invalidField, readObject } from '../../contracts/schema/field-problems.js';
 import { optional } from '../../contracts/schema/rules.js';
-import { ShortLivedTokens } from '../../platform/auth/short-lived-tokens.js';
 import { type Principal } from '../../platform/auth/principal.js';
+import { ShortLivedTokens } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { resolveSession } from './session/session-core.js';
@@ -30,10 +27,7 @@ const CLIENT_SECRET = objectWith(CLIENT_SECRET_FIELDS);
 const OLDER_CLIENT_SECRET = z.looseObject(
   {
     client_secret: optional(
-      z.looseObject(
-        { expires_at: CLIENT_SECRET_FIELDS.expires_after.schema },
-        'must be an object',
-      ),
+      z.looseObject({ expires_at: CLIENT_SECRET_FIELDS.expires_after.schema }, 'must be an object'),
     ),
   },
   'must be an object',
@@ -87,14 +81,11 @@ export class ClientSecrets {
   ) {
     const { realtime, compat } = this.settings;
     const ignored = new IgnoredFields(compat.strict);
-    const config = resolveSession(
-      read(defaultSession(realtime.transcriptionModel), ignored),
-      {
-        catalog: this.catalog,
-        ignored,
-        path: 'session.audio.input.transcription',
-      },
-    );
+    const config = resolveSession(read(defaultSession(realtime.transcriptionModel), ignored), {
+      catalog: this.catalog,
+      ignored,
+      path: 'session.audio.input.transcription',
+    });
     const content = JSON.stringify(config);
     if (Buffer.byteLength(content) > LONGEST_SETTINGS)
       throw invalidField(

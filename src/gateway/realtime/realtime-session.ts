@@ -12,11 +12,9 @@ import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { demandModel, type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
+import { type ClientSocket } from '../websockets/client-socket.js';
 import { type StreamHandle } from '../worker-pool/stream-handle.js';
-import {
-  type JournaledSession,
-  type SessionJournal,
-} from './journal/session-journal.js';
+import { type JournaledSession, type SessionJournal } from './journal/session-journal.js';
 import { type SessionJournals } from './journal/session-journals.js';
 import {
   type JournalAudio,
@@ -24,12 +22,11 @@ import {
   type SentEvent,
   type SessionState,
 } from './journal/session-state.js';
-import { type SessionActions, type SpokenText } from './session/session-actions.js';
 import { RecogniserStreams } from './session/recogniser-streams.js';
-import { type ClientSocket } from '../websockets/client-socket.js';
+import { type SessionActions, type SpokenText } from './session/session-actions.js';
+import { type SessionFact } from './session/session-activity.js';
 import { type NewSession, SessionCore } from './session/session-core.js';
 import { SessionOutbox } from './session/session-outbox.js';
-import { type SessionFact } from './session/session-activity.js';
 import { type SessionServices } from './session/session-services.js';
 import { SpokenResponse } from './session/spoken-response.js';
 
@@ -89,9 +86,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   ) {
     const { adopted } = wanted;
     const limits = services.settings.realtime;
-    const lifeMs = adopted
-      ? adopted.session.state.expiresAtMs - Date.now()
-      : limits.maxSessionMs;
+    const lifeMs = adopted ? adopted.session.state.expiresAtMs - Date.now() : limits.maxSessionMs;
     this.id = adopted?.id ?? `sess_${randomBytes(12).toString('hex')}`;
     this.#secret = adopted?.secret ?? randomBytes(24).toString('base64url');
     this.#expiresAtMs = Date.now() + lifeMs;
@@ -341,10 +336,8 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     this.#waiting = setTimeout(() => this.#expire(idle), idleTimeoutMs);
     this.#outbox.attach(socket);
     socket.listen({
-      text: message =>
-        this.#received(socket, () => this.#core.text(message, performance.now())),
-      binary: data =>
-        this.#received(socket, () => this.#core.binary(data, performance.now())),
+      text: message => this.#received(socket, () => this.#core.text(message, performance.now())),
+      binary: data => this.#received(socket, () => this.#core.binary(data, performance.now())),
       gone: closed => this.#gone(socket, closed),
     });
   }

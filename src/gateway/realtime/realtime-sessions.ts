@@ -22,9 +22,7 @@ import { SessionServices } from './session/session-services.js';
  * with the process.
  */
 @Injectable()
-export class RealtimeSessions
-  implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown
-{
+export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown {
   readonly #sessions = new Map<string, RealtimeSession>();
   readonly #releasing = new Set<RealtimeSession>();
   #closing = false;
@@ -84,11 +82,7 @@ export class RealtimeSessions
   }
 
   /** On this gateway, or taken over from another one. @throws DomainError as `find` */
-  async findAnywhere(
-    id: string,
-    secret: string,
-    owner: Principal,
-  ): Promise<RealtimeSession> {
+  async findAnywhere(id: string, secret: string, owner: Principal): Promise<RealtimeSession> {
     if (this.#sessions.has(id)) return this.find(id, secret, owner);
     const session = await this.journals.adopt(id, secret, owner);
     if (!session || this.#sessions.has(id)) return this.find(id, secret, owner);
@@ -125,8 +119,7 @@ export class RealtimeSessions
   }
 
   slotComing(model: string): boolean {
-    const holds = ({ config }: RealtimeSession): boolean =>
-      this.services.modelOf(config) === model;
+    const holds = ({ config }: RealtimeSession): boolean => this.services.modelOf(config) === model;
     if ([...this.#releasing].some(holds)) return true;
     return this.#endDetached(session => session.live && holds(session));
   }
@@ -141,10 +134,7 @@ export class RealtimeSessions
       one => one.detachedAtMs !== undefined && eligible(one),
     );
     const [oldest] = waiting.sort((a, b) => a.detachedAtMs! - b.detachedAtMs!);
-    void oldest?.end(
-      CLOSE.tryAgainLater,
-      'its slot was needed while its client was away',
-    );
+    void oldest?.end(CLOSE.tryAgainLater, 'its slot was needed while its client was away');
     return oldest !== undefined;
   }
 

@@ -1,36 +1,21 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
-
-import {
-  type OnGatewayConnection,
-  type OnGatewayInit,
-  WebSocketGateway,
-} from '@nestjs/websockets';
+import { type OnGatewayConnection, type OnGatewayInit, WebSocketGateway } from '@nestjs/websockets';
 import { type WebSocket } from 'ws';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { errorEvent, CLOSE } from '../../contracts/realtime/realtime-event.js';
-import {
-  defaultSession,
-  type SessionConfig,
-} from '../../contracts/realtime/session-config.js';
+import { defaultSession, type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError, shownError } from '../../core/errors/domain-error.js';
-import {
-  Authenticator,
-  bearerToken,
-  subprotocolToken,
-} from '../../platform/auth/authenticator.js';
+import { Authenticator, bearerToken, subprotocolToken } from '../../platform/auth/authenticator.js';
 import { demandModel, demandScope } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { RateLimiter, type Ticket } from '../limits/rate-limiter.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { ClientSocket } from '../websockets/client-socket.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
-import {
-  type AdmittedCaller,
-  type WebSocketEndpoint,
-} from '../websockets/websocket-endpoint.js';
+import { type AdmittedCaller, type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
 import { ClientSecrets } from './client-secrets.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
@@ -152,10 +137,7 @@ export class RealtimeGateway
     rejectOthers(query);
     const model = query.get('model');
     if (model === null) return base;
-    return resolveSession(
-      { ...base, model },
-      { catalog: this.catalog, ignored, path: 'query' },
-    );
+    return resolveSession({ ...base, model }, { catalog: this.catalog, ignored, path: 'query' });
   }
 }
 

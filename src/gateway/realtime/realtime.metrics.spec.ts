@@ -3,8 +3,8 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { metricValues } from '../../../test/support/metric-values.js';
 import { MODELS } from '../../platform/config/config.module.js';
-import { activeSessions } from './realtime.metrics.js';
 import { RealtimeSessions } from './realtime-sessions.js';
+import { activeSessions } from './realtime.metrics.js';
 import { SessionActivity } from './session/session-activity.js';
 
 describe('metrics of live sessions', () => {

@@ -4,11 +4,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 
-function readActive(
-  gauge: Gauge,
-  sessions: RealtimeSessions,
-  models: readonly ModelSpec[],
-): void {
+function readActive(gauge: Gauge, sessions: RealtimeSessions, models: readonly ModelSpec[]): void {
   const counts = sessions.countByModel();
   for (const { id, kind } of models)
     if (kind === 'stt') gauge.set({ model: id }, counts.get(id) ?? 0);

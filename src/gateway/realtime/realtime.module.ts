@@ -5,16 +5,16 @@ import { LimitsModule } from '../limits/limits.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { WrittenFormModule } from '../written-form/written-form.module.js';
+import { ClientSecretsController } from './client-secrets.controller.js';
 import { ClientSecrets } from './client-secrets.js';
 import { SessionJournals } from './journal/session-journals.js';
-import { SessionActivity } from './session/session-activity.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 import { activeSessions } from './realtime.metrics.js';
+import { SessionActivity } from './session/session-activity.js';
 import { SessionServices } from './session/session-services.js';
-import { WrittenFormModule } from '../written-form/written-form.module.js';
 import { AdminSessionsController } from './sessions.controller.js';
-import { ClientSecretsController } from './client-secrets.controller.js';
 
 /**
  * Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go

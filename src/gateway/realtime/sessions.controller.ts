@@ -1,6 +1,6 @@
 import { Controller, Post, Get, Param } from '@nestjs/common';
-import { RealtimeSessions } from './realtime-sessions.js';
 import { ApiOperation } from '@nestjs/swagger';
+import { CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
@@ -11,8 +11,8 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { type RealtimeSession } from './realtime-session.js';
+import { RealtimeSessions } from './realtime-sessions.js';
 
 /** For the last words of a session that an operator ends. */
 const FLUSH_MS = 2000;

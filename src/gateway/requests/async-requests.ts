@@ -1,26 +1,18 @@
 import { Readable } from 'node:stream';
-import {
-  Injectable,
-  Logger,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { filter, firstValueFrom } from 'rxjs';
-import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import {
-  type StoredEnd,
-  type StoredRequest,
-} from '../../core/request/stored-request.js';
-import { requestKey } from '../../core/request/request-key.js';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { filter, firstValueFrom } from 'rxjs';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { requestKey } from '../../core/request/request-key.js';
+import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { pause } from '../../platform/clock/pause.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
 import { headOf, StoredAnswers, storedText } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 /** Gateway deaths per request: after these, the request itself is the likely cause. */
 const MOST_LOSSES = 3;
@@ -100,15 +92,10 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    * else with the rejection.
    * @param onEnd called once, however it ends
    */
-  async begin(
-    request: StoredRequest,
-    onEnd: () => void,
-  ): Promise<EarlyAnswer | undefined> {
+  async begin(request: StoredRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
     const own = requestKey({ tenant: request.tenant, id: request.requestId });
     const queued = firstValueFrom(
-      this.events.events$.pipe(
-        filter(({ type, key }) => type === 'accepted' && key === own),
-      ),
+      this.events.events$.pipe(filter(({ type, key }) => type === 'accepted' && key === own)),
       { defaultValue: undefined },
     );
     let isQueued = false;
@@ -122,10 +109,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    * Resolves with a rejection while `early` holds; afterwards the outcome is
    * in the store.
    */
-  async #run(
-    request: StoredRequest,
-    early: () => boolean,
-  ): Promise<EarlyAnswer | undefined> {
+  async #run(request: StoredRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
     const { gone, release } = this.leases.hold(request);
     const runner = this.#runners.get(request.path);
     try {
@@ -148,10 +132,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  async #throughRoute(
-    request: StoredRequest,
-    caller: AbortSignal,
-  ): Promise<InnerAnswer> {
+  async #throughRoute(request: StoredRequest, caller: AbortSignal): Promise<InnerAnswer> {
     const bytes = await this.answers.bodySize(request);
     const body = Readable.from(this.answers.body(request), { objectMode: false });
     return this.inner.run({ ...request, body, caller, bytes });
@@ -161,16 +142,12 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    * Undefined: it is completed. An answer that finds no room now is a
    * failure that passes.
    */
-  async #answer(
-    request: StoredRequest,
-    answer: InnerAnswer,
-  ): Promise<InnerAnswer | undefined> {
+  async #answer(request: StoredRequest, answer: InnerAnswer): Promise<InnerAnswer | undefined> {
     if (answer.status >= 400) return answer;
     try {
       return await this.#end(request, 'completed', answer);
     } catch (error) {
-      if (!(error instanceof DomainError) || !PASSING.test(`"${error.code}"`))
-        throw error;
+      if (!(error instanceof DomainError) || !PASSING.test(`"${error.code}"`)) throw error;
       return errorAnswer(error);
     }
   }
@@ -181,22 +158,14 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return answer;
   }
 
-  async #fail(
-    request: StoredRequest,
-    answer: InnerAnswer,
-    body: Buffer,
-  ): Promise<undefined> {
+  async #fail(request: StoredRequest, answer: InnerAnswer, body: Buffer): Promise<undefined> {
     // This gateway shuts down; another one can run the request.
     if (body.includes('"shutting_down"')) return;
     const status = answer.status === 499 ? 'cancelled' : 'failed';
     await this.#end(request, status, { ...answer, body: Readable.from([body]) });
   }
 
-  async #end(
-    request: StoredRequest,
-    status: StoredEnd,
-    answer: InnerAnswer,
-  ): Promise<undefined> {
+  async #end(request: StoredRequest, status: StoredEnd, answer: InnerAnswer): Promise<undefined> {
     const isWhole = await this.answers.store(
       request,
       answer,
@@ -207,8 +176,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       answer: headOf(answer),
     });
     if (outcome === 'ended') await this.answers.removeBody(request);
-    if (outcome === 'cancelling')
-      await this.#end(request, 'cancelled', errorAnswer(cancelled()));
+    if (outcome === 'cancelling') await this.#end(request, 'cancelled', errorAnswer(cancelled()));
   }
 
   async #resume(request: StoredRequest): Promise<void> {
@@ -241,10 +209,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
 const cancelled = (): DomainError =>
   new DomainError('request_cancelled', 'The request was cancelled by its caller.');
 
-const errorAnswer = (
-  error: DomainError,
-  headers: InnerAnswer['headers'] = {},
-): InnerAnswer => ({
+const errorAnswer = (error: DomainError, headers: InnerAnswer['headers'] = {}): InnerAnswer => ({
   ...jsonAnswer(errorDefinition(error).status, errorEnvelope(error), headers),
   error,
 });

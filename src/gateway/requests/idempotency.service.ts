@@ -2,16 +2,19 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { isWork } from '../../contracts/endpoints.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
-import { type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type StoredRequest } from '../../core/request/stored-request.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
-import { newStoredBlob } from '../../platform/storage/blob-keys.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
+import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
+import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 import { ARRIVED_HEADER } from '../inference/request-deadlines.js';
 import { detachTicket } from '../limits/limit-guard.js';
 import { AsyncRequests } from './async-requests.js';
@@ -20,9 +23,6 @@ import { Replays } from './replays.js';
 import { fingerprintOf, FormDigest, isJson, isSame } from './request-fingerprint.js';
 import { type AnswerHeaders, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
-import { isWork } from '../../contracts/endpoints.js';
-import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 
 /** How the answer of a request is stored. */
 interface IdempotencyOptions {
@@ -56,9 +56,7 @@ function idempotencyOptions(
 function prefersAsync(header: string | readonly string[]): boolean {
   return [header]
     .flat()
-    .some(line =>
-      line.split(',').some(entry => /^\s*respond-async\s*(;|$)/i.test(entry)),
-    );
+    .some(line => line.split(',').some(entry => /^\s*respond-async\s*(;|$)/i.test(entry)));
 }
 
 function idempotencyKey(header: string | string[]): string {
@@ -111,19 +109,12 @@ export class IdempotencyService {
    * @returns the body with which it goes on to its route; undefined: it was answered
    * @throws DomainError
    */
-  serve(
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<Readable | undefined> | undefined {
-    if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? ''))
-      return undefined;
+  serve(request: FastifyRequest, reply: FastifyReply): Promise<Readable | undefined> | undefined {
+    if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? '')) return undefined;
     // Lines of batches are stored by their job, inner requests by who runs them.
     if (principalOf(request).keyId === INTERNAL_KEY_ID) return undefined;
     const wanted = idempotencyOptions(request, this.#byRequestId);
-    if (
-      !wanted ||
-      (wanted.mode === 'waiting' && this.settings.requests.idempotency === 'off')
-    )
+    if (!wanted || (wanted.mode === 'waiting' && this.settings.requests.idempotency === 'off'))
       return undefined;
     return this.#serve(request, reply, wanted);
   }
@@ -134,8 +125,7 @@ export class IdempotencyService {
     options: IdempotencyOptions,
   ): Promise<Readable | undefined> {
     const mostBytes = this.#mostBytes(request);
-    if (Number(request.headers['content-length'] ?? 0) > mostBytes)
-      throw fileTooLarge(mostBytes);
+    if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw fileTooLarge(mostBytes);
     const json = isJson(request) ? await buffer(this.#bodyOf(request)) : undefined;
     const fingerprint = fingerprintOf(request, json);
     const call = { request, reply, options, json, fingerprint };
@@ -162,9 +152,7 @@ export class IdempotencyService {
       const { created, request: stored, replaced } = await this.#open(call);
       await this.answers.remove(replaced);
       if (!created) return stored;
-      await (options.mode === 'async'
-        ? this.#begin(call, stored)
-        : this.#goOn(call, stored));
+      await (options.mode === 'async' ? this.#begin(call, stored) : this.#goOn(call, stored));
       return undefined;
     } finally {
       release();
@@ -183,10 +171,7 @@ export class IdempotencyService {
     const left = (): boolean => reply.raw.destroyed;
     const stored = await this.replays.join(earlier, left);
     if (!stored) return false;
-    if (
-      stored.status === 'completed' &&
-      (await this.answers.size(stored)) === undefined
-    ) {
+    if (stored.status === 'completed' && (await this.answers.size(stored)) === undefined) {
       // Its bytes are gone: what cannot be answered again runs again.
       await this.store.drop(stored);
       return false;
@@ -249,10 +234,7 @@ export class IdempotencyService {
       if (!(await this.store.markReceived(stored, fingerprint))) throw lostLease();
       const early = await this.asyncs.begin(stored, detach);
       if (!early) return await this.replays.accept(stored, reply);
-      void reply
-        .code(early.status)
-        .headers(refusalHeaders(early.headers))
-        .send(early.body);
+      void reply.code(early.status).headers(refusalHeaders(early.headers)).send(early.body);
     } catch (error) {
       detach();
       await this.replays.drop(stored);
@@ -263,8 +245,7 @@ export class IdempotencyService {
   /** Reads a form to its end if only its bytes show whether it is the same request. */
   async #demandSameBytes(call: IdempotentCall, stored: StoredRequest): Promise<void> {
     const { request, fingerprint } = call;
-    if (isSame(stored.fingerprint, fingerprint) !== undefined)
-      return void request.raw.resume();
+    if (isSame(stored.fingerprint, fingerprint) !== undefined) return void request.raw.resume();
     const form = digestOf(call);
     for await (const _ of form.passing(this.#bodyOf(request))) continue;
     this.#demandSame(call, stored, form.fingerprint);
@@ -310,29 +291,21 @@ const digestOf = ({ fingerprint, request }: IdempotentCall): FormDigest =>
 const callerLeft = (): DomainError =>
   new DomainError('request_cancelled', 'The caller disconnected.');
 
-const lostLease = (): DomainError =>
-  storageUnavailable('The request could not be stored in time.');
+const lostLease = (): DomainError => storageUnavailable('The request could not be stored in time.');
 
-function otherMode(
-  { param }: IdempotencyOptions,
-  { mode, requestId }: StoredRequest,
-): DomainError {
+function otherMode({ param }: IdempotencyOptions, { mode, requestId }: StoredRequest): DomainError {
   const rule =
     mode === 'async'
       ? `with \`Prefer: respond-async\`. Send that again, or ask GET /v1/requests/${requestId}.`
       : 'without `Prefer: respond-async`. Leave it out, or use another key.';
-  return new DomainError(
-    'idempotency_key_reused',
-    `\`${param}\` was used before ${rule}`,
-    { param },
-  );
+  return new DomainError('idempotency_key_reused', `\`${param}\` was used before ${rule}`, {
+    param,
+  });
 }
 
 const refusalHeaders = (headers: AnswerHeaders): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      /^(content-type|retry-after(-ms)?|x-should-retry)$/.test(name)
-        ? [[name, String(value)]]
-        : [],
+      /^(content-type|retry-after(-ms)?|x-should-retry)$/.test(name) ? [[name, String(value)]] : [],
     ),
   );

@@ -7,10 +7,10 @@ import { type FastifyAdapter } from '@nestjs/platform-fastify';
 import { type FastifyRequest } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { followCaller } from '../inference/disconnect-watch.js';
 import { admitAs } from '../../platform/auth/access-hooks.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
+import { followCaller } from '../inference/disconnect-watch.js';
 import { type AnswerHeaders } from './stored-answers.js';
 
 /** Names an inner request, by a random id that only this process knows. */

@@ -1,16 +1,16 @@
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type StoredRequest } from '../../core/request/stored-request.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type StoredRequest } from '../../core/request/stored-request.js';
 import { Settings } from '../../platform/config/settings.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { followCaller } from '../inference/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type AnswerHeaders, headOf, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 const POLLS = { firstMs: 100, longestMs: 1000 };
 /** A caller waits for so long until a full database has room; then it is 507. */
@@ -74,11 +74,7 @@ export class Replays implements OnApplicationShutdown {
     return attempt && this.#kept(attempt, reply, payload);
   }
 
-  async #kept(
-    attempt: FirstAttempt,
-    reply: FastifyReply,
-    payload: unknown,
-  ): Promise<unknown> {
+  async #kept(attempt: FirstAttempt, reply: FastifyReply, payload: unknown): Promise<unknown> {
     if (reply.statusCode !== 200) {
       const isGone = attempt.gone.aborted;
       await this.#fail(attempt);
@@ -120,17 +116,11 @@ export class Replays implements OnApplicationShutdown {
     reply: FastifyReply,
   ): Promise<void> {
     const location = `/v1/requests/${requestId}`;
-    const etaMs = await this.scheduler
-      .etaMs({ tenant, id: requestId })
-      .catch(() => undefined);
+    const etaMs = await this.scheduler.etaMs({ tenant, id: requestId }).catch(() => undefined);
     void reply
       .code(202)
       .headers({ location, 'preference-applied': 'respond-async' })
-      .headers(
-        etaMs === undefined
-          ? {}
-          : { 'retry-after': Math.max(1, Math.ceil(etaMs / 1000)) },
-      )
+      .headers(etaMs === undefined ? {} : { 'retry-after': Math.max(1, Math.ceil(etaMs / 1000)) })
       .send({
         request_id: requestId,
         status: status === 'completed' ? status : 'queued',
@@ -156,17 +146,13 @@ export class Replays implements OnApplicationShutdown {
    * @throws DomainError `duplicate_request_id` when it still arrives or runs
    *   after `requests.join_ms`
    */
-  async join(
-    request: StoredRequest,
-    left: () => boolean,
-  ): Promise<StoredRequest | undefined> {
+  async join(request: StoredRequest, left: () => boolean): Promise<StoredRequest | undefined> {
     const endMs = performance.now() + this.settings.requests.joinMs;
     let now: StoredRequest | undefined = request;
     for (let polls = 1; !left(); polls++) {
       const pauseMs = backoffMs(polls, POLLS);
       if (now?.blob !== request.blob) return undefined;
-      if (!isOpen(now))
-        return now.mode === 'async' || now.status === 'completed' ? now : undefined;
+      if (!isOpen(now)) return now.mode === 'async' || now.status === 'completed' ? now : undefined;
       if (now.lapsed && !this.leases.isPatient()) return undefined;
       if (performance.now() + pauseMs > endMs) throw stillRunning(request);
       await sleep(pauseMs);
@@ -185,10 +171,7 @@ export class Replays implements OnApplicationShutdown {
       await this.store.drop(request);
       await this.answers.remove([request]);
     } catch (error) {
-      this.#logger.warn(
-        { reason: (error as Error).message },
-        'a request was not removed',
-      );
+      this.#logger.warn({ reason: (error as Error).message }, 'a request was not removed');
     }
   }
 
@@ -204,8 +187,7 @@ export class Replays implements OnApplicationShutdown {
   ): Promise<void> {
     try {
       // Its caller has the failure by then, and a retry runs again.
-      if (!(await this.answers.store(stored, { headers }, bytes)))
-        return await this.drop(stored);
+      if (!(await this.answers.store(stored, { headers }, bytes))) return await this.drop(stored);
     } catch (error) {
       // An incomplete answer must not be replayed.
       this.#logger.warn(
@@ -256,8 +238,6 @@ const isOpen = ({ mode, status }: StoredRequest): boolean =>
   status === 'receiving' || (mode === 'waiting' && status === 'running');
 
 const stillRunning = ({ requestId }: StoredRequest): DomainError =>
-  new DomainError(
-    'duplicate_request_id',
-    `The first attempt, ${requestId}, is still running.`,
-    { retryAfterMs: 1000 },
-  );
+  new DomainError('duplicate_request_id', `The first attempt, ${requestId}, is still running.`, {
+    retryAfterMs: 1000,
+  });

@@ -5,10 +5,7 @@ import fc from 'fast-check';
 import { FormDigest, isSame } from './request-fingerprint.js';
 
 /** The fingerprint of a form that comes in these pieces. */
-async function fingerprint(
-  boundary: string,
-  pieces: readonly Buffer[],
-): Promise<string> {
+async function fingerprint(boundary: string, pieces: readonly Buffer[]): Promise<string> {
   const digest = new FormDigest('head', {
     'content-type': `multipart/form-data; boundary=${boundary}`,
   });
@@ -23,9 +20,7 @@ const form = (boundary: string, content: string): Buffer =>
   );
 
 const cut = (bytes: Buffer, places: readonly number[]): Buffer[] => {
-  const at = [...new Set(places.map(place => place % bytes.length))].sort(
-    (a, b) => a - b,
-  );
+  const at = [...new Set(places.map(place => place % bytes.length))].sort((a, b) => a - b);
   return [0, ...at]
     .map((from, index) => bytes.subarray(from, at[index] ?? bytes.length))
     .filter(({ length }) => length > 0);
@@ -41,9 +36,9 @@ describe('the fingerprint of a form', () => {
         fc.array(fc.nat(), { maxLength: 8 }),
         async (one, other, places) => {
           const first = await fingerprint(one, [form(one, 'the same content')]);
-          expect(
-            await fingerprint(other, cut(form(other, 'the same content'), places)),
-          ).toBe(first);
+          expect(await fingerprint(other, cut(form(other, 'the same content'), places))).toBe(
+            first,
+          );
         },
       ),
       { numRuns: 60 },

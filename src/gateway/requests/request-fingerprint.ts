@@ -16,10 +16,7 @@ const MOST_DELIMITERS = 128;
  * the bytes are included. The digest of a form's bytes is appended after a dot once
  * they are read.
  */
-export function fingerprintOf(
-  request: FastifyRequest,
-  json: Buffer | undefined,
-): string {
+export function fingerprintOf(request: FastifyRequest, json: Buffer | undefined): string {
   const type = mediaType(request.headers);
   const content = json ?? request.headers['content-length'] ?? '';
   return createHash('sha256')
@@ -58,10 +55,7 @@ export class FormDigest {
   ) {
     const [, quoted, plain] = BOUNDARY.exec(headers['content-type'] ?? '') ?? [];
     const boundary = quoted ?? plain;
-    this.#delimiter = Buffer.from(
-      boundary === undefined ? '' : `\r\n--${boundary}`,
-      'latin1',
-    );
+    this.#delimiter = Buffer.from(boundary === undefined ? '' : `\r\n--${boundary}`, 'latin1');
   }
 
   /** Of the bytes so far. */

@@ -1,3 +1,10 @@
+import { type RequestView } from '../../core/dispatch/request-view.js';
+import { type AheadCounts } from '../../core/forecast/decision-log.js';
+import {
+  type Quantiles,
+  type WaitExplanation,
+  type WaitForecast,
+} from '../../core/forecast/wait-forecast.js';
 import {
   anyField,
   choiceField,
@@ -11,13 +18,6 @@ import {
   viewWith,
   listField,
 } from '../http/openapi/view.js';
-import { type RequestView } from '../../core/dispatch/request-view.js';
-import {
-  type Quantiles,
-  type WaitExplanation,
-  type WaitForecast,
-} from '../../core/forecast/wait-forecast.js';
-import { type AheadCounts } from '../../core/forecast/decision-log.js';
 
 const QuantilesDto = view('QuantilesDto', {
   p50: numberField('Half of such requests need at most this.'),
@@ -53,8 +53,7 @@ const REASONS: Readonly<
 > = {
   worker: ({ model }) => `no worker of ${model} is up`,
   slot: ({ model }) => `every slot of the workers of ${model} that it may use is taken`,
-  window: () =>
-    'a slot is free and its batch window is open a moment longer, to fill the batch',
+  window: () => 'a slot is free and its batch window is open a moment longer, to fill the batch',
   turn: () => 'a slot is free and it goes next',
 };
 
@@ -73,14 +72,9 @@ function explainWait(view: RequestView, forecast?: WaitForecast): string {
       : '';
     return `It ended as ${state}${code ? ` (${code})` : ''}. It waited ${waited} in the queue${ready}.`;
   }
-  const reason = waitsFor
-    ? REASONS[waitsFor](view)
-    : 'the scheduler has not reached it yet';
-  const aged = view.aged
-    ? ' It has aged and is dispatched in turns with realtime requests.'
-    : '';
-  const again =
-    view.attempts > 0 ? ' Its first worker was lost; it keeps its place.' : '';
+  const reason = waitsFor ? REASONS[waitsFor](view) : 'the scheduler has not reached it yet';
+  const aged = view.aged ? ' It has aged and is dispatched in turns with realtime requests.' : '';
+  const again = view.attempts > 0 ? ' Its first worker was lost; it keeps its place.' : '';
   const place = `It is number ${position ?? 1} in the queue of ${view.model}`;
   return `${place} and has waited ${waited}: ${reason}.${aged}${again}${forecast ? prospect(forecast) : ''}`;
 }
@@ -88,13 +82,7 @@ function explainWait(view: RequestView, forecast?: WaitForecast): string {
 const prospect = ({ startInMs: { p50, p90 } }: WaitForecast): string =>
   ` It will probably start in ${seconds(p50)}, and with 90 % probability within ${seconds(p90)}.`;
 
-export const STATUSES = [
-  'queued',
-  'running',
-  'completed',
-  'failed',
-  'cancelled',
-] as const;
+export const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
 /**
  * What a request has besides, when its answer is stored (`Prefer:
@@ -108,9 +96,7 @@ const StoredFieldsDto = view('StoredFieldsDto', {
   created_at: optionalField(numberField('Unix seconds.')),
   completed_at: optionalField(numberField('Unix seconds.')),
   expires_at: optionalField(numberField('Unix seconds; afterwards it is forgotten.')),
-  status_code: optionalField(
-    numberField({ description: 'Status of its answer.', example: 200 }),
-  ),
+  status_code: optionalField(numberField({ description: 'Status of its answer.', example: 200 })),
   content_url: optionalField(textField('Its answer as it would have been sent.')),
   result: optionalField(anyField('Its answer, when that is JSON of at most 64 KiB.')),
   error: optionalField(anyField('Why it failed or was cancelled, as in the envelope.')),
@@ -132,9 +118,7 @@ const RequestPhasesDto = view('RequestPhasesDto', {
   ),
   grpc_ms: optionalField(Number),
   ready_ms: optionalField(
-    numberField(
-      'The part of grpc_ms spent prepared, waiting for the device of the worker.',
-    ),
+    numberField('The part of grpc_ms spent prepared, waiting for the device of the worker.'),
   ),
   total_ms: optionalField(Number),
 });
@@ -145,17 +129,10 @@ export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
   tenant: optionalField(textField('Whose it is.')),
   priority: choiceField(PRIORITIES),
   state: choiceField(STATUSES),
-  position: optionalField(
-    numberField('1-based place in the queue of its model; while queued.'),
-  ),
-  aged: flagField(
-    'BATCH that has its share of the turns beside realtime because of its age.',
-  ),
+  position: optionalField(numberField('1-based place in the queue of its model; while queued.')),
+  aged: flagField('BATCH that has its share of the turns beside realtime because of its age.'),
   waits_for: optionalField(
-    choiceField(
-      ['worker', 'slot', 'window', 'turn'],
-      'What it waits for; while queued.',
-    ),
+    choiceField(['worker', 'slot', 'window', 'turn'], 'What it waits for; while queued.'),
   ),
   waited_ms: numberField('Milliseconds in the queue.'),
   worker: optionalField(textField('The worker that has it, or had it last.')),
@@ -163,9 +140,7 @@ export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
   phases: RequestPhasesDto,
   code: optionalField(textField('Error code, once it failed or was cancelled.')),
   explanation: textField('Why it waits, or how it ended, in a sentence.'),
-  forecast: optionalField(
-    fieldOf(RequestForecastDto, 'While it waits or runs; absent: unknown.'),
-  ),
+  forecast: optionalField(fieldOf(RequestForecastDto, 'While it waits or runs; absent: unknown.')),
 });
 
 export const requestDto = (
@@ -230,9 +205,7 @@ const WaitChangeDto = view('WaitChangeDto', {
 
 /** Absent fields: it is not in the queue of this gateway, and was not lately. */
 export const ExplainedRequestDto = viewWith('ExplainedRequestDto', RequestDto, {
-  ahead: optionalField(
-    fieldOf(CountsAheadDto, 'Waiting requests that are dispatched before it.'),
-  ),
+  ahead: optionalField(fieldOf(CountsAheadDto, 'Waiting requests that are dispatched before it.')),
   passed: optionalField(
     fieldOf(
       CountsAheadDto,
@@ -240,9 +213,7 @@ export const ExplainedRequestDto = viewWith('ExplainedRequestDto', RequestDto, {
     ),
   ),
   slots: optionalField(SlotsInUseDto),
-  changes: optionalField(
-    listField(WaitChangeDto, 'What would let it start clearly sooner.'),
-  ),
+  changes: optionalField(listField(WaitChangeDto, 'What would let it start clearly sooner.')),
 });
 
 /** @param explanation undefined: only what `GET /v1/requests/{id}` returns is known */

@@ -1,14 +1,14 @@
 import { Controller, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { type ViewOf } from '../http/openapi/view.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import { type FastifyReply } from 'fastify';
 import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
-import { type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { CallerPrincipal } from '../http/params.js';
+import { type StoredRequest } from '../../core/request/stored-request.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { type ViewOf } from '../http/openapi/view.js';
+import { CallerPrincipal } from '../http/params.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AsyncRequests } from './async-requests.js';
@@ -42,11 +42,9 @@ export class StoredContentController {
   ): Promise<void> {
     const found = await this.stored.find(principal, id);
     if (!found)
-      throw new DomainError(
-        'request_not_found',
-        `There is no stored request \`${id}\`.`,
-        { param: 'id' },
-      );
+      throw new DomainError('request_not_found', `There is no stored request \`${id}\`.`, {
+        param: 'id',
+      });
     const content = await this.stored.content(found);
     if (!content)
       throw new DomainError('request_not_finished', `\`${id}\` has no answer yet.`, {
@@ -78,30 +76,21 @@ export class CancellationsController {
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
   @Answers(CancellationDto)
   async cancel(@CallerPrincipal() principal: Principal, @Param('id') id: string) {
-    const stopped = await this.scheduler.cancel(
-      { tenant: principal.tenant, id },
-      'client',
-    );
+    const stopped = await this.scheduler.cancel({ tenant: principal.tenant, id }, 'client');
     // Also of one that was stopped here: another attempt at it must not complete.
-    const marked = await this.asyncs
-      .cancel(principal.tenant, id)
-      .catch((error: unknown) => {
-        if (stopped) return true;
-        throw error;
-      });
+    const marked = await this.asyncs.cancel(principal.tenant, id).catch((error: unknown) => {
+      if (stopped) return true;
+      throw error;
+    });
     const cancelled =
-      stopped ||
-      marked ||
-      (permits(principal, 'admin') && (await this.#cancelOthers(id)));
+      stopped || marked || (permits(principal, 'admin') && (await this.#cancelOthers(id)));
     return { request_id: id, cancelled };
   }
 
   /** An admin may cancel another tenant's request. */
   async #cancelOthers(id: string): Promise<boolean> {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), undefined);
-    return (
-      view !== undefined && this.scheduler.cancel({ tenant: view.tenant, id }, 'client')
-    );
+    return view !== undefined && this.scheduler.cancel({ tenant: view.tenant, id }, 'client');
   }
 }
 
@@ -115,8 +104,7 @@ export function oneNamed(
   views: readonly RequestView[],
   tenant: string | undefined,
 ): RequestView | undefined {
-  const meant =
-    tenant === undefined ? views : views.filter(view => view.tenant === tenant);
+  const meant = tenant === undefined ? views : views.filter(view => view.tenant === tenant);
   if (meant.length <= 1) return meant[0];
   const tenants = [...new Set(meant.map(view => view.tenant))].sort().join(', ');
   throw new DomainError(
@@ -181,11 +169,9 @@ export class RequestsController {
 }
 
 const notFound = (id: string): DomainError =>
-  new DomainError(
-    'request_not_found',
-    `There is no request \`${id}\`, or it ended too long ago.`,
-    { param: 'id' },
-  );
+  new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, {
+    param: 'id',
+  });
 
 /** What is known of a request that another gateway has, or that ended there. */
 function elsewhere({
@@ -208,8 +194,6 @@ function elsewhere({
     priority: headers['x-priority'] === 'realtime' ? 'realtime' : 'batch',
     waited_ms: Number(reported['x-switchyard-queue-ms'] ?? 0),
     attempts: Number(reported['x-switchyard-attempts'] ?? attempts),
-    explanation: answer
-      ? `It is ${status}; its answer is stored.`
-      : 'Another gateway has it.',
+    explanation: answer ? `It is ${status}; its answer is stored.` : 'Another gateway has it.',
   };
 }

@@ -6,9 +6,7 @@ import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { StorageRetries } from './storage-retries.js';
 
 describe('a write that a full database refuses', () => {
-  const retries = new StorageRetries(
-    new ShutdownGrace(new ProcessClock(), settingsFrom({})),
-  );
+  const retries = new StorageRetries(new ShutdownGrace(new ProcessClock(), settingsFrom({})));
   /** Full for the first two attempts. */
   const scripted = () => {
     let attempts = 0;

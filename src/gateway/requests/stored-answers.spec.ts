@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { FsBlobStore } from '../../platform/storage/fs-blob-store.js';
 import { StoredAnswers, storedText } from './stored-answers.js';
@@ -13,9 +13,7 @@ const ERROR = 'data: {"error":{"code":"worker_lost"}}\n\n';
 
 describe('an answer that is stored for a retry', () => {
   let folder: string;
-  beforeEach(
-    async () => void (folder = await mkdtemp(join(tmpdir(), 'stored-answers-'))),
-  );
+  beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'stored-answers-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   it.each([
@@ -43,9 +41,9 @@ describe('an answer that is stored for a retry', () => {
     const answers = new StoredAnswers(new FsBlobStore(folder));
     const attempt = { tenant: 'acme', name: 'n', blob: newStoredBlob(), attempts: 1 };
     const bytes = Readable.from(parts.map(part => Buffer.from(part)));
-    expect(
-      await answers.store(attempt, { headers: { 'content-type': type } }, bytes),
-    ).toBe(isWhole);
+    expect(await answers.store(attempt, { headers: { 'content-type': type } }, bytes)).toBe(
+      isWhole,
+    );
     expect((await storedText(answers.answer(attempt))).toString()).toBe(parts.join(''));
   });
 });

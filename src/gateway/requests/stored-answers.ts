@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BlobStore } from '../../core/jobs/job.ports.js';
-import {
-  type StoredAttempt,
-  type StoredRequest,
-} from '../../core/request/stored-request.js';
+import { type StoredAttempt, type StoredRequest } from '../../core/request/stored-request.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
 
 /** Headers that belong to an answer and not to the connection it went over. */
@@ -52,10 +49,7 @@ export class StoredAnswers {
     const isStream = String(headers['content-type']).startsWith('text/event-stream');
     const seen = { failure: false };
     const bytes = isStream ? watched(body, seen) : body;
-    await orStorageProblem(
-      this.blobs.write(answerKey(attempt), bytes),
-      'No room for the answer.',
-    );
+    await orStorageProblem(this.blobs.write(answerKey(attempt), bytes), 'No room for the answer.');
     return !seen.failure;
   }
 

@@ -14,10 +14,10 @@ import {
   type StoredRequest,
 } from '../../core/request/stored-request.js';
 import { Settings } from '../../platform/config/settings.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { StorageRetries } from './storage-retries.js';
 import { StoredAnswers } from './stored-answers.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 const PORTION = 200;
 
@@ -62,10 +62,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
       () => void (this.#renewing ??= this.#renewOnce()),
       requests.leaseMs / 3,
     );
-    this.#sweep = setInterval(
-      () => void this.#safely(() => this.#sweepOnce()),
-      files.gcIntervalMs,
-    );
+    this.#sweep = setInterval(() => void this.#safely(() => this.#sweepOnce()), files.gcIntervalMs);
   }
 
   /**
@@ -124,8 +121,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     const holds = [...this.#holds];
     const held = await this.store.renewLeases(this.lease);
     const blobs = new Set(held.map(({ blob }) => blob));
-    for (const [run, { blob }] of holds)
-      if (blob !== undefined && !blobs.has(blob)) run.abort();
+    for (const [run, { blob }] of holds) if (blob !== undefined && !blobs.has(blob)) run.abort();
     const names = new Set(Array.from(this.#holds.values(), nameOf));
     for (const request of held) {
       const { tenant, requestId: id, cancelling } = request;

@@ -1,14 +1,11 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { unixSeconds } from '../http/openapi/view.js';
-import {
-  type StoredEnd,
-  type StoredRequest,
-} from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
-import { StoredAnswers, storedText } from './stored-answers.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
+import { unixSeconds } from '../http/openapi/view.js';
+import { StoredAnswers, storedText } from './stored-answers.js';
 
 /** Answers up to this size are shown inside the view. */
 const INLINE_BYTES = 65_536;
@@ -22,15 +19,10 @@ export class StoredRequestsService {
   ) {}
 
   /** Its own; for an admin without one, the latest of that id of any tenant. */
-  async find(
-    principal: Principal,
-    requestId: string,
-  ): Promise<StoredRequest | undefined> {
+  async find(principal: Principal, requestId: string): Promise<StoredRequest | undefined> {
     const own = await this.store.findById(requestId, principal.tenant);
     const found =
-      own || !permits(principal, 'admin')
-        ? own
-        : await this.store.findById(requestId, undefined);
+      own || !permits(principal, 'admin') ? own : await this.store.findById(requestId, undefined);
     return found?.status === 'receiving' ? undefined : found;
   }
 
@@ -39,8 +31,7 @@ export class StoredRequestsService {
    * to be queued
    */
   async view(stored: StoredRequest, waits: boolean) {
-    const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } =
-      stored;
+    const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } = stored;
     const ended = endedAtMs !== undefined;
     const state: StoredEnd | 'queued' | 'running' = ended
       ? (status as StoredEnd)
@@ -70,16 +61,13 @@ export class StoredRequestsService {
   async content(
     stored: StoredRequest,
   ): Promise<
-    | { status: number; headers: Readonly<Record<string, string>>; body: Readable }
-    | undefined
+    { status: number; headers: Readonly<Record<string, string>>; body: Readable } | undefined
   > {
     if (!stored.answer) return undefined;
     if ((await this.answers.size(stored)) === undefined)
-      throw new DomainError(
-        'request_not_found',
-        `The answer of \`${stored.requestId}\` is gone.`,
-        { param: 'id' },
-      );
+      throw new DomainError('request_not_found', `The answer of \`${stored.requestId}\` is gone.`, {
+        param: 'id',
+      });
     return {
       ...stored.answer,
       body: Readable.from(this.answers.answer(stored), { objectMode: false }),
@@ -87,14 +75,11 @@ export class StoredRequestsService {
   }
 
   async #json(stored: StoredRequest): Promise<unknown> {
-    if (!stored.answer?.headers['content-type']?.startsWith('application/json'))
-      return undefined;
+    if (!stored.answer?.headers['content-type']?.startsWith('application/json')) return undefined;
     const size = await this.answers.size(stored);
     if (size === undefined || size > INLINE_BYTES) return undefined;
     try {
-      return JSON.parse(
-        (await storedText(this.answers.answer(stored))).toString(),
-      ) as unknown;
+      return JSON.parse((await storedText(this.answers.answer(stored))).toString()) as unknown;
     } catch {
       // Text that is no JSON cannot be part of a view; the content route
       // returns it unchanged.

@@ -1,29 +1,29 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseRequest } from '../../contracts/openai/responses.js';
-import { type InferenceCaller } from '../inference/inference.service.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { type StoredRequest } from '../../core/request/stored-request.js';
 import { Settings } from '../../platform/config/settings.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
+import { counterMetric } from '../../platform/metrics/metric-provider.js';
 import { newStoredBlob } from '../../platform/storage/blob-keys.js';
+import { type InferenceCaller } from '../inference/inference.service.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 import {
   AsyncRequests,
   jsonAnswer,
   type StoredAttemptOptions,
 } from '../requests/async-requests.js';
+import { type InnerAnswer } from '../requests/inner-requests.js';
 import { StoredLeases } from '../requests/stored-leases.js';
+import { TextGenerationService } from '../text/text-generation.service.js';
 import { BackgroundRun } from './background-run.js';
 import { type ResponseTurn } from './conversations.js';
-import { ResponseRecords } from './response-records.js';
-import { ResponseWriter } from './response-writer.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
-import { type StoredRequest } from '../../core/request/stored-request.js';
-import { ModelCatalog } from '../models/model-catalog.js';
-import { type InnerAnswer } from '../requests/inner-requests.js';
-import { TextGenerationService } from '../text/text-generation.service.js';
 import { generationOf } from './response-generation.js';
+import { ResponseRecords } from './response-records.js';
 import { type ResponseRunState, ResponseRuns } from './response-runs.js';
-import { counterMetric } from '../../platform/metrics/metric-provider.js';
+import { ResponseWriter } from './response-writer.js';
 
 /** What a background response is run from, on any gateway. */
 interface BackgroundWork {
@@ -79,10 +79,7 @@ export class BackgroundRunner implements OnModuleInit {
     return jsonAnswer(200, stateOf(id, run.writer.response.status));
   }
 
-  #runOf(
-    { record, ...state }: ResponseRunState,
-    attempt: StoredAttemptOptions,
-  ): BackgroundRun {
+  #runOf({ record, ...state }: ResponseRunState, attempt: StoredAttemptOptions): BackgroundRun {
     const { tenant, id, createdAtMs, request: json } = record;
     const { request, conversation, caller } = JSON.parse(json!) as BackgroundWork;
     const asked = { ...caller, tenant, id, priority: RequestPriority.BATCH };
@@ -136,10 +133,7 @@ export class BackgroundResponses {
     try {
       const early = await this.#queue(tenant, id);
       if (early)
-        throw (
-          early.error ??
-          new DomainError('internal_error', 'The response could not be queued.')
-        );
+        throw early.error ?? new DomainError('internal_error', 'The response could not be queued.');
     } catch (error) {
       await this.records.remove({ tenant, id });
       throw error;

@@ -1,15 +1,15 @@
+import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type InferenceRequest } from '../inference/inference.service.js';
-import { type StoredAttemptOptions } from '../requests/async-requests.js';
-import { type Generation } from '../text/parse-generation.js';
-import { readAnswer } from '../text/generation-pieces.js';
-import { type GenerationPiece } from '../text/generation-pieces.js';
-import { type ResponseRunState } from './response-runs.js';
-import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { pause } from '../../platform/clock/pause.js';
 import { type EngineName } from '../../platform/config/model-spec.js';
+import { type InferenceRequest } from '../inference/inference.service.js';
 import { type OutputForm, OutputStream } from '../inference/output-stream.js';
+import { type StoredAttemptOptions } from '../requests/async-requests.js';
+import { readAnswer } from '../text/generation-pieces.js';
+import { type GenerationPiece } from '../text/generation-pieces.js';
+import { type Generation } from '../text/parse-generation.js';
+import { type ResponseRunState } from './response-runs.js';
 
 /** Engines that tell the tokens of an answer, and continue it from them. */
 const CONTINUING: ReadonlySet<EngineName> = new Set(['llama-cpp', 'synthetic']);
@@ -65,11 +65,7 @@ const WAITED_FOR: readonly string[] = [
 ];
 
 /** Another gateway runs it, or this one again. */
-const PASSED_ON: readonly string[] = [
-  'shutting_down',
-  'queue_unavailable',
-  'storage_unavailable',
-];
+const PASSED_ON: readonly string[] = ['shutting_down', 'queue_unavailable', 'storage_unavailable'];
 
 const CANCELLED = 'request_cancelled';
 
@@ -95,10 +91,7 @@ export class BackgroundRun {
       StoredAttemptOptions & {
         /** @throws DomainError for what the model, as it is configured now, cannot do */
         readonly generation: () => Generation;
-        readonly start: (
-          generation: Generation,
-          output: OutputStream,
-        ) => InferenceRequest;
+        readonly start: (generation: Generation, output: OutputStream) => InferenceRequest;
         /** Unix milliseconds after which it no longer waits for a worker. */
         readonly giveUpAtMs: number;
         readonly maxBufferedBytes: number;

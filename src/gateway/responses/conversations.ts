@@ -1,19 +1,13 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { Injectable, Logger } from '@nestjs/common';
+import { type FastifyReply } from 'fastify';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import { type ItemReference, type ResponseItem } from '../../contracts/openai/response-items.js';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
-import {
-  type ItemReference,
-  type ResponseItem,
-} from '../../contracts/openai/response-items.js';
-import {
-  type ResponseObject,
-  type ResponseRequest,
-} from '../../contracts/openai/responses.js';
+import { type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
-import { type FastifyReply } from 'fastify';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
@@ -82,15 +76,11 @@ export class Conversations {
   /** @throws DomainError for what is unknown, or when nothing was said at all */
   async of(
     tenant: string,
-    request: Pick<
-      ResponseRequest,
-      'previous_response_id' | 'input' | 'instructions' | 'store'
-    >,
+    request: Pick<ResponseRequest, 'previous_response_id' | 'input' | 'instructions' | 'store'>,
   ): Promise<KnownConversation> {
     const { previous_response_id: previous } = request;
     if (request.store) await this.records.demandRoom(tenant);
-    const earlier =
-      previous === null ? [] : await this.records.conversation(tenant, previous);
+    const earlier = previous === null ? [] : await this.records.conversation(tenant, previous);
     const input = await this.#resolved(tenant, request.input, earlier);
     const all = [...earlier, ...input];
     if (all.length > MOST_ITEMS) throw tooLong(all.length);
@@ -131,13 +121,10 @@ export class Conversations {
     input: ResponseRequest['input'],
     earlier: readonly ResponseItem[],
   ): Promise<readonly ResponseItem[]> {
-    const wanted = input.flatMap(item =>
-      item.type === 'item_reference' ? [item.id] : [],
-    );
+    const wanted = input.flatMap(item => (item.type === 'item_reference' ? [item.id] : []));
     const missing = new Set(wanted);
     // An item of megabytes, referenced in thousands of places, would become gigabytes.
-    if (missing.size < wanted.length)
-      throw invalidInput('must reference each item at most once');
+    if (missing.size < wanted.length) throw invalidInput('must reference each item at most once');
     const known = new Map(earlier.map(item => [item.id, item]));
     for (const id of known.keys()) missing.delete(id);
     const isDone = missing.size === 0 || !this.settings.responses.store;
@@ -150,12 +137,9 @@ export class Conversations {
 }
 
 const tooLong = (items: number): DomainError =>
-  invalidInput(
-    `and what it continues may have at most ${MOST_ITEMS} items; got ${items}`,
-  );
+  invalidInput(`and what it continues may have at most ${MOST_ITEMS} items; got ${items}`);
 
-const invalidInput = (rule: string): DomainError =>
-  invalidField('input', `\`input\` ${rule}.`);
+const invalidInput = (rule: string): DomainError => invalidField('input', `\`input\` ${rule}.`);
 
 function itemOf(
   { id }: ItemReference,

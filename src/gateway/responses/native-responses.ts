@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type FastifyReply } from 'fastify';
 import { withInnerFields, withJsonFields } from '../../contracts/formats/json-fields.js';
+import { onOneLine, SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
+import { type ItemReference, type ResponseItem } from '../../contracts/openai/response-items.js';
 import { CreateResponseRequest } from '../../contracts/openai/response.dto.js';
-import {
-  type ItemReference,
-  type ResponseItem,
-} from '../../contracts/openai/response-items.js';
 import { type ResponseObject, FINAL_EVENTS } from '../../contracts/openai/responses.js';
 import { readObject } from '../../contracts/schema/field-problems.js';
 import { OBJECT, objectsUpTo } from '../../contracts/schema/rules.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -21,17 +22,9 @@ import {
   type TextTurn,
 } from '../text/text-generation.service.js';
 import { Conversations } from './conversations.js';
+import { readInput } from './parse-response.js';
 import { failureOf } from './response-generation.js';
 import { newId } from './response-object.js';
-import {
-  onOneLine,
-  SSE_DONE,
-  sseEvent,
-} from '../../contracts/formats/server-sent-event.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import { objectIn } from '@switchyard/engine-api/json-in.js';
-import { readInput } from './parse-response.js';
 
 /**
  * The events of another server, each byte by byte but for the fields that the gateway
@@ -203,8 +196,5 @@ function itemsOf(input: unknown): readonly (ResponseItem | ItemReference)[] {
 
 function beginningOf({ instructions, input }: CreateResponseRequest): string {
   const first: unknown = Array.isArray(input) ? input[0] : input;
-  return ((instructions ?? '') + JSON.stringify(first ?? '')).slice(
-    0,
-    IDENTIFYING_CHARACTERS,
-  );
+  return ((instructions ?? '') + JSON.stringify(first ?? '')).slice(0, IDENTIFYING_CHARACTERS);
 }

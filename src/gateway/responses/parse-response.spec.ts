@@ -25,10 +25,7 @@ const options = (stores: boolean) => ({
 const parsed = (fields: object, stores = false) =>
   parseResponse({ model: 'm', input: 'hi', ...fields }, options(stores)).request;
 
-function errorOf(
-  fields: object,
-  stores = false,
-): Pick<DomainError, 'code' | 'param' | 'message'> {
+function errorOf(fields: object, stores = false): Pick<DomainError, 'code' | 'param' | 'message'> {
   try {
     parsed(fields, stores);
   } catch (error) {
@@ -294,11 +291,7 @@ describe('the body of a response', () => {
       'metadata',
     ],
     [{ tool_choice: 'required' }, 'invalid_value', 'tool_choice'],
-    [
-      { tool_choice: { type: 'function', name: 'g' } },
-      'invalid_value',
-      'tool_choice.name',
-    ],
+    [{ tool_choice: { type: 'function', name: 'g' } }, 'invalid_value', 'tool_choice.name'],
     [{ tools: [{ type: 'function', name: 'a b' }] }, 'invalid_value', 'tools[0].name'],
     [{ tools: [{ type: 'function' }] }, 'missing_required_parameter', 'tools[0].name'],
     [
@@ -314,17 +307,14 @@ describe('the body of a response', () => {
     expect(errorOf(fields)).toMatchObject({ code, param });
   });
 
-  it.each(['store', 'background', 'previous_response_id'])(
-    'has no %s without a store',
-    field => {
-      const value = field === 'previous_response_id' ? 'resp_1' : true;
-      expect(errorOf({ [field]: value })).toMatchObject({
-        code: 'unsupported_parameter',
-        param: field,
-      });
-      expect(parsed({ [field]: value }, true)).toMatchObject({ [field]: value });
-    },
-  );
+  it.each(['store', 'background', 'previous_response_id'])('has no %s without a store', field => {
+    const value = field === 'previous_response_id' ? 'resp_1' : true;
+    expect(errorOf({ [field]: value })).toMatchObject({
+      code: 'unsupported_parameter',
+      param: field,
+    });
+    expect(parsed({ [field]: value }, true)).toMatchObject({ [field]: value });
+  });
 
   it('runs in the background only what it stores', () => {
     expect(errorOf({ background: true, store: false }, true)).toMatchObject({

@@ -1,14 +1,21 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
+import { type ServiceTier } from '../../contracts/openai/field-types.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import { readTools } from '../../contracts/openai/read-tools.js';
+import {
+  ITEM_REFERENCE,
+  type ItemReference,
+  RESPONSE_ITEMS,
+  type ResponseItem,
+} from '../../contracts/openai/response-items.js';
 import {
   CreateResponseRequest,
   ResponseInputRequest,
   MOST_ITEMS,
 } from '../../contracts/openai/response.dto.js';
-import { type ServiceTier } from '../../contracts/openai/field-types.js';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
-import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import {
   RESPONSE_OBJECTS,
   type ResponseRequest,
@@ -27,17 +34,10 @@ import {
   objectsUpTo,
   textUpTo,
 } from '../../contracts/schema/rules.js';
-import { readTools } from '../../contracts/openai/read-tools.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
-import {
-  ITEM_REFERENCE,
-  type ItemReference,
-  RESPONSE_ITEMS,
-  type ResponseItem,
-} from '../../contracts/openai/response-items.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { newId } from './response-object.js';
 
@@ -64,12 +64,9 @@ export function compactionOf(
   const pieces = piecesOf(answer);
   const texts = pieces.map(piece => (piece.type === 'text' ? piece.text : ''));
   const summary = texts.join('').trim();
-  if (summary === '')
-    throw new DomainError('engine_failed', 'The model wrote no summary.');
+  if (summary === '') throw new DomainError('engine_failed', 'The model wrote no summary.');
   const encrypted_content = MARK + Buffer.from(summary).toString('base64url');
-  const kept = conversation.filter(
-    item => item.type === 'message' && item.role !== 'assistant',
-  );
+  const kept = conversation.filter(item => item.type === 'message' && item.role !== 'assistant');
   return {
     id,
     object: 'response.compaction',
@@ -110,9 +107,7 @@ export function readInput(
 ): readonly InputItem[] {
   if (input === undefined) return [];
   const items =
-    typeof input === 'string'
-      ? [{ role: 'user', content: input }]
-      : (input as readonly Fields[]);
+    typeof input === 'string' ? [{ role: 'user', content: input }] : (input as readonly Fields[]);
   return readObject(HEADS, items, 'input').flatMap((head, index) => {
     const path = `input[${index}]`;
     const item = readItem(items[index]!, head, path, newId);
@@ -141,8 +136,7 @@ function readItem(
 
 function wholeOf(item: Fields, type: string): Fields {
   if (type === 'message') return messageOf(item);
-  if (type === 'compaction')
-    return { ...item, ...messageOfCompaction(item.encrypted_content) };
+  if (type === 'compaction') return { ...item, ...messageOfCompaction(item.encrypted_content) };
   return callOf(item, type);
 }
 
@@ -204,10 +198,7 @@ const INCLUDABLE = [
   'code_interpreter_call.outputs',
 ];
 
-const STREAM_OPTIONS = z.object(
-  { include_obfuscation: optional(ANYTHING) },
-  'must be an object',
-);
+const STREAM_OPTIONS = z.object({ include_obfuscation: optional(ANYTHING) }, 'must be an object');
 
 /**
  * @throws DomainError for the first thing wrong with the body of `POST /v1/responses`.
@@ -230,11 +221,7 @@ export function parseResponse(body: Fields, options: ParseOptions): ParsedRespon
   const objects = readObject(RESPONSE_OBJECTS, body);
   // Another server may know how much to say.
   if (model.engine !== 'openai-http')
-    ignored.advised(
-      'text.verbosity',
-      objects.text.verbosity,
-      'this model decides by itself',
-    );
+    ignored.advised('text.verbosity', objects.text.verbosity, 'this model decides by itself');
   return {
     request: requestOf(dto, body, objects, options),
     model,
@@ -266,10 +253,10 @@ export function parseCompaction(body: Fields, options: ParseOptions): ParsedResp
   return withFields(parsed, { tool_choice: 'none', input });
 }
 
-const withFields = (
-  parsed: ParsedResponse,
-  fields: Partial<ResponseRequest>,
-): ParsedResponse => ({ ...parsed, request: { ...parsed.request, ...fields } });
+const withFields = (parsed: ParsedResponse, fields: Partial<ResponseRequest>): ParsedResponse => ({
+  ...parsed,
+  request: { ...parsed.request, ...fields },
+});
 
 /** A body that only has input, as a request for text. */
 function parseInput(
@@ -335,10 +322,7 @@ function demandStore(dto: CreateResponseRequest, stores: boolean): void {
     throw unsupportedField('store', 'what runs in the background is stored');
 }
 
-function demandInclude(
-  { include }: CreateResponseRequest,
-  ignored: IgnoredFields,
-): void {
+function demandInclude({ include }: CreateResponseRequest, ignored: IgnoredFields): void {
   if (!include.every(name => INCLUDABLE.includes(name)))
     throw wrongField('include', include, `must name some of ${INCLUDABLE.join(', ')}`);
   if (include.includes('reasoning.encrypted_content'))

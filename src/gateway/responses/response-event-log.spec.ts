@@ -1,16 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ResponseEvent } from '../../contracts/openai/responses.js';
-import {
-  type ResponseAppend,
-  type ResponseRun,
-} from '../../core/request/response-record.js';
-import { settingsFrom } from '../../platform/config/settings.js';
+import { type ResponseAppend, type ResponseRun } from '../../core/request/response-record.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { settingsFrom } from '../../platform/config/settings.js';
+import { type ResponseRecordStore } from '../../platform/database/response-store.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { StorageRetries } from '../requests/storage-retries.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { DurableEvents, ResponseEventLog, RunReplaced } from './response-event-log.js';
-import { type ResponseRecordStore } from '../../platform/database/response-store.js';
 
 const run = (id: string): ResponseRun => ({ tenant: 'acme', id, epoch: 1 });
 const events = (first: number, count: number, bytes = 1): ResponseEvent[] =>
@@ -40,9 +37,7 @@ class ScriptedStore {
     if (this.failures-- > 0) throw storageUnavailable('The database is away.');
     this.transactions.push(appends);
     if (!this.#isOpen) await new Promise<void>(resolve => (this.#gate = resolve));
-    return new Set(
-      appends.map(({ run: one }) => one).filter(({ id }) => !this.replaced.has(id)),
-    );
+    return new Set(appends.map(({ run: one }) => one).filter(({ id }) => !this.replaced.has(id)));
   }
 }
 
@@ -52,11 +47,7 @@ function started(flushMs = 0) {
   const retries = new StorageRetries(new ShutdownGrace(new ProcessClock(), settings));
   return {
     store,
-    log: new ResponseEventLog(
-      store as unknown as ResponseRecordStore,
-      retries,
-      settings,
-    ),
+    log: new ResponseEventLog(store as unknown as ResponseRecordStore, retries, settings),
   };
 }
 const sizes = ({ transactions }: ScriptedStore) =>
@@ -74,8 +65,7 @@ describe('events of background responses', () => {
 
   it('that come when the ones before became durable are not left waiting', async () => {
     const { store, log } = started();
-    const append = (first: number) =>
-      log.append({ run: run('a'), first, events: ['{}'] }, true);
+    const append = (first: number) => log.append({ run: run('a'), first, events: ['{}'] }, true);
     expect(await append(0)).toBe(true);
     expect(await append(1)).toBe(true);
     expect(sizes(store)).toEqual([[1], [1]]);

@@ -9,8 +9,8 @@ import {
   type ResponseRun,
 } from '../../core/request/response-record.js';
 import { Settings } from '../../platform/config/settings.js';
-import { StorageRetries } from '../requests/storage-retries.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
+import { StorageRetries } from '../requests/storage-retries.js';
 
 /** Responses in one transaction. */
 const MOST_APPENDS = 256;
@@ -57,21 +57,14 @@ export class ResponseEventLog implements OnApplicationShutdown {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ append, resolve, reject });
       if (soon || append.ending) this.#flush();
-      else
-        this.#timer ??= setTimeout(() => this.#flush(), this.settings.responses.flushMs);
+      else this.#timer ??= setTimeout(() => this.#flush(), this.settings.responses.flushMs);
     });
   }
 
   /** Events with numbers above `after`, in order. @param limit groups */
-  async read(
-    ref: ResponseRef,
-    after: number,
-    limit: number,
-  ): Promise<readonly StoredEvent[]> {
+  async read(ref: ResponseRef, after: number, limit: number): Promise<readonly StoredEvent[]> {
     const groups = await this.records.events(ref, after, limit);
-    return groups.flatMap(({ events }) =>
-      events.map(json => JSON.parse(json) as StoredEvent),
-    );
+    return groups.flatMap(({ events }) => events.map(json => JSON.parse(json) as StoredEvent));
   }
 
   /**
@@ -149,10 +142,7 @@ export class DurableEvents {
    * @param tokens of the answer: stored with the last of the events
    * @throws RunReplaced, or what the database throws
    */
-  async add(
-    events: readonly ResponseEvent[],
-    tokens: readonly number[] = [],
-  ): Promise<void> {
+  async add(events: readonly ResponseEvent[], tokens: readonly number[] = []): Promise<void> {
     for (const event of events) {
       const hasTokens = event === events.at(-1) && tokens.length > 0;
       const stored: StoredEvent = hasTokens ? { ...event, token_ids: tokens } : event;
@@ -179,8 +169,7 @@ export class DurableEvents {
 
   async #write(): Promise<void> {
     try {
-      while (this.#collected.length > 0 && this.#failure === undefined)
-        await this.#append();
+      while (this.#collected.length > 0 && this.#failure === undefined) await this.#append();
     } catch (error) {
       this.#failure = error as Error;
     } finally {

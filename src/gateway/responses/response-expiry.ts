@@ -6,9 +6,9 @@ import {
 } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
-import { ResponseRuns } from './response-runs.js';
-import { counterMetric } from '../../platform/metrics/metric-provider.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
+import { counterMetric } from '../../platform/metrics/metric-provider.js';
+import { ResponseRuns } from './response-runs.js';
 
 const PORTION = 200;
 

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  type ResponseRecord,
-  type ResponseRun,
-} from '../../core/request/response-record.js';
-import { settingsFrom } from '../../platform/config/settings.js';
-import { ResponseRecordStore } from '../../platform/database/response-store.js';
-import { OpenDatabase } from '../../platform/database/open-database.js';
+import { type ResponseRecord, type ResponseRun } from '../../core/request/response-record.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { settingsFrom } from '../../platform/config/settings.js';
+import { OpenDatabase } from '../../platform/database/open-database.js';
+import { ResponseRecordStore } from '../../platform/database/response-store.js';
 import { StorageRetries } from '../requests/storage-retries.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { ResponseEventLog } from './response-event-log.js';
@@ -135,10 +132,7 @@ describe('the feed of a background response', () => {
     await store.remove(REF);
     for (const text of [one, other])
       await expect(text).rejects.toMatchObject({ code: 'response_not_found' });
-    await store.create(
-      record({ id: 'resp_2', status: 'completed', nextSequence: 9 }),
-      [],
-    );
+    await store.create(record({ id: 'resp_2', status: 'completed', nextSequence: 9 }), []);
     expect(await framesOf(feed.follow({ ...REF, id: 'resp_2' }, -1, LEFT))).toBe('');
   });
 });

@@ -1,14 +1,11 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { Readable } from 'node:stream';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxjs';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { FINAL_EVENTS, type ResponseEvent } from '../../contracts/openai/responses.js';
-import {
-  type ResponseProgress,
-  type ResponseRef,
-} from '../../core/request/response-record.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { type ResponseProgress, type ResponseRef } from '../../core/request/response-record.js';
 import { sendEvents } from '../inference/output-stream.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords } from './response-records.js';
@@ -61,11 +58,7 @@ export class ResponseFeed implements OnModuleDestroy {
    * portion of them.
    * @throws DomainError `response_not_found` when the response is deleted meanwhile
    */
-  async *follow(
-    ref: ResponseRef,
-    after: number,
-    left: AbortSignal,
-  ): AsyncGenerator<Buffer> {
+  async *follow(ref: ResponseRef, after: number, left: AbortSignal): AsyncGenerator<Buffer> {
     const signal = AbortSignal.any([left, this.#stop.signal]);
     const reader = this.#join(ref);
     try {
@@ -81,12 +74,7 @@ export class ResponseFeed implements OnModuleDestroy {
   }
 
   /** Sends what `follow` reads, until the caller leaves. */
-  send(
-    reply: FastifyReply,
-    headers: Record<string, string>,
-    ref: ResponseRef,
-    after = -1,
-  ): void {
+  send(reply: FastifyReply, headers: Record<string, string>, ref: ResponseRef, after = -1): void {
     const left = new AbortController();
     reply.raw.once('close', () => left.abort());
     sendEvents(reply, headers, Readable.from(this.follow(ref, after, left.signal)));
@@ -94,8 +82,7 @@ export class ResponseFeed implements OnModuleDestroy {
 
   #join(ref: ResponseRef): SharedReader {
     const name = JSON.stringify([ref.tenant, ref.id]);
-    const reader =
-      this.#readers.get(name) ?? new SharedReader(ref, this.log, this.records);
+    const reader = this.#readers.get(name) ?? new SharedReader(ref, this.log, this.records);
     this.#readers.set(name, reader);
     // One that failed or has no followers is replaced by the next.
     reader.join(() => this.#readers.get(name) === reader && this.#readers.delete(name));

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { aRequest } from '../../../test/support/response-schema.js';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseRequest } from '../../contracts/openai/responses.js';
-import { aRequest } from '../../../test/support/response-schema.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { renamed } from '../text/param-names.js';
-import { generationOf, PARAMS_OF_RESPONSE } from './response-generation.js';
 import { readInput } from './parse-response.js';
+import { generationOf, PARAMS_OF_RESPONSE } from './response-generation.js';
 
 const itemsOf = (input: unknown): readonly ResponseItem[] =>
   readInput(input, prefix => prefix) as ResponseItem[];
@@ -137,11 +137,7 @@ describe('a response as a chat', () => {
 
   it.each([
     ['required', 'required', ['a', 'b']],
-    [
-      { type: 'function', name: 'b' },
-      { type: 'function', function: { name: 'b' } },
-      ['a', 'b'],
-    ],
+    [{ type: 'function', name: 'b' }, { type: 'function', function: { name: 'b' } }, ['a', 'b']],
     [
       {
         type: 'allowed_tools',
@@ -151,26 +147,23 @@ describe('a response as a chat', () => {
       'required',
       ['b'],
     ],
-  ] as const)(
-    'has the tools that may be called by %j',
-    (tool_choice, chosen, usable) => {
-      const tools = ['a', 'b'].map(
-        name =>
-          ({
-            type: 'function',
-            name,
-            description: null,
-            parameters: {},
-            strict: null,
-          }) as const,
-      );
-      const chat = chatOfResponse(aRequest({ tools, tool_choice }), itemsOf('hi'));
-      expect(chat.tool_choice).toEqual(chosen);
-      expect(chat.tools).toEqual(
-        usable.map(name => ({ type: 'function', function: { name, parameters: {} } })),
-      );
-    },
-  );
+  ] as const)('has the tools that may be called by %j', (tool_choice, chosen, usable) => {
+    const tools = ['a', 'b'].map(
+      name =>
+        ({
+          type: 'function',
+          name,
+          description: null,
+          parameters: {},
+          strict: null,
+        }) as const,
+    );
+    const chat = chatOfResponse(aRequest({ tools, tool_choice }), itemsOf('hi'));
+    expect(chat.tool_choice).toEqual(chosen);
+    expect(chat.tools).toEqual(
+      usable.map(name => ({ type: 'function', function: { name, parameters: {} } })),
+    );
+  });
 
   it('has custom tools and those of namespaces as functions, in its history, too', () => {
     const fields = { description: null, parameters: null, strict: null };

@@ -1,19 +1,5 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import {
-  type ResponseItem,
-  type MessageItem,
-} from '../../contracts/openai/response-items.js';
-import {
-  type ResponseEventBody,
-  type ResponseRequest,
-} from '../../contracts/openai/responses.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
-import { type Generation, parseChat } from '../text/parse-generation.js';
-import { callOf, given, imagePart, streamed } from '../text/chat-body.js';
-import { inWordsOf, type ParamNames } from '../text/param-names.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import {
   callableTools,
@@ -22,15 +8,20 @@ import {
   nameInChat,
   usableTools,
 } from '../../contracts/openai/read-tools.js';
+import { type ResponseItem, type MessageItem } from '../../contracts/openai/response-items.js';
+import { type ResponseEventBody, type ResponseRequest } from '../../contracts/openai/responses.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { callOf, given, imagePart, streamed } from '../text/chat-body.js';
+import { inWordsOf, type ParamNames } from '../text/param-names.js';
+import { type Generation, parseChat } from '../text/parse-generation.js';
 
 /**
  * A response as a chat, which is the one form of a conversation that engines know (D-30).
  * @param conversation all of it, the input of the request at its end
  */
-function chatOfResponse(
-  request: ResponseRequest,
-  conversation: readonly ResponseItem[],
-): Fields {
+function chatOfResponse(request: ResponseRequest, conversation: readonly ResponseItem[]): Fields {
   return {
     model: request.model,
     messages: messagesOf(request.instructions, conversation),
@@ -62,19 +53,13 @@ export const PARAMS_OF_RESPONSE: ParamNames = [
 const wantsLogprobs = ({ include, top_logprobs }: ResponseRequest): boolean =>
   top_logprobs > 0 || include.includes('message.output_text.logprobs');
 
-function toolFields({
-  tools,
-  tool_choice,
-  parallel_tool_calls,
-}: ResponseRequest): Fields {
+function toolFields({ tools, tool_choice, parallel_tool_calls }: ResponseRequest): Fields {
   const { usable, choice } = usableTools(callableTools(tools), tool_choice);
   if (usable.length === 0) return {};
   return {
     tools: usable.map(functionInChat),
     tool_choice:
-      typeof choice === 'string'
-        ? choice
-        : { type: 'function', function: { name: choice.name } },
+      typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } },
     parallel_tool_calls,
   };
 }
@@ -136,10 +121,7 @@ function messageOf(
   return { ...answer(null), tool_calls: [callOf(item.call_id, nameInChat(item), json)] };
 }
 
-const reasoningIn = ({
-  content,
-  summary,
-}: Extract<ResponseItem, { type: 'reasoning' }>): string =>
+const reasoningIn = ({ content, summary }: Extract<ResponseItem, { type: 'reasoning' }>): string =>
   (content.length > 0 ? content : summary).map(({ text }) => text).join('\n');
 
 /** Text alone is a string: every template knows that. */

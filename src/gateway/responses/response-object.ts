@@ -4,14 +4,10 @@ import {
   type SamplingRequest,
   USUAL_SAMPLING,
 } from '../../contracts/openai/generation.dto.js';
-import {
-  type ResponseObject,
-  type ResponseRequest,
-} from '../../contracts/openai/responses.js';
+import { type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
 
 /** An id that no one can guess, which names a response of its tenant. */
-export const newId = (prefix: string): string =>
-  `${prefix}_${randomBytes(24).toString('hex')}`;
+export const newId = (prefix: string): string => `${prefix}_${randomBytes(24).toString('hex')}`;
 
 /**
  * The response to a request as it begins. What was not asked for has the default
@@ -23,13 +19,7 @@ export function newResponse(
   head: Pick<ResponseObject, 'id' | 'created_at' | 'model' | 'service_tier'>,
   sampling: SamplingRequest = {},
 ): ResponseObject {
-  const {
-    model: _,
-    input: _input,
-    include: _include,
-    stream: _stream,
-    ...repeated
-  } = request;
+  const { model: _, input: _input, include: _include, stream: _stream, ...repeated } = request;
   return {
     id: head.id,
     object: 'response',

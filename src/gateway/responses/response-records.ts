@@ -1,14 +1,14 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { Injectable } from '@nestjs/common';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
-import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { type InputItemsQueryDto } from '../../contracts/openai/response.dto.js';
+import { type ResponseObject } from '../../contracts/openai/responses.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import {
   type ResponseProgress,
   type ResponseRecord,
   type ResponseRef,
 } from '../../core/request/response-record.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
 
@@ -57,9 +57,7 @@ export class ResponseRecords {
     const { id, previous_response_id: previousId, status } = response;
     const nowMs = Date.now();
     const previous =
-      previousId === null
-        ? undefined
-        : await this.store.head({ tenant, id: previousId }, nowMs);
+      previousId === null ? undefined : await this.store.head({ tenant, id: previousId }, nowMs);
     const inputJson = JSON.stringify(input);
     const responseJson = JSON.stringify(response);
     const ownBytes = Buffer.byteLength(inputJson) + Buffer.byteLength(responseJson);
@@ -120,10 +118,7 @@ export class ResponseRecords {
    * @throws DomainError `invalid_value` for more responses, or bytes of them, than a
    *   conversation may have
    */
-  async items(
-    tenant: string,
-    ids: ReadonlySet<string>,
-  ): Promise<readonly ResponseItem[]> {
+  async items(tenant: string, ids: ReadonlySet<string>): Promise<readonly ResponseItem[]> {
     const { conversationLength, conversationBytes } = this.settings.responses;
     const responses = new Set(Array.from(ids, responseOf));
     if (responses.size > conversationLength)
@@ -144,11 +139,7 @@ export class ResponseRecords {
   /**
    * @throws DomainError `response_not_found`, or `invalid_value` for an unknown `after`
    */
-  async inputItems(
-    tenant: string,
-    id: string,
-    { limit, order, after }: InputItemsQueryDto,
-  ) {
+  async inputItems(tenant: string, id: string, { limit, order, after }: InputItemsQueryDto) {
     const items = JSON.parse((await this.#get(tenant, id)).input) as ResponseItem[];
     if (order === 'desc') items.reverse();
     const at = after === undefined ? 0 : items.findIndex(item => item.id === after) + 1;
@@ -157,13 +148,9 @@ export class ResponseRecords {
     return { data: items.slice(at, at + limit), hasMore: items.length > at + limit };
   }
 
-  #demandContinuable(
-    id: string,
-    { chainLength, chainBytes, ...head }: ResponseProgress,
-  ): void {
+  #demandContinuable(id: string, { chainLength, chainBytes, ...head }: ResponseProgress): void {
     const { conversationLength, conversationBytes } = this.settings.responses;
-    if (isOpen(head))
-      throw cannotContinue(id, `it is ${head.status}; wait until it has ended`);
+    if (isOpen(head)) throw cannotContinue(id, `it is ${head.status}; wait until it has ended`);
     if (chainLength >= conversationLength)
       throw cannotContinue(
         id,
@@ -189,8 +176,7 @@ const itemsOf = (record: ResponseRecord): readonly ResponseItem[] => [
 ];
 
 /** `msg_` + number of the response + place in it, 4 digits. */
-const responseOf = (item: string): string =>
-  `resp_${item.slice(item.indexOf('_') + 1, -4)}`;
+const responseOf = (item: string): string => `resp_${item.slice(item.indexOf('_') + 1, -4)}`;
 
 const SHOWN_CHARACTERS = 80;
 const shown = (id: string): string => id.slice(0, SHOWN_CHARACTERS);

@@ -1,9 +1,6 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { Injectable } from '@nestjs/common';
-import {
-  type ResponseEvent,
-  type ResponseObject,
-} from '../../contracts/openai/responses.js';
+import { type ResponseEvent, type ResponseObject } from '../../contracts/openai/responses.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import {
   type ResponseEnding,
   type ResponseRecord,
@@ -11,12 +8,12 @@ import {
   type StoredResponseStatus,
 } from '../../core/request/response-record.js';
 import { Settings } from '../../platform/config/settings.js';
+import { ResponseRecordStore } from '../../platform/database/response-store.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { DurableEvents, ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords } from './response-records.js';
 import { ResponseWriter } from './response-writer.js';
-import { ResponseRecordStore } from '../../platform/database/response-store.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 /** Groups of events that are read at a time. */
 const PORTION = 1000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ResponseEvent } from '../../contracts/openai/responses.js';
 import { aRequest } from '../../../test/support/response-schema.js';
+import { type ResponseEvent } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { newResponse } from './response-object.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
+import { newResponse } from './response-object.js';
 import { ResponseWriter } from './response-writer.js';
 
 const head = { id: 'resp_ab12', created_at: 100, model: 'm', service_tier: 'default' };
@@ -37,15 +37,8 @@ const PIECES: readonly GenerationPiece[] = [
   },
 ];
 
-function all(
-  writer: ResponseWriter,
-  pieces: readonly GenerationPiece[],
-): readonly ResponseEvent[] {
-  return [
-    ...writer.begin(),
-    ...pieces.flatMap(piece => writer.take(piece)),
-    ...writer.end(105),
-  ];
+function all(writer: ResponseWriter, pieces: readonly GenerationPiece[]): readonly ResponseEvent[] {
+  return [...writer.begin(), ...pieces.flatMap(piece => writer.take(piece)), ...writer.end(105)];
 }
 
 const custom = { type: 'custom', name: 'patch', description: null } as const;
@@ -84,9 +77,7 @@ describe('ResponseWriter', () => {
       ...['output_text.delta', 'output_text.delta', 'output_text.done'],
       ...['content_part.done', 'output_item.done', 'completed'],
     ]);
-    expect(events.map(event => event.sequence_number)).toEqual(
-      events.map((_, at) => at),
-    );
+    expect(events.map(event => event.sequence_number)).toEqual(events.map((_, at) => at));
     expect(events[2]).toMatchObject({ item: { status: 'in_progress', content: [] } });
     expect(events[6]).toMatchObject({
       text: 'I ask them.',
@@ -116,9 +107,7 @@ describe('ResponseWriter', () => {
       completed_at: 105,
       total: 7,
     });
-    const ids = new Set(
-      events.flatMap(event => ('item_id' in event ? [event.item_id] : [])),
-    );
+    const ids = new Set(events.flatMap(event => ('item_id' in event ? [event.item_id] : [])));
     expect([...ids]).toEqual(output.map(({ id }) => id));
     const added = events.filter(event => event.type === 'response.output_item.added');
     expect(added).toHaveLength(4);
@@ -150,11 +139,7 @@ describe('ResponseWriter', () => {
   it('keeps what a failed response had said, and says why it failed', () => {
     const writer = aWriter();
     const failure = new DomainError('worker_lost', 'gone');
-    const events = [
-      ...writer.begin(),
-      ...writer.take(PIECES[2]!),
-      ...writer.fail(failure),
-    ];
+    const events = [...writer.begin(), ...writer.take(PIECES[2]!), ...writer.fail(failure)];
     expect(typesOf(events).slice(-3)).toEqual(['output_item.done', 'error', 'failed']);
     expect(writer.response).toMatchObject({
       ...{
@@ -173,9 +158,7 @@ describe('ResponseWriter', () => {
       { type: 'text', text: 'a', logprobs: scored },
       { type: 'refusal', text: 'No.' },
     ]);
-    expect(typesOf(events)).toEqual(
-      expect.arrayContaining(['refusal.delta', 'refusal.done']),
-    );
+    expect(typesOf(events)).toEqual(expect.arrayContaining(['refusal.delta', 'refusal.done']));
     expect(writer.response.output).toMatchObject([
       { content: [{ type: 'output_text', logprobs: scored }] },
       { content: [{ type: 'refusal', refusal: 'No.' }] },
@@ -186,9 +169,9 @@ describe('ResponseWriter', () => {
     const writer = aWriter();
     const events = [...writer.queued(), ...writer.begin()];
     expect(typesOf(events)).toEqual(['created', 'queued', 'in_progress']);
-    expect(
-      events.map(event => ('response' in event ? event.response.status : '')),
-    ).toEqual([...['queued', 'queued', 'in_progress']]);
+    expect(events.map(event => ('response' in event ? event.response.status : ''))).toEqual([
+      ...['queued', 'queued', 'in_progress'],
+    ]);
   });
 
   it('goes on after each of its events as if it had never stopped', () => {
@@ -206,19 +189,14 @@ describe('ResponseWriter', () => {
       ];
       const second = ResponseWriter.resumed(before);
       expect(second.response.output).toEqual(first.response.output);
-      const rest = [...pieces.slice(stop), PIECES.at(-1)!].flatMap(piece =>
-        second.take(piece),
-      );
+      const rest = [...pieces.slice(stop), PIECES.at(-1)!].flatMap(piece => second.take(piece));
       expect([...before, ...rest, ...second.end(105)]).toEqual(whole);
     }
   });
 
   it('does not tell again of calls that were told, when a generation starts over', () => {
     const writer = aWriter();
-    const before = [
-      ...writer.begin(),
-      ...PIECES.slice(4, 8).flatMap(piece => writer.take(piece)),
-    ];
+    const before = [...writer.begin(), ...PIECES.slice(4, 8).flatMap(piece => writer.take(piece))];
     const again = ResponseWriter.resumed(before);
     expect(again.take(PIECES[4]!)).toEqual([]);
     expect(again.response.output).toEqual(writer.response.output);

@@ -1,3 +1,5 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { callableTools, inputOf } from '../../contracts/openai/read-tools.js';
 import {
   type ResponseItem,
   type OutputPart,
@@ -9,11 +11,9 @@ import {
   type ResponseObject,
   type ResponseStatusEvent,
 } from '../../contracts/openai/responses.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { failureOf } from './response-generation.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
-import { callableTools, inputOf } from '../../contracts/openai/read-tools.js';
+import { failureOf } from './response-generation.js';
 
 /**
  * What has a text that comes in pieces, a part of an item or a call: how its events are
@@ -47,8 +47,7 @@ const BEGINNINGS = {
   reasoning: { item: REASONING, part: { type: 'reasoning_text', text: '' } },
 } as const;
 
-const isCall = (item: ResponseItem | undefined): boolean =>
-  item !== undefined && 'call_id' in item;
+const isCall = (item: ResponseItem | undefined): boolean => item !== undefined && 'call_id' in item;
 
 /** What holds the text of an item: its one part, or itself. */
 const textIn = (item: ResponseItem): SpokenText =>
@@ -108,8 +107,7 @@ export class ResponseWriter {
    *   where they end
    */
   static resumed([created, ...rest]: readonly ResponseEvent[]): ResponseWriter {
-    if (created?.type !== 'response.created')
-      throw new Error('events begin with response.created');
+    if (created?.type !== 'response.created') throw new Error('events begin with response.created');
     const writer = new ResponseWriter(created.response);
     for (const event of [created, ...rest]) writer.#apply(event);
     return writer;
@@ -140,8 +138,7 @@ export class ResponseWriter {
   }
 
   take(piece: GenerationPiece): readonly ResponseEvent[] {
-    if (piece.type === 'usage')
-      this.#response = { ...this.#response, usage: piece.usage };
+    if (piece.type === 'usage') this.#response = { ...this.#response, usage: piece.usage };
     else if (piece.type === 'finish') this.#finish(piece.reason);
     else if (piece.type === 'tool_call') this.#call(piece);
     else this.#say(piece);

@@ -1,31 +1,6 @@
 import { Readable } from 'node:stream';
 import { Controller, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { missingField } from '../../contracts/schema/field-problems.js';
-import { demandModel } from '../../platform/auth/principal.js';
-import { answerHeaders } from '../http/answer-headers.js';
-import { type JsonRequest } from '../http/json-body.js';
-import { JsonBody } from '../http/params.js';
-import { piecesOf, usageAmong } from '../text/generation-pieces.js';
-import { sendEvents } from '../inference/output-stream.js';
-import { NamesFields } from '../text/param-names.js';
-import {
-  dialectAnswer,
-  type TextDialect,
-  TextGenerationService,
-} from '../text/text-generation.service.js';
-import { BackgroundResponses } from './background-responses.js';
-import { Conversations, type ResponseTurn } from './conversations.js';
-import { NativeResponses } from './native-responses.js';
-import {
-  parseCompaction,
-  parseInputCount,
-  parseResponse,
-  compactionOf,
-} from './parse-response.js';
-import { eventFrame, ResponseFeed } from './response-feed.js';
-import { PARAMS_OF_RESPONSE } from './response-generation.js';
-import { ResponseWriter } from './response-writer.js';
 import {
   CreateResponseRequest,
   ResponseInputRequest,
@@ -35,8 +10,28 @@ import {
   type ResponseObject,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
-import { newResponse } from './response-object.js';
+import { missingField } from '../../contracts/schema/field-problems.js';
+import { demandModel } from '../../platform/auth/principal.js';
+import { answerHeaders } from '../http/answer-headers.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { JsonBody } from '../http/params.js';
+import { sendEvents } from '../inference/output-stream.js';
 import { describesText, jsonExample } from '../text/completions.controller.js';
+import { piecesOf, usageAmong } from '../text/generation-pieces.js';
+import { NamesFields } from '../text/param-names.js';
+import {
+  dialectAnswer,
+  type TextDialect,
+  TextGenerationService,
+} from '../text/text-generation.service.js';
+import { BackgroundResponses } from './background-responses.js';
+import { Conversations, type ResponseTurn } from './conversations.js';
+import { NativeResponses } from './native-responses.js';
+import { parseCompaction, parseInputCount, parseResponse, compactionOf } from './parse-response.js';
+import { eventFrame, ResponseFeed } from './response-feed.js';
+import { PARAMS_OF_RESPONSE } from './response-generation.js';
+import { newResponse } from './response-object.js';
+import { ResponseWriter } from './response-writer.js';
 
 const EVENTS = {
   type: 'string',
@@ -155,9 +150,7 @@ const DescribesCompaction = (): MethodDecorator =>
     content: jsonExample({
       id: 'resp_1',
       object: 'response.compaction',
-      output: [
-        { id: 'cmp_1', type: 'compaction', encrypted_content: 'switchyard1.SXQ' },
-      ],
+      output: [{ id: 'cmp_1', type: 'compaction', encrypted_content: 'switchyard1.SXQ' }],
     }),
   });
 
@@ -178,10 +171,7 @@ export class ResponsesController {
 
   @Post()
   @DescribesResponses()
-  async create(
-    @JsonBody() body: JsonRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async create(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     if (await this.native.serve(body, reply)) return;
     const turn = await this.conversations.turn(parseResponse, body, reply);
     if (body.fields.generate === false) await this.#prepare(turn);
@@ -198,10 +188,7 @@ export class ResponsesController {
    */
   @Post('input_tokens')
   @DescribesInputTokens()
-  async countInput(
-    @JsonBody() body: JsonRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async countInput(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     const turn = await this.conversations.turn(parseInputCount, body, reply);
     await this.generations.answer(turn, answer => ({
       object: 'response.input_tokens',
@@ -212,10 +199,7 @@ export class ResponsesController {
   /** The model itself sums the conversation up. */
   @Post('compact')
   @DescribesCompaction()
-  async compact(
-    @JsonBody() body: JsonRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+  async compact(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     const turn = await this.conversations.turn(parseCompaction, body, reply);
     // Without the message that asks for the summary.
     const conversation = turn.conversation.all.slice(0, -1);
@@ -233,9 +217,7 @@ export class ResponsesController {
       const events = writer.end();
       const fields = await finish(writer.response);
       return events.map(event =>
-        'response' in event
-          ? { ...event, response: { ...event.response, ...fields } }
-          : event,
+        'response' in event ? { ...event, response: { ...event.response, ...fields } } : event,
       );
     };
     return {
@@ -254,8 +236,7 @@ export class ResponsesController {
     demandModel(caller.terms, generation.model.id);
     const dialect = this.#dialectOf(turn);
     const headers = answerHeaders(generation.model.id, { phases: {} }, ignored);
-    if (!request.stream)
-      return void caller.reply.headers(headers).send(await dialect.whole());
+    if (!request.stream) return void caller.reply.headers(headers).send(await dialect.whole());
     const events = [...dialect.begin(), ...(await dialect.end())];
     sendEvents(caller.reply, headers, Readable.from(events.map(eventFrame)));
   }

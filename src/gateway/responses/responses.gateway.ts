@@ -1,47 +1,31 @@
 import { type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { type OnModuleDestroy, Logger } from '@nestjs/common';
-import {
-  type OnGatewayConnection,
-  type OnGatewayInit,
-  WebSocketGateway,
-} from '@nestjs/websockets';
+import { type OnGatewayConnection, type OnGatewayInit, WebSocketGateway } from '@nestjs/websockets';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type WebSocket } from 'ws';
+import { z } from 'zod';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
 import { CLOSE, type CloseCode } from '../../contracts/realtime/realtime-event.js';
+import { readObject } from '../../contracts/schema/field-problems.js';
+import { defaulted, filled, oneOf, wholeNumberFrom } from '../../contracts/schema/rules.js';
 import { DomainError, shownError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
+import { linesOf } from '../../platform/storage/line-splitter.js';
 import { requestIdFor } from '../http/request-headers.js';
 import { RateLimiter } from '../limits/rate-limiter.js';
-import {
-  innerHeaders,
-  InnerRequests,
-  type InnerAnswer,
-} from '../requests/inner-requests.js';
+import { innerHeaders, InnerRequests, type InnerAnswer } from '../requests/inner-requests.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { ClientSocket } from '../websockets/client-socket.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
-import {
-  type AdmittedCaller,
-  type WebSocketEndpoint,
-} from '../websockets/websocket-endpoint.js';
+import { type AdmittedCaller, type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
 import { ResponseFeed } from './response-feed.js';
-import { json } from 'node:stream/consumers';
-import { z } from 'zod';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { objectIn } from '@switchyard/engine-api/json-in.js';
-import { errorDefinition } from '../../contracts/errors/error-registry.js';
-import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
-import { readObject } from '../../contracts/schema/field-problems.js';
-import {
-  defaulted,
-  filled,
-  oneOf,
-  wholeNumberFrom,
-} from '../../contracts/schema/rules.js';
-import { linesOf } from '../../platform/storage/line-splitter.js';
 
 /** Messages of one connection that wait for their turn, the one that runs included. */
 const MOST_WAITING = 16;
@@ -85,11 +69,7 @@ class ResponseConnection {
       /** Runs `POST /v1/responses`, until `left` is aborted. @throws DomainError */
       create(body: Buffer, left: AbortSignal): Promise<InnerAnswer>;
       /** Events of a background response. @throws DomainError when it has none */
-      resume(
-        id: string,
-        after: number,
-        left: AbortSignal,
-      ): Promise<AsyncIterable<Buffer>>;
+      resume(id: string, after: number, left: AbortSignal): Promise<AsyncIterable<Buffer>>;
     },
     private readonly idleMs: number,
   ) {
@@ -137,8 +117,7 @@ class ResponseConnection {
   async #answer(text: string): Promise<void> {
     if (this.left.aborted) return;
     const message = objectIn(text);
-    if (!message)
-      throw new DomainError('invalid_json', 'A message must be a JSON object.');
+    if (!message) throw new DomainError('invalid_json', 'A message must be a JSON object.');
     const { type } = readObject(MESSAGE, message);
     if (type === 'response.resume') {
       const { response_id: id, starting_after } = readObject(RESUMED, message);
@@ -155,16 +134,11 @@ class ResponseConnection {
     this.#last = undefined;
     const known = last?.id === previous ? last : undefined;
     const items = [...(known?.items ?? []), ...itemsOf(fields.input)];
-    const asked = known
-      ? { ...fields, input: items, previous_response_id: null }
-      : fields;
+    const asked = known ? { ...fields, input: items, previous_response_id: null } : fields;
     const body = Buffer.from(JSON.stringify({ ...asked, stream: true }));
     const { status, body: answer } = await this.host.create(body, this.left);
     if (status !== 200)
-      return this.#fail(
-        status,
-        (await json(answer)) as ReturnType<typeof errorEnvelope>,
-      );
+      return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);
     const said = await this.#relay(answer, known?.id);
     // The store knows what it stored, and alone what such a response continued.
     const isOurs = said?.store === false && asked.previous_response_id == null;
@@ -232,14 +206,10 @@ const tooMany = (): DomainError =>
   path: '/v1/responses',
   perMessageDeflate: false,
   // Browsers want one of those that they offer; the key among them is never echoed.
-  handleProtocols: offered =>
-    [...offered].find(name => !name.startsWith('openai-')) ?? false,
+  handleProtocols: offered => [...offered].find(name => !name.startsWith('openai-')) ?? false,
 })
 export class ResponsesGateway
-  implements
-    OnGatewayInit<WebSocketEndpoint>,
-    OnGatewayConnection<WebSocket>,
-    OnModuleDestroy
+  implements OnGatewayInit<WebSocketEndpoint>, OnGatewayConnection<WebSocket>, OnModuleDestroy
 {
   readonly #connections = new Set<ResponseConnection>();
   #closing = false;
@@ -273,9 +243,7 @@ export class ResponsesGateway
     const host = this.#hostOf(principal, request);
     const connection = new ResponseConnection(socket, host, idleTimeoutMs);
     this.#connections.add(connection);
-    connection.left.addEventListener('abort', () =>
-      this.#connections.delete(connection),
-    );
+    connection.left.addEventListener('abort', () => this.#connections.delete(connection));
   }
 
   /** The drain waits for what is being answered. */

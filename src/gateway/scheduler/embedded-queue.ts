@@ -1,20 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
-import {
-  type QueueDepth,
-  type SchedulerQueue,
-} from '../shared-queue/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { PriorityQueue, type QueuedView } from '../../core/queue/priority-queue.js';
 import { requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type QueueDepth, type SchedulerQueue } from '../shared-queue/request-queue.port.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
@@ -60,8 +57,7 @@ export class EmbeddedQueue implements SchedulerQueue {
   /** False: it does not wait here. */
   reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
-    if (tracked?.queue !== this || !this.queue.reprioritize(tracked.key, priority))
-      return false;
+    if (tracked?.queue !== this || !this.queue.reprioritize(tracked.key, priority)) return false;
     this.registry.reprioritized(tracked, priority);
     return true;
   }
@@ -74,9 +70,7 @@ export class EmbeddedQueue implements SchedulerQueue {
 
   /** In dispatch order. */
   list(): RequestView[] {
-    return this.queue
-      .snapshot(this.clock.nowMs())
-      .flatMap(place => this.#view(place) ?? []);
+    return this.queue.snapshot(this.clock.nowMs()).flatMap(place => this.#view(place) ?? []);
   }
 
   find(ref: RequestRef): RequestView | undefined {

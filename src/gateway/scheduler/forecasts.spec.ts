@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { aKey } from '../../../test/support/requests.js';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { type Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type Admission } from '../../core/queue/admission.js';
 import { Forecasts } from './forecasts.js';
 
 const WORKER = { id: 'w', slots: 1, overdraft: 0, maxBatch: 1, parallel: 1 };
@@ -30,9 +30,9 @@ beforeEach(() => {
   });
 });
 
-type Fields<T extends DispatchEvent['type']> = Partial<
-  Extract<DispatchEvent, { type: T }>
-> & { readonly type: T };
+type Fields<T extends DispatchEvent['type']> = Partial<Extract<DispatchEvent, { type: T }>> & {
+  readonly type: T;
+};
 
 function apply<T extends DispatchEvent['type']>(
   request: ScheduledRequest,
@@ -52,11 +52,7 @@ function apply<T extends DispatchEvent['type']>(
   forecaster.apply(event);
 }
 
-function came(
-  id: string,
-  atMs: number,
-  changes: Partial<ScheduledRequest> = {},
-): ScheduledRequest {
+function came(id: string, atMs: number, changes: Partial<ScheduledRequest> = {}): ScheduledRequest {
   const request = {
     ...{
       id,
@@ -141,10 +137,7 @@ describe('Forecaster', () => {
 
   it('sees a burst that takes every slot at once', () => {
     answered();
-    forecaster.ofNew(
-      { model: 'm', priority: RequestPriority.BATCH, costMs: 1 },
-      100_000,
-    );
+    forecaster.ofNew({ model: 'm', priority: RequestPriority.BATCH, costMs: 1 }, 100_000);
     leased(came('a', 100_001), 100_001);
     came('x', 100_002);
     expect(startOf('x', 100_002)).toBe(999);
@@ -219,9 +212,9 @@ describe('Forecaster', () => {
     queue.remove(x.key);
     apply(x, 100_200, { type: 'settled', status: 'cancelled', phases: {}, attempts: 0 });
     records.delete(x.key);
-    expect([
-      startOf('x', 100_300),
-      forecaster.explain({ id: 'x', model: 'm' }, 100_300),
-    ]).toEqual([undefined, undefined]);
+    expect([startOf('x', 100_300), forecaster.explain({ id: 'x', model: 'm' }, 100_300)]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

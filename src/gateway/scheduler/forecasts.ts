@@ -1,7 +1,10 @@
 import { type Provider } from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { slotsOf } from '../../core/dispatch/worker-slots.js';
+import { countAhead } from '../../core/forecast/decision-log.js';
+import { ModelForecast } from '../../core/forecast/model-forecast.js';
 import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
 import {
   type ProspectiveRequest,
@@ -11,16 +14,13 @@ import {
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
+import { type RequestRecord } from '../../core/request/request-record.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
 import { RequestRegistry } from './request-registry.js';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { type RequestRecord } from '../../core/request/request-record.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { countAhead } from '../../core/forecast/decision-log.js';
-import { ModelForecast } from '../../core/forecast/model-forecast.js';
 
 /** Of the time that a place in a shared queue takes at the recent rate. */
 const DRAIN_P90 = 2;
@@ -123,8 +123,7 @@ export class Forecasts {
 
   #model(id: string): ModelForecast {
     let model = this.#models.get(id);
-    if (model === undefined)
-      this.#models.set(id, (model = new ModelForecast(id, this.deps)));
+    if (model === undefined) this.#models.set(id, (model = new ModelForecast(id, this.deps)));
     return model;
   }
 
@@ -161,9 +160,7 @@ export const forecastsProvider: Provider = {
       admission,
       choose: leastLoaded,
       workers: model =>
-        (pool.of(model)?.view().workers ?? []).flatMap(
-          worker => capacityOf(worker) ?? [],
-        ),
+        (pool.of(model)?.view().workers ?? []).flatMap(worker => capacityOf(worker) ?? []),
       // Not of those that wait in the shared queue, or were taken from there.
       record: key => {
         const found = registry.record(key);
@@ -172,9 +169,7 @@ export const forecastsProvider: Provider = {
       running: model =>
         registry
           .live()
-          .filter(
-            one => one.model === model && one.state === 'leased' && one.queue.isEmbedded,
-          ),
+          .filter(one => one.model === model && one.state === 'leased' && one.queue.isEmbedded),
       nowMs: () => registry.nowMs(),
     });
     events.events$.subscribe(forecasts.apply);

@@ -22,10 +22,7 @@ function unloadedOf(model: Partial<ModelView>, waiting = 0): string[] {
     }),
   };
   const queue = { depthOf: () => ({ realtime: 0, batch: waiting, bytes: 0 }) };
-  new IdleUnload(
-    pool as unknown as WorkerPoolService,
-    queue as unknown as PriorityQueue,
-  ).check();
+  new IdleUnload(pool as unknown as WorkerPoolService, queue as unknown as PriorityQueue).check();
   return unloaded;
 }
 

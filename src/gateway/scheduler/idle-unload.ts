@@ -43,10 +43,7 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
       if (model.workers.some(({ health }) => (health?.inFlight ?? 0) > 0))
         this.pool.of(model.id)?.demand();
       if (!this.#isIdle(model)) continue;
-      this.#logger.log(
-        { model: model.id, idleS: Math.floor(model.idleMs / 1000) },
-        'idle',
-      );
+      this.#logger.log({ model: model.id, idleS: Math.floor(model.idleMs / 1000) }, 'idle');
       void this.pool.of(model.id)?.unload(false);
     }
   }
@@ -54,8 +51,7 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
   /** A request that waits for a starting worker counts as work. */
   #isIdle({ id, state, idleMs, running, idleUnloadS = Infinity }: ModelView): boolean {
     const { realtime, batch } = this.queue.depthOf(id);
-    if (state === 'unloaded' || state === 'unloading' || state === 'loading')
-      return false;
+    if (state === 'unloaded' || state === 'unloading' || state === 'loading') return false;
     return running === 0 && realtime + batch === 0 && idleMs >= idleUnloadS * 1000;
   }
 }

@@ -53,9 +53,7 @@ export class RequestCanceller implements OnApplicationBootstrap {
     matches: (record: TrackedRequest) => boolean,
     reason: CancelReason,
   ): Promise<RequestKey[]> {
-    const keys = this.registry
-      .live()
-      .flatMap(record => (matches(record) ? record.key : []));
+    const keys = this.registry.live().flatMap(record => (matches(record) ? record.key : []));
     const stopped = await Promise.all(keys.map(key => this.cancel(key, reason)));
     return keys.filter((_, index) => stopped[index]);
   }

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
+import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { Admission } from '../../core/queue/admission.js';
 import { missed } from '../../core/queue/latest-start.js';
-import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
-import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { isUpstreamAway } from '../../platform/grpc/report-check.js';
+import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TrackedRequest } from './tracked-request.js';
 
@@ -62,12 +62,7 @@ export class RequestFailures {
     const { request, queue, lossCode, attempts } = lost;
     if (lossCode === 'worker_crashed') {
       const alone = `The request ended its worker of ${request.model} twice while nothing else ran there`;
-      return failed(
-        lossCode,
-        `${alone}; it had ${attempts} attempts.`,
-        undefined,
-        cause,
-      );
+      return failed(lossCode, `${alone}; it had ${attempts} attempts.`, undefined, cause);
     }
     const message = `${lossOf(cause, request.model)}, and ${whyNotAgain(lost)}.`;
     return failed(

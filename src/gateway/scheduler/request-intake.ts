@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { requestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { requestKey } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -19,10 +19,7 @@ import { workSizeOf } from './work-usage.js';
  */
 export function inferenceTimeoutMs(
   audioDurationS: number,
-  {
-    timeoutMinMs,
-    timeoutFactor,
-  }: Pick<Settings['inference'], 'timeoutMinMs' | 'timeoutFactor'>,
+  { timeoutMinMs, timeoutFactor }: Pick<Settings['inference'], 'timeoutMinMs' | 'timeoutFactor'>,
 ): number {
   const scaledMs = audioDurationS * 1000 * timeoutFactor;
   return Number.isFinite(scaledMs) ? Math.max(timeoutMinMs, scaledMs) : timeoutMinMs;

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { ERROR_REGISTRY } from '../../contracts/errors/error-registry.js';
+import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { type DispatchEventBus } from '../../platform/events/events.module.js';
 
 /**
@@ -19,8 +19,7 @@ export function logRequestEvents(events: DispatchEventBus): void {
   events.on('requeued', ({ requestId, model, workerId, code }) => {
     const line = { requestId, model, workerId };
     const place = 'is queued again in its old place';
-    if (code === 'shutting_down')
-      logger.log(line, `the worker gave the request back; it ${place}`);
+    if (code === 'shutting_down') logger.log(line, `the worker gave the request back; it ${place}`);
     else logger.warn(line, `worker lost; the request ${place}`);
   });
 }

@@ -56,8 +56,7 @@ export class RequestQueues {
       ...this.#times.estimate(request, !isIdle, nowMs),
       // Whatever forecasts have learned from a rush: this one starts at once, and is what
       // they learn from next.
-      startMs: timed =>
-        isIdle ? 0 : queue.startMs(timed, this.#times.meanMs(model, nowMs)),
+      startMs: timed => (isIdle ? 0 : queue.startMs(timed, this.#times.meanMs(model, nowMs))),
     });
   }
 

@@ -24,11 +24,11 @@ describe('RequestRegistry', () => {
     const registry = aRegistry();
     const running = opened(registry, 'running');
     for (let n = 0; n <= 1000; n += 1) registry.settle(opened(registry, `r${n}`), GONE);
-    expect([
-      registry.allEnded().length,
-      registry.ended(aKey('r0')),
-      registry.live(),
-    ]).toEqual([1000, undefined, [running]]);
+    expect([registry.allEnded().length, registry.ended(aKey('r0')), registry.live()]).toEqual([
+      1000,
+      undefined,
+      [running],
+    ]);
   });
 
   it('remembers the later of two requests that used the same id', () => {
@@ -49,11 +49,11 @@ describe('RequestRegistry', () => {
     const record = opened(registry, 'a');
     record.calls = 2;
     registry.settle(record, GONE);
-    expect([
-      registry.record(record.key),
-      registry.get(record.key),
-      registry.size,
-    ]).toEqual([record, undefined, 0]);
+    expect([registry.record(record.key), registry.get(record.key), registry.size]).toEqual([
+      record,
+      undefined,
+      0,
+    ]);
     registry.callEnded(record);
     expect(registry.record(record.key)).toBe(record);
     registry.callEnded(record);

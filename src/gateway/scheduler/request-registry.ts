@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { isAged } from '../../core/request/aging-policy.js';
+import { RecentMap } from '../../core/request/recent-map.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type RequestDeadline } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
-import { RecentMap } from '../../core/request/recent-map.js';
 import { SlotMap } from '../../core/request/slot-map.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -161,8 +161,7 @@ export class RequestRegistry {
    */
   callEnded(record: TrackedRequest): void {
     record.calls -= 1;
-    if (record.calls === 0 && record.state === 'settled')
-      this.#records.delete(record.key);
+    if (record.calls === 0 && record.state === 'settled') this.#records.delete(record.key);
   }
 
   /**
@@ -192,8 +191,7 @@ export class RequestRegistry {
     if (record.state === 'queued' && this.isAged(record)) this.promoted(record);
     if (!record.settle(settlement, nowMs)) return false;
     record.stopDeadline();
-    if (settlement.status === 'completed')
-      record.readyMs = settlement.reply.execution.readyWaitMs;
+    if (settlement.status === 'completed') record.readyMs = settlement.reply.execution.readyWaitMs;
     this.#size -= 1;
     this.#ended.add(record.key, record.view(nowMs));
     const { attempts, phases } = record;
@@ -249,5 +247,4 @@ const metDeadline = (
   { until, atMs }: RequestDeadline,
   { firstOutputAtMs = Infinity }: TrackedRequest,
   nowMs: number,
-): boolean =>
-  (until === 'first_output' ? Math.min(firstOutputAtMs, nowMs) : nowMs) <= atMs;
+): boolean => (until === 'first_output' ? Math.min(firstOutputAtMs, nowMs) : nowMs) <= atMs;

@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
-import { type QueueEnd, type QueueReports } from '../shared-queue/request-queue.port.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { type QueueEnd, type QueueReports } from '../shared-queue/request-queue.port.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
@@ -31,8 +31,7 @@ export class RequestReports implements QueueReports {
 
   accepted(key: RequestKey): void {
     const entering = this.registry.entering(key);
-    if (!entering)
-      throw new Error(`request ${key} is accepted without having been submitted`);
+    if (!entering) throw new Error(`request ${key} is accepted without having been submitted`);
     this.registry.open(entering);
   }
 
@@ -77,8 +76,7 @@ export class RequestReports implements QueueReports {
     const tracked = this.registry.get(key);
     if (!tracked) return;
     // Its worker charged the tenant; estimates are learned here.
-    if (end.type === 'completed')
-      observeCost(this.dispatcher.costs, tracked.request, end.reply);
+    if (end.type === 'completed') observeCost(this.dispatcher.costs, tracked.request, end.reply);
     this.registry.settle(tracked, this.#settlement(tracked, end));
   }
 
@@ -86,10 +84,7 @@ export class RequestReports implements QueueReports {
    * Time in which no worker has the request does not count: its death may not have
    * been noticed yet.
    */
-  async #overdue(
-    tracked: TrackedRequest,
-    isHeld: () => Promise<boolean>,
-  ): Promise<void> {
+  async #overdue(tracked: TrackedRequest, isHeld: () => Promise<boolean>): Promise<void> {
     const { key, attempts } = tracked;
     const held = await isHeld();
     if (tracked.state !== 'leased' || tracked.attempts !== attempts) return;
@@ -109,10 +104,8 @@ export class RequestReports implements QueueReports {
         return this.failures.stopped(tracked.request, end.reason);
       case 'failed':
         // Taken too late: the worker knows no deadline but that of the queue.
-        if (tracked.request.deadline && isLate(end.error))
-          return this.failures.expired(tracked);
-        if (end.error instanceof DomainError)
-          return { status: 'failed', error: end.error };
+        if (tracked.request.deadline && isLate(end.error)) return this.failures.expired(tracked);
+        if (end.error instanceof DomainError) return { status: 'failed', error: end.error };
         this.#logger.error(
           { err: end.error, requestId: tracked.id },
           'a queued request failed without an error code',

@@ -14,10 +14,7 @@ describe('inferenceTimeoutMs', () => {
     expect(inferenceTimeoutMs(durationS, policy)).toBe(expectedMs);
   });
 
-  it.each([NaN, Infinity, -1])(
-    'gives an unknown duration (%d) the minimum',
-    durationS => {
-      expect(inferenceTimeoutMs(durationS, policy)).toBe(30_000);
-    },
-  );
+  it.each([NaN, Infinity, -1])('gives an unknown duration (%d) the minimum', durationS => {
+    expect(inferenceTimeoutMs(durationS, policy)).toBe(30_000);
+  });
 });

@@ -6,11 +6,7 @@ import { eventMetric, metricProvider } from '../../platform/metrics/metric-provi
 import { RequestRegistry } from './request-registry.js';
 import { SchedulerService } from './scheduler.service.js';
 
-function readRunning(
-  gauge: Gauge,
-  registry: RequestRegistry,
-  models: readonly ModelSpec[],
-): void {
+function readRunning(gauge: Gauge, registry: RequestRegistry, models: readonly ModelSpec[]): void {
   for (const { id: model } of models) {
     gauge.set({ priority: 'realtime', model }, 0);
     gauge.set({ priority: 'batch', model }, 0);

@@ -61,13 +61,7 @@ const timersProvider = {
  * drains before listeners close.
  */
 @Module({
-  imports: [
-    QueueModule,
-    CancellationModule,
-    LatencyModule,
-    SharedQueueModule,
-    WorkerPoolModule,
-  ],
+  imports: [QueueModule, CancellationModule, LatencyModule, SharedQueueModule, WorkerPoolModule],
   providers: [
     dispatcherProvider,
     timersProvider,
@@ -97,9 +91,7 @@ const timersProvider = {
     Forecasts,
   ],
 })
-export class SchedulerModule
-  implements OnApplicationBootstrap, BeforeApplicationShutdown
-{
+export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
     private readonly loop: DispatchLoop,
     private readonly scheduler: SchedulerService,

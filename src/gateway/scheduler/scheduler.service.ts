@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { type QueueDepth } from '../shared-queue/request-queue.port.js';
 import {
   isLive,
   keyOf,
@@ -14,6 +13,7 @@ import {
 } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { type QueueDepth } from '../shared-queue/request-queue.port.js';
 import { Forecasts } from './forecasts.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestIntake } from './request-intake.js';
@@ -139,9 +139,7 @@ export class SchedulerService {
       .allEnded()
       .filter(view => view.id === id && !this.registry.get(keyOf(view)));
     const known = new Set(ended.map(keyOf));
-    const live = (await this.list()).filter(
-      view => view.id === id && !known.has(keyOf(view)),
-    );
+    const live = (await this.list()).filter(view => view.id === id && !known.has(keyOf(view)));
     return [...live, ...ended];
   }
 
@@ -189,9 +187,7 @@ export class SchedulerService {
     return new Map(
       Array.from(byModel, ([model, requests]) => {
         const tenants = Map.groupBy(requests, ({ tenant = DEFAULT_TENANT }) => tenant);
-        const byTenant = new Map(
-          Array.from(tenants, ([name, own]) => [name, own.length]),
-        );
+        const byTenant = new Map(Array.from(tenants, ([name, own]) => [name, own.length]));
         const aged = requests.filter(request => this.registry.isAged(request)).length;
         return [model, { aged, byTenant }];
       }),

@@ -43,10 +43,7 @@ export class ShutdownGrace implements OnModuleDestroy {
    * @param spareMs how much earlier the time is up
    */
   async wait(requests: Promise<unknown>, spareMs = 0): Promise<void> {
-    const waitMs = Math.max(
-      0,
-      this.leftMs() - this.settings.cancellation.rpcTimeoutMs - spareMs,
-    );
+    const waitMs = Math.max(0, this.leftMs() - this.settings.cancellation.rpcTimeoutMs - spareMs);
     let timer: NodeJS.Timeout | undefined;
     const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, waitMs)));
     await Promise.race([Promise.all([requests, ...this.#work]), timeIsUp]);

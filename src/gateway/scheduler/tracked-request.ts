@@ -1,4 +1,3 @@
-import { type SchedulerQueue } from '../shared-queue/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import {
@@ -10,11 +9,8 @@ import { RequestRecord } from '../../core/request/request-record.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
 import { ActiveTimeout } from '../../platform/process/active-timeout.js';
-import {
-  type WorkerReply,
-  type WorkerTask,
-  type TaskRequest,
-} from '../worker-pool/worker-task.js';
+import { type SchedulerQueue } from '../shared-queue/request-queue.port.js';
+import { type WorkerReply, type WorkerTask, type TaskRequest } from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
 
 /**

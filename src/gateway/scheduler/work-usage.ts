@@ -1,11 +1,7 @@
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
-import {
-  type WorkerReply,
-  type WorkerTask,
-  type TaskRequest,
-} from '../worker-pool/worker-task.js';
 import { type CostModel } from '../../core/queue/cost-model.js';
+import { type WorkerReply, type WorkerTask, type TaskRequest } from '../worker-pool/worker-task.js';
 
 /** English text and JSON, about. */
 const BYTES_PER_TOKEN = 4;
@@ -15,9 +11,7 @@ export function workSizeOf(task: WorkerTask) {
   switch (task.kind) {
     case 'transcribe':
       // Of audio by URL only the largest possible duration is known.
-      return 'url' in task.audio || task.durationS === undefined
-        ? {}
-        : { input: task.durationS };
+      return 'url' in task.audio || task.durationS === undefined ? {} : { input: task.durationS };
     case 'synthesize':
       return { input: task.text.length };
     case 'generate':
@@ -59,8 +53,7 @@ export function observeCost(
 ): number | undefined {
   const deviceMs = deviceShareMs(reply.execution);
   if (deviceMs === undefined) return undefined;
-  const { characters, audioSeconds, inputTokens, outputTokens } =
-    usageOf(reply, payload) ?? {};
+  const { characters, audioSeconds, inputTokens, outputTokens } = usageOf(reply, payload) ?? {};
   const input = characters ?? audioSeconds ?? inputTokens;
   const output = reply.kind === 'generation' ? outputTokens : undefined;
   costs.observe(model, { input, output }, deviceMs);

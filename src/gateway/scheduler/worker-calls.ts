@@ -9,9 +9,9 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
-import { RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
+import { RequestRegistry } from './request-registry.js';
 import { type TrackedRequest } from './tracked-request.js';
 import { observeCost } from './work-usage.js';
 
@@ -104,11 +104,7 @@ export class WorkerCalls {
     // Only waiting counts against the queue deadline, not the time that the lost worker
     // had the request.
     const again = tracked.retry(error, this.clock.nowMs() - sentAtMs);
-    if (!again)
-      return void this.registry.settle(
-        tracked,
-        this.failures.workerLost(tracked, error),
-      );
+    if (!again) return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));
     const code = countsAsAttempt(error.kind) ? 'worker_lost' : 'shutting_down';
     this.registry.requeued(tracked, code, () => this.dispatcher.queue.restore(again));
   }

@@ -13,14 +13,10 @@ import {
   readAnnouncement,
   type WorkerAnnouncement,
 } from '../../contracts/queue-jobs/queue-messages.js';
-import { ModelList } from '../../platform/config/config.module.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { ModelList } from '../../platform/config/config.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import {
-  type ModelView,
-  type WorkerView,
-  type WorkerOrder,
-} from '../worker-pool/worker-view.js';
+import { type ModelView, type WorkerView, type WorkerOrder } from '../worker-pool/worker-view.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
 /**
@@ -74,8 +70,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     this.pool.activity$.subscribe(activity => {
       if (activity.type !== 'exited') return;
       const id = `${activity.worker}.${hostname()}.${activity.pid}`;
-      for (const worker of this.#announced)
-        if (worker.id === id) void this.#free(worker);
+      for (const worker of this.#announced) if (worker.id === id) void this.#free(worker);
     });
   }
 
@@ -90,9 +85,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
 
   /** Some worker of the model that pulls takes work now. */
   hasPulling(model: string): boolean {
-    return this.#pulling(model).some(
-      ({ health, drained }) => health.state === 'ready' && !drained,
-    );
+    return this.#pulling(model).some(({ health, drained }) => health.state === 'ready' && !drained);
   }
 
   models(): ModelView[] {
@@ -191,8 +184,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
       const before = this.#announced;
       this.#announced = await this.#read();
       const owners = new Set(this.#announced.map(({ lockOwner }) => lockOwner));
-      for (const worker of before)
-        if (!owners.has(worker.lockOwner)) void this.#missed(worker);
+      for (const worker of before) if (!owners.has(worker.lockOwner)) void this.#missed(worker);
     } catch (error) {
       this.#logger.debug({ err: error }, 'reading announcements failed');
     }
@@ -212,10 +204,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
    * @param silentMs locks that were renewed later than that ago are those of a
    *   worker that lives
    */
-  async #free(
-    { id, model, lockOwner }: WorkerAnnouncement,
-    silentMs = 0,
-  ): Promise<void> {
+  async #free({ id, model, lockOwner }: WorkerAnnouncement, silentMs = 0): Promise<void> {
     const { redis, keys, access } = this.link;
     if (lockOwner === undefined) return;
     const base = keys.base(model);
@@ -223,15 +212,9 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
       const rest = [base, `${lockOwner}:`, access.lockMs - silentMs];
       const jobs = await redis.eval(FREE, 2, `${base}active`, `${base}stalled`, ...rest);
       if (jobs !== 0)
-        this.#logger.log(
-          { worker: id, jobs },
-          'a worker that pulls is gone; its jobs are free',
-        );
+        this.#logger.log({ worker: id, jobs }, 'a worker that pulls is gone; its jobs are free');
     } catch (error) {
-      this.#logger.debug(
-        { worker: id, err: error },
-        'the jobs of a dead worker were not freed',
-      );
+      this.#logger.debug({ worker: id, err: error }, 'the jobs of a dead worker were not freed');
     }
   }
 
@@ -240,12 +223,8 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     await redis.zremrangebyscore(keys.workers, '-inf', Date.now() - FORGOTTEN_MS);
     const ids = await redis.zrange(keys.workers, 0, '-1');
     if (ids.length === 0) return [];
-    const found = (await redis.mget(ids.map(id => keys.worker(id)))).map(
-      readAnnouncement,
-    );
-    return found
-      .filter(worker => worker !== undefined)
-      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    const found = (await redis.mget(ids.map(id => keys.worker(id)))).map(readAnnouncement);
+    return found.filter(worker => worker !== undefined).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 }
 

@@ -72,9 +72,7 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     for (const { id } of this.models.current) this.#listen(id, undefined);
     // From the first entry on: none of a job may be missed, and those of earlier
     // jobs change nothing.
-    this.models.changes$.subscribe(({ added }) =>
-      added.forEach(id => this.#listen(id, '0-0')),
-    );
+    this.models.changes$.subscribe(({ added }) => added.forEach(id => this.#listen(id, '0-0')));
     // What is taken leaves the queue for all gateways: its bounds and the places in it
     // are those of all.
     this.events$.subscribe(({ event, model }) => {

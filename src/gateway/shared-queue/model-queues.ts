@@ -6,7 +6,10 @@ import {
   type OnModuleInit,
   Optional,
 } from '@nestjs/common';
+import { isObject } from '@switchyard/engine-api/is-object.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type Queue } from 'bullmq';
+import { type ChainableCommander } from 'ioredis';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { MAX_EVENTS, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { DEFAULT_TENANT, type RequestRef } from '../../core/request/request-key.js';
@@ -19,9 +22,6 @@ import { RedisOrder, type QueueAccounts } from '../../platform/redis/redis-order
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { type ChainableCommander } from 'ioredis';
-import { isObject } from '@switchyard/engine-api/is-object.js';
-import { jsonIn } from '@switchyard/engine-api/json-in.js';
 
 /**
  * One script, so that no worker takes the job meanwhile. Data and options are compared
@@ -213,8 +213,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   /** Removes finished jobs and events that have outlived their time, for all gateways. */
   async sweep(): Promise<void> {
     if (!this.link.usable) return;
-    for (const { id } of this.models)
-      await this.#expiry().sweep(this.link.keys.base(id));
+    for (const { id } of this.models) await this.#expiry().sweep(this.link.keys.base(id));
   }
 
   /** In order of `refs`; undefined: there is no such job. */
@@ -251,10 +250,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     }
     const counts = (await repliesOf(pipeline)) as number[];
     return new Map(
-      this.models.map(({ id }, at) => [
-        id,
-        (counts[2 * at] ?? 0) + (counts[2 * at + 1] ?? 0),
-      ]),
+      this.models.map(({ id }, at) => [id, (counts[2 * at] ?? 0) + (counts[2 * at + 1] ?? 0)]),
     );
   }
 
@@ -306,10 +302,7 @@ async function repliesOf(pipeline: ChainableCommander): Promise<unknown[]> {
   });
 }
 
-function factsOf(
-  values: readonly (string | null)[],
-  lockLeftMs: number,
-): JobFacts | undefined {
+function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFacts | undefined {
   const [
     priority,
     timestamp,

@@ -1,17 +1,14 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
-import {
-  type JobCompleted,
-  type JobValue,
-} from '../../contracts/queue-jobs/job-result.js';
+import { type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
+import { priorityLabel } from '../../core/request/request-priority.js';
 import { Settings } from '../../platform/config/settings.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
-import { priorityLabel } from '../../core/request/request-priority.js';
 import { type TaskRequest, type TranscribeTask } from '../worker-pool/worker-task.js';
 
 /** A job that may be queued, and the blobs that were written for it. */
@@ -52,11 +49,7 @@ export class PayloadBlobs {
    * @throws DomainError `storage_full`, or what the signal was aborted with;
    *   nothing stays behind.
    */
-  async place(
-    request: TaskRequest,
-    nowMs: number,
-    signal: AbortSignal,
-  ): Promise<PlacedJob> {
+  async place(request: TaskRequest, nowMs: number, signal: AbortSignal): Promise<PlacedJob> {
     const { id, model, tenant, priority, inferenceTimeoutMs, payload } = request;
     // Text generation needs a connection to its worker (D-21).
     if (payload.kind === 'generate')
@@ -65,10 +58,7 @@ export class PayloadBlobs {
     const { blobs, digest } = placing;
     const epochMs = Date.now() - nowMs;
     try {
-      const asked = await orStorageFull(
-        this.#asked(payload, placing),
-        'No room for the upload.',
-      );
+      const asked = await orStorageFull(this.#asked(payload, placing), 'No room for the upload.');
       const job: QueueJob = {
         v: 1,
         id,
@@ -108,9 +98,7 @@ export class PayloadBlobs {
     for (const key of keys) {
       await this.store
         .remove(key)
-        .catch((error: unknown) =>
-          this.#logger.warn({ key, err: error }, 'blob not removed'),
-        );
+        .catch((error: unknown) => this.#logger.warn({ key, err: error }, 'blob not removed'));
     }
   }
 
@@ -175,9 +163,7 @@ export class PayloadBlobs {
     placing: Placing,
   ) {
     const written =
-      'url' in audio
-        ? named(audio, placing)
-        : await this.#write('audio', audio.chunks(), placing);
+      'url' in audio ? named(audio, placing) : await this.#write('audio', audio.chunks(), placing);
     const knownSpeakers = [];
     for (const { name, reference } of speakers) {
       placing.digest.update(name);

@@ -2,26 +2,22 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { isPromoted, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
-import { type QueueDepth } from './request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
-import { type LatencyPhases } from '../../core/request/latency-phases.js';
-import {
-  DEFAULT_TENANT,
-  requestKey,
-  type RequestRef,
-} from '../../core/request/request-key.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { MODELS } from '../../platform/config/config.module.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
-import { jobResultOf } from './request-jobs.js';
-import { SharedQueueLink } from './shared-queue-link.js';
-import { AllWorkers } from './all-workers.js';
 import { Entry } from '../../core/order/account.js';
 import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
 import { type PriorityQueue } from '../../core/queue/priority-queue.js';
+import { type LatencyPhases } from '../../core/request/latency-phases.js';
+import { DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/request-key.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type QueueAccounts } from '../../platform/redis/redis-order.js';
+import { AllWorkers } from './all-workers.js';
+import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
+import { jobResultOf } from './request-jobs.js';
+import { type QueueDepth } from './request-queue.port.js';
+import { SharedQueueLink } from './shared-queue-link.js';
 
 /**
  * Ids of waiting jobs in the order in which workers take them if none comes, ages
@@ -125,8 +121,7 @@ export class QueueListing {
     const at = facts.findIndex(found => found !== undefined);
     const ref = refs[at];
     const isWaiting = facts[at]?.taken === false && !facts[at].finished;
-    const position =
-      isWaiting && ref ? (await this.#waiting(ref.model)).indexOf(ref.jobId) + 1 : 0;
+    const position = isWaiting && ref ? (await this.#waiting(ref.model)).indexOf(ref.jobId) + 1 : 0;
     return ref && (await this.#job(ref, facts[at], position || undefined));
   }
 
@@ -173,19 +168,13 @@ export class QueueListing {
     const refs = [...waiting, ...active.reverse()].map(jobId => ({ model, jobId }));
     const facts = await this.queues.facts(refs);
     const jobs = await Promise.all(
-      refs.map((ref, at) =>
-        this.#job(ref, facts[at], at < waiting.length ? at + 1 : undefined),
-      ),
+      refs.map((ref, at) => this.#job(ref, facts[at], at < waiting.length ? at + 1 : undefined)),
     );
     return jobs.filter(job => job !== undefined);
   }
 
   /** Undefined: the job was removed meanwhile. */
-  async #job(
-    ref: JobRef,
-    facts?: JobFacts,
-    position?: number,
-  ): Promise<ListedJob | undefined> {
+  async #job(ref: JobRef, facts?: JobFacts, position?: number): Promise<ListedJob | undefined> {
     const data = facts && (await this.queues.data(ref));
     if (!facts || data === undefined) return undefined;
     return { ref, view: this.#view(ref, facts, data, position) };
@@ -232,8 +221,7 @@ const priorityOf = ({ priority }: Partial<QueueJob>, facts: JobFacts): PriorityL
   priority ?? (facts.priority === QueueJobClass.REALTIME ? 'realtime' : 'batch');
 
 function phasesOf(result: QueueJobResult, queueWaitMs: number): LatencyPhases {
-  const readyMs =
-    result.outcome === 'completed' ? result.execution.readyWaitMs : undefined;
+  const readyMs = result.outcome === 'completed' ? result.execution.readyWaitMs : undefined;
   return { queueWaitMs, grpcMs: result.phases.totalMs, readyMs };
 }
 

@@ -4,19 +4,16 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type Observable, Subject } from 'rxjs';
-import {
-  type QueueJobResult,
-  readJobResult,
-} from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import {
   readStopNote,
   type StopNote,
   type StopReason,
 } from '../../contracts/queue-jobs/queue-messages.js';
-import { type RequestRef } from '../../core/request/request-key.js';
-import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type RequestRef } from '../../core/request/request-key.js';
 import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
@@ -127,11 +124,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
     try {
       const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access.resultTtlMs);
-      await Promise.all([
-        this.queues.remove(ref),
-        kept,
-        redis.publish(keys.stops, note),
-      ]);
+      await Promise.all([this.queues.remove(ref), kept, redis.publish(keys.stops, note)]);
     } catch (error) {
       this.#logger.warn(
         { jobId, reason, err: error },

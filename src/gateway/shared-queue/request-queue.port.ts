@@ -1,10 +1,10 @@
+import { type RequestView } from '../../core/dispatch/request-view.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
 import { type TaskRequest, type WorkerReply } from '../worker-pool/worker-task.js';
-import { type RequestView } from '../../core/dispatch/request-view.js';
 
 /**
  * Where requests wait until a worker has them: in this process, or in a store that
@@ -28,10 +28,7 @@ export interface SchedulerQueue {
    * @returns why the request is rejected, or that it waits. Undefined: a later report
    *   says whether it is accepted.
    */
-  enqueue(
-    request: TaskRequest,
-    reports: QueueReports,
-  ): DomainError | 'accepted' | undefined;
+  enqueue(request: TaskRequest, reports: QueueReports): DomainError | 'accepted' | undefined;
 
   /**
    * Removes the request, or tells the worker that has it to stop. Its caller is settled

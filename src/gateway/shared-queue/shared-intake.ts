@@ -1,17 +1,17 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { type QueueReports } from './request-queue.port.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { Admission, type QueueLoad } from '../../core/queue/admission.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WaitBudget } from '../../platform/process/active-timeout.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
-import { PayloadBlobs } from './payload-blobs.js';
 import { type ModelQueues } from './model-queues.js';
+import { PayloadBlobs } from './payload-blobs.js';
 import { RequestJobs } from './request-jobs.js';
+import { type QueueReports } from './request-queue.port.js';
 import { SharedRequest } from './shared-request.js';
 import { SharedRequests } from './shared-requests.js';
 
@@ -74,9 +74,7 @@ export class SharedIntake implements OnModuleDestroy {
     link.demand();
     const waitMs = Math.min(MAX_WAIT_MS, request.queueDeadlineMs - this.clock.nowMs());
     // Redis counts as hung from then on.
-    const redis = new WaitBudget(waitMs, () =>
-      link.failure(new Error('Command timed out')),
-    );
+    const redis = new WaitBudget(waitMs, () => link.failure(new Error('Command timed out')));
     const [known] = await redis.spend(link.answered(queues.facts([ref])));
     // The bounds are for jobs that are not there yet.
     if (!known) await redis.spend(link.answered(this.#demandRoom(shared)));
@@ -114,8 +112,7 @@ export class SharedIntake implements OnModuleDestroy {
       entering.filter(isIts),
     );
     const refusal = this.admission.check({ ...load, loadOf: tenantLoad }, request);
-    if (refusal)
-      throw this.admission.queueFull(refusal, request.model, this.clock.nowMs());
+    if (refusal) throw this.admission.queueFull(refusal, request.model, this.clock.nowMs());
   }
 }
 
@@ -159,10 +156,7 @@ function tenantLoadOf(
       model === undefined || one.model === model;
     const inRedis = waiting.filter(isOf);
     return {
-      requests: inRedis.reduce(
-        (sum, { requests }) => sum + requests,
-        entering.filter(isOf).length,
-      ),
+      requests: inRedis.reduce((sum, { requests }) => sum + requests, entering.filter(isOf).length),
       bytes: bytesOf(own.filter(isOf)),
       tenants: Math.max(0, ...inRedis.map(({ tenants }) => tenants)),
     };

@@ -5,12 +5,9 @@ import { type Observable, Subject } from 'rxjs';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
+import { sharedQueueAccess, type SharedQueueAccess } from '../../platform/config/worker-spec.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { queueUnavailable } from '../../platform/http/passing-errors.js';
-import {
-  sharedQueueAccess,
-  type SharedQueueAccess,
-} from '../../platform/config/worker-spec.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 
 /**
@@ -107,10 +104,7 @@ export class SharedQueueLink implements OnApplicationShutdown {
    */
   async look<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
     if (!this.usable) return otherwise;
-    return Promise.race([
-      read().catch(() => otherwise),
-      sleep(LOOK_MS, otherwise, { ref: false }),
-    ]);
+    return Promise.race([read().catch(() => otherwise), sleep(LOOK_MS, otherwise, { ref: false })]);
   }
 }
 

@@ -1,9 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type QueueDepth,
-  type QueueReports,
-  type SchedulerQueue,
-} from './request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
@@ -14,6 +9,7 @@ import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { AllWorkers } from './all-workers.js';
 import { QueueListing } from './queue-listing.js';
 import { RequestJobs } from './request-jobs.js';
+import { type QueueDepth, type QueueReports, type SchedulerQueue } from './request-queue.port.js';
 import { SharedIntake } from './shared-intake.js';
 import { SharedRequests } from './shared-requests.js';
 
@@ -57,8 +53,7 @@ export class SharedRequestQueue implements SchedulerQueue {
   startMs({ model, priority }: ScheduledRequest, meanMs: number): number {
     const depth = this.#ownDepth(model);
     if (depth === undefined || depth.running === 0) return 0;
-    const waiting =
-      depth.realtime + (priority === RequestPriority.BATCH ? depth.batch : 0);
+    const waiting = depth.realtime + (priority === RequestPriority.BATCH ? depth.batch : 0);
     return (waiting / depth.running) * meanMs;
   }
 
@@ -95,9 +90,7 @@ export class SharedRequestQueue implements SchedulerQueue {
 
   /** Waiting requests in dispatch order, then running ones. */
   async list(): Promise<readonly RequestView[]> {
-    return (await this.jobs.link.look(() => this.listing.live(), [])).map(
-      ({ view }) => view,
-    );
+    return (await this.jobs.link.look(() => this.listing.live(), [])).map(({ view }) => view);
   }
 
   async find(ref: RequestRef): Promise<RequestView | undefined> {
@@ -113,10 +106,7 @@ export class SharedRequestQueue implements SchedulerQueue {
   async cancelElsewhere(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (!this.jobs.link.usable) return false;
     if (await this.jobs.stopKnown(ref, reason)) return true;
-    const written = await this.jobs.link.look(
-      () => this.listing.writtenByOthers(ref),
-      [],
-    );
+    const written = await this.jobs.link.look(() => this.listing.writtenByOthers(ref), []);
     await Promise.all(written.map(job => this.jobs.stop(job.ref, reason)));
     return written.length > 0;
   }
@@ -126,8 +116,8 @@ export class SharedRequestQueue implements SchedulerQueue {
     matches: (view: RequestView) => boolean,
     reason: CancelReason,
   ): Promise<RequestKey[]> {
-    const found = (await this.jobs.link.look(() => this.listing.live(), [])).filter(
-      ({ view }) => matches(view),
+    const found = (await this.jobs.link.look(() => this.listing.live(), [])).filter(({ view }) =>
+      matches(view),
     );
     await Promise.all(found.map(({ ref }) => this.jobs.stop(ref, reason)));
     return found.map(({ view }) => keyOf(view));

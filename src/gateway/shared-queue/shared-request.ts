@@ -1,12 +1,9 @@
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { type QueueReports } from './request-queue.port.js';
-import {
-  type PriorityLabel,
-  priorityLevel,
-} from '../../core/request/request-priority.js';
+import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { type JobRef } from './model-queues.js';
 import { type PlacedJob } from './payload-blobs.js';
+import { type QueueReports } from './request-queue.port.js';
 import { SpeechRelay } from './speech-relay.js';
 
 /** Node fires a longer timer at once. */
@@ -44,8 +41,7 @@ export class SharedRequest {
     readonly ref: JobRef,
   ) {
     const { payload } = request;
-    this.relay =
-      payload.kind === 'synthesize' ? new SpeechRelay(payload.sink) : undefined;
+    this.relay = payload.kind === 'synthesize' ? new SpeechRelay(payload.sink) : undefined;
     this.#queueDeadlineMs = request.queueDeadlineMs;
   }
 

@@ -1,9 +1,4 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   decodeJobError,
   decodeJobTranscript,
@@ -11,13 +6,9 @@ import {
   type JobValue,
 } from '../../contracts/queue-jobs/job-result.js';
 import { isPromoted } from '../../contracts/queue-jobs/queue-keys.js';
-import {
-  type StopNote,
-  type StopReason,
-} from '../../contracts/queue-jobs/queue-messages.js';
-import { type QueueEnd } from './request-queue.port.js';
-import { type CancelReason } from '../../core/request/settlement.js';
+import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
@@ -27,8 +18,9 @@ import { JobEvents, type QueueEvent } from './job-events.js';
 import { type JobFacts, type JobRef } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { RequestJobs, jobResultOf } from './request-jobs.js';
-import { type SharedRequest } from './shared-request.js';
+import { type QueueEnd } from './request-queue.port.js';
 import { isFull } from './shared-queue-link.js';
+import { type SharedRequest } from './shared-request.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 
 /** Missed events are found within this time. */
@@ -181,8 +173,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #received(received: QueueEvent): void {
     const shared = this.#requests.get(received.jobId);
-    if (shared?.watched && shared.ref.model === received.model)
-      this.#happened(shared, received);
+    if (shared?.watched && shared.ref.model === received.model) this.#happened(shared, received);
   }
 
   #happened(
@@ -209,8 +200,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   async #compare(shared: SharedRequest, facts: JobFacts | undefined): Promise<void> {
     if (!shared.watched) return;
     if (!facts) return this.#gone(shared);
-    if (facts.failedReason !== undefined)
-      return this.#failed(shared, facts.failedReason);
+    if (facts.failedReason !== undefined) return this.#failed(shared, facts.failedReason);
     if (facts.finished) return this.#finished(shared, facts.returnValue);
     if (!facts.taken) return this.#requeued(shared, true);
     const { workerId = '', priority } = facts;
@@ -258,8 +248,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #finished(shared: SharedRequest, json: string | undefined): void {
     const result = jobResultOf(json);
-    if (result?.outcome === 'cancelled')
-      return void this.#gone(shared).catch(() => undefined);
+    if (result?.outcome === 'cancelled') return void this.#gone(shared).catch(() => undefined);
     if (result?.outcome === 'completed') return void this.#load(shared, result);
     shared.watched = false;
     if (!result) {

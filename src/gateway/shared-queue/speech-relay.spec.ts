@@ -22,10 +22,7 @@ function relayed(highWaterMark = 1000) {
   const reads: number[] = [];
   const relay = new SpeechRelay({ audio, header: header => void headers.push(header) });
   // eslint-disable-next-line @typescript-eslint/require-await -- blobs are read as streams
-  const read = async function* (
-    _blob: string,
-    from: number,
-  ): AsyncGenerator<Uint8Array> {
+  const read = async function* (_blob: string, from: number): AsyncGenerator<Uint8Array> {
     reads.push(from);
     yield whole.subarray(from);
   };

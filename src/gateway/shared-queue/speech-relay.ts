@@ -1,10 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
-import {
-  decodeSpeechPiece,
-  type SpeechPiece,
-} from '../../contracts/queue-jobs/queue-messages.js';
+import { decodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SinkWriter } from '../worker-pool/sink-writer.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
@@ -106,11 +103,8 @@ export class SpeechRelay {
     try {
       if (!this.begun) this.sink.header({ contentType, sampleRate });
       for await (const chunk of read(blob, this.#sent)) {
-        await writer.write(
-          Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength),
-        );
-        if (writer.gone)
-          throw new DomainError('request_cancelled', 'The caller disconnected.');
+        await writer.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        if (writer.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
       }
       succeeded = true;
     } finally {

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { completionEvents } from './completions.controller.js';
 import { OutputStream } from '../inference/output-stream.js';
+import { completionEvents } from './completions.controller.js';
 
 function aStream(maxBufferedBytes = 1024) {
   let outputs = 0;

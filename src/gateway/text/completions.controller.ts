@@ -1,6 +1,7 @@
-import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { Readable } from 'node:stream';
 import { Controller, Post, Res, applyDecorators, type Type } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import {
   embeddingBody,
@@ -8,32 +9,24 @@ import {
   generationChunk,
 } from '../../contracts/formats/generation-body.js';
 import { jsonWithFields, withJsonFields } from '../../contracts/formats/json-fields.js';
+import { onOneLine, SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { ChatCompletionDto, CompletionDto } from '../../contracts/openai/generation.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
+import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
+import { requestParser } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { parseChat, parseCompletion } from './parse-generation.js';
 import { type AnswerForm, TextGenerationService } from './text-generation.service.js';
-import {
-  onOneLine,
-  SSE_DONE,
-  sseData,
-} from '../../contracts/formats/server-sent-event.js';
-import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { requestParser } from '../models/model-abilities.js';
-import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import {
-  ChatCompletionDto,
-  CompletionDto,
-} from '../../contracts/openai/generation.dto.js';
-import { type ErrorCode } from '../../core/errors/domain-error.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 
 const EVENTS = {
   type: 'string',
@@ -55,8 +48,7 @@ interface TextDescription {
   >;
 }
 
-const PASSED_ON =
-  'Fields that the gateway does not know are forwarded to the engine unchanged.';
+const PASSED_ON = 'Fields that the gateway does not know are forwarded to the engine unchanged.';
 const question = [{ role: 'user', content: 'What does a switchyard do?' }];
 const ask = { model: 'gpt-4o-mini', messages: question, max_completion_tokens: 64 };
 const complete = { model: 'gpt-4o-mini', prompt: 'A switchyard is', max_tokens: 16 };
@@ -118,11 +110,7 @@ function answersOf(form: 'chat' | 'completion'): TextDescription['content'] {
     first: true,
     finishReason: null,
   });
-  const whole = generationBody(
-    head,
-    [{ text: 'It sorts.', finishReason: 'stop' }],
-    usage,
-  );
+  const whole = generationBody(head, [{ text: 'It sorts.', finishReason: 'stop' }], usage);
   return {
     ...jsonExample({ ...whole, service_tier: 'default' }),
     'text/event-stream': { schema: EVENTS, example: sseData(chunk) + SSE_DONE },

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { piecesOf } from './generation-pieces.js';
 
-const piecesIn = (answer: unknown): unknown =>
-  piecesOf(Buffer.from(JSON.stringify(answer)));
+const piecesIn = (answer: unknown): unknown => piecesOf(Buffer.from(JSON.stringify(answer)));
 
 describe('what a chat says', () => {
   it('is text, reasoning by either name, calls and the end of a chunk', () => {
@@ -42,9 +41,7 @@ describe('what a chat says', () => {
       refusal: 'no',
       tool_calls: [call, call],
     };
-    expect(
-      piecesIn({ choices: [{ message, finish_reason: 'tool_calls' }], usage }),
-    ).toEqual([
+    expect(piecesIn({ choices: [{ message, finish_reason: 'tool_calls' }], usage })).toEqual([
       { type: 'refusal', text: 'no' },
       {
         type: 'tool_call',

@@ -37,14 +37,12 @@ const listIn = (value: unknown): readonly Fields[] =>
  * What an answer of a chat says, whole or a chunk of it. Upstreams send what they like:
  * what has another form than OpenAI's says nothing.
  */
-export const piecesOf = (answer: Buffer): readonly GenerationPiece[] =>
-  readAnswer(answer).pieces;
+export const piecesOf = (answer: Buffer): readonly GenerationPiece[] => readAnswer(answer).pieces;
 
 /** Undefined: the engine did not count. */
 export const usageAmong = (
   pieces: readonly GenerationPiece[],
-): ResponseObject['usage'] | undefined =>
-  pieces.find(piece => piece.type === 'usage')?.usage;
+): ResponseObject['usage'] | undefined => pieces.find(piece => piece.type === 'usage')?.usage;
 
 /**
  * @returns what is said, and the tokens of the answer that a chunk brings with
@@ -87,10 +85,7 @@ const finishPiece = (reason: string, stop: unknown): GenerationPiece => ({
 });
 
 /** Calls of a whole answer have no numbers. */
-function callPiece(
-  { index, id, function: called }: Fields,
-  at: number,
-): GenerationPiece {
+function callPiece({ index, id, function: called }: Fields, at: number): GenerationPiece {
   const { name, arguments: given } = fieldsIn(called);
   return {
     type: 'tool_call',
@@ -114,9 +109,7 @@ function usagePiece(usage: Fields): GenerationPiece {
     },
     output_tokens: output,
     output_tokens_details: {
-      reasoning_tokens: countIn(
-        fieldsIn(usage.completion_tokens_details).reasoning_tokens,
-      ),
+      reasoning_tokens: countIn(fieldsIn(usage.completion_tokens_details).reasoning_tokens),
     },
     total_tokens: input + output,
   };

@@ -25,11 +25,7 @@ export function inWordsOf(names: ParamNames, error: unknown): unknown {
     cause: error,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
-  return new DomainError(
-    code,
-    message.replaceAll(`\`${error.param}\``, `\`${param}\``),
-    details,
-  );
+  return new DomainError(code, message.replaceAll(`\`${error.param}\``, `\`${param}\``), details);
 }
 
 /** Of a controller: its errors name the fields that the caller sent. */

@@ -11,11 +11,7 @@ const message = (role: string, content: unknown) => ({ role, content });
 describe('how a prompt begins', () => {
   it('is the same for all turns of a conversation, and another for another', () => {
     const first = [message('system', 'be short'), message('user', 'who are you?')];
-    const later = [
-      ...first,
-      message('assistant', 'a switchyard'),
-      message('user', 'why?'),
-    ];
+    const later = [...first, message('assistant', 'a switchyard'), message('user', 'why?')];
     expect(beginningOfChat(later)).toBe(beginningOfChat(first));
     expect(beginningOfChat([first[0], message('user', 'what now?')])).not.toBe(
       beginningOfChat(first),

@@ -1,14 +1,11 @@
-import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { hash } from 'node:crypto';
-import {
-  ChatCompletionDto,
-  CompletionDto,
-} from '../../contracts/openai/generation.dto.js';
-import { countInputs } from '../../contracts/openai/text-or-tokens.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { PASSED_ON } from '../../contracts/openai/field-types.js';
+import { ChatCompletionDto, CompletionDto } from '../../contracts/openai/generation.dto.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { readTools } from '../../contracts/openai/read-tools.js';
+import { countInputs } from '../../contracts/openai/text-or-tokens.js';
+import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
@@ -29,9 +26,7 @@ const textOf = (content: unknown): string => {
   const part: unknown = content.find(
     item => typeof (item as { text?: unknown } | null)?.text === 'string',
   );
-  return part === undefined
-    ? ''
-    : (part as { text: string }).text.slice(0, IDENTIFYING_CHARACTERS);
+  return part === undefined ? '' : (part as { text: string }).text.slice(0, IDENTIFYING_CHARACTERS);
 };
 
 /** How a conversation begins; the same for each of its turns. */
@@ -118,11 +113,7 @@ export function parseChat(
 }
 
 /** A server behind the gateway may know tools that nothing here knows. */
-const offersServed = (
-  body: Fields,
-  model: ModelSpec,
-  unserved: IgnoredFields,
-): boolean =>
+const offersServed = (body: Fields, model: ModelSpec, unserved: IgnoredFields): boolean =>
   canHonour(model, PASSED_ON) || readTools(body, 'chat', unserved).tools.length > 0;
 
 /** As `parseChat`. */
@@ -158,8 +149,7 @@ function choicesOf({ prompt, n }: CompletionDto): number {
 
 /** Which roles there are is the engine's to say. */
 function demandMessages(messages: readonly unknown[]): void {
-  if (messages.length === 0)
-    throw missingField('messages', ': it must hold at least one message');
+  if (messages.length === 0) throw missingField('messages', ': it must hold at least one message');
   for (const [index, message] of messages.entries()) {
     const param = `messages[${index}]`;
     if (typeof message !== 'object' || message === null || Array.isArray(message))
@@ -176,16 +166,12 @@ function wrongRole(role: unknown, param: string): DomainError {
   const rule = 'must be a text such as user';
   if (role === undefined || role === null || role === '')
     return missingField(param, `: it ${rule}`);
-  return invalidField(
-    param,
-    `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`,
-  );
+  return invalidField(param, `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`);
 }
 
 function demandStreamOptions({ stream, stream_options }: ParsedGeneration['dto']): void {
   if (stream_options === undefined) return;
-  if (!stream)
-    throw invalidField('stream_options', '`stream_options` is for `stream: true` only.');
+  if (!stream) throw invalidField('stream_options', '`stream_options` is for `stream: true` only.');
   const { include_usage = false } = stream_options;
   if (typeof include_usage === 'boolean' || include_usage === null) return;
   const param = 'stream_options.include_usage';

@@ -1,13 +1,12 @@
 import { Controller, Post, Res } from '@nestjs/common';
-import { TextGenerationService } from './text-generation.service.js';
-import { type FastifyReply } from 'fastify';
-import { Settings } from '../../platform/config/settings.js';
-import { type JsonRequest } from '../http/json-body.js';
-import { JsonBody } from '../http/params.js';
-import { httpCaller } from '../inference/inference.service.js';
-import { ModelCatalog } from '../models/model-catalog.js';
-import { requestParser } from '../models/model-abilities.js';
 import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
+import { type FastifyReply } from 'fastify';
+import { RerankDto } from '../../contracts/openai/rerank.dto.js';
+import { Settings } from '../../platform/config/settings.js';
+import { answerHeaders } from '../http/answer-headers.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import {
   anyField,
   listField,
@@ -18,10 +17,11 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { RerankDto } from '../../contracts/openai/rerank.dto.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
-import { answerHeaders } from '../http/answer-headers.js';
+import { JsonBody } from '../http/params.js';
+import { httpCaller } from '../inference/inference.service.js';
+import { requestParser } from '../models/model-abilities.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { TextGenerationService } from './text-generation.service.js';
 
 const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
 

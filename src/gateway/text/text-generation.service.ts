@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { answerHeaders, type RequestTimings } from '../http/answer-headers.js';
 import {
@@ -7,15 +8,10 @@ import {
   type InferenceRequest,
   InferenceService,
 } from '../inference/inference.service.js';
-import {
-  type OutputForm,
-  OutputStream,
-  sendEvents,
-} from '../inference/output-stream.js';
+import { type OutputForm, OutputStream, sendEvents } from '../inference/output-stream.js';
 import { type EmbedTask } from '../worker-pool/worker-task.js';
 import { piecesOf, type GenerationPiece } from './generation-pieces.js';
 import { affinityOf, type Generation } from './parse-generation.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 
 /** Another dialect than that of chat: the pieces of one generation as its events. */
 export interface TextDialect<E = object> {
@@ -100,8 +96,7 @@ export class TextGenerationService {
     { model, task, beginning, body }: Generation,
     output?: OutputStream,
   ): InferenceRequest {
-    const { generationTimeoutMs: timeoutMs, generationIdleMs: idleMs } =
-      this.settings.inference;
+    const { generationTimeoutMs: timeoutMs, generationIdleMs: idleMs } = this.settings.inference;
     const work = {
       model: model.id,
       affinity: affinityOf(caller.tenant, beginning),

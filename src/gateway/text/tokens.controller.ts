@@ -1,14 +1,14 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { describesText, jsonExample } from './completions.controller.js';
-import { TextGenerationService } from './text-generation.service.js';
 import { type FastifyReply } from 'fastify';
 import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
-import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/model-abilities.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { describesText, jsonExample } from './completions.controller.js';
+import { TextGenerationService } from './text-generation.service.js';
 
 /** By route. */
 const TOKEN_PARSERS = {

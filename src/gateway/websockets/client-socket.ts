@@ -38,9 +38,7 @@ export class ClientSocket {
   ) {
     this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
     socket.on('pong', () => (this.#alive = true));
-    socket.on('message', (data: RawData, isBinary: boolean) =>
-      this.#message(data, isBinary),
-    );
+    socket.on('message', (data: RawData, isBinary: boolean) => this.#message(data, isBinary));
     // 1007 and 1009 are answered by the library; whatever it is, `close` follows.
     socket.on('error', () => undefined);
     socket.on('close', code => this.#closed(code));

@@ -3,26 +3,22 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AbstractWsAdapter } from '@nestjs/websockets';
-import {
-  Server as SocketIoServer,
-  type ServerOptions as SocketIoOptions,
-} from 'socket.io';
+import { Server as SocketIoServer, type ServerOptions as SocketIoOptions } from 'socket.io';
 import { type ServerOptions as WebSocketOptions } from 'ws';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
+import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
 import { DomainError, shownError } from '../../core/errors/domain-error.js';
 import { type OriginGuard } from '../../platform/auth/origin-guard.js';
-import { WebSocketEndpoint } from './websocket-endpoint.js';
-import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
-import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { endConnection } from '../../platform/http/connections.js';
 import { demandOneHost } from '../http/request-headers.js';
+import { WebSocketEndpoint } from './websocket-endpoint.js';
 
 /** 16 bytes in base64 (RFC 6455, 4.1). */
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 
 const VERSION = '13';
 
-const TOKEN_LIST =
-  /^\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*,\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*\s*$/;
+const TOKEN_LIST = /^\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*,\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*\s*$/;
 
 /**
  * Checks what an upgrade must have before anything is counted or reserved for it.
@@ -32,10 +28,7 @@ function demandHandshake(message: IncomingMessage): void {
   const { method, headers } = message;
   demandOneHost(message);
   if (method !== 'GET')
-    throw new DomainError(
-      'method_not_allowed',
-      `A WebSocket is opened by GET, not ${method}.`,
-    );
+    throw new DomainError('method_not_allowed', `A WebSocket is opened by GET, not ${method}.`);
   demand(headers['sec-websocket-key'], KEY, 'Sec-WebSocket-Key', '16 bytes in base64');
   demand(headers['sec-websocket-version'], /^13$/, 'Sec-WebSocket-Version', VERSION);
   demand(
@@ -46,12 +39,7 @@ function demandHandshake(message: IncomingMessage): void {
   );
 }
 
-function demand(
-  value: string | undefined,
-  pattern: RegExp,
-  param: string,
-  allowed: string,
-): void {
+function demand(value: string | undefined, pattern: RegExp, param: string, allowed: string): void {
   if (value !== undefined && pattern.test(value)) return;
   throw new DomainError(
     'invalid_value',
@@ -120,12 +108,8 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
     private readonly origins: OriginGuard,
   ) {
     super();
-    server.shouldUpgradeCallback = ({ headers }) =>
-      headers.upgrade?.toLowerCase() === 'websocket';
-    server.on(
-      'upgrade',
-      (request, socket, head) => void this.#upgrade(request, socket, head),
-    );
+    server.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket';
+    server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
   }
 
   create(_port: number, options: WebSocketGatewayOptions): AnyServer {
@@ -192,10 +176,7 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
     const path = url.split('?', 1)[0] ?? '';
     const handler = this.#handlers.get(path);
     if (handler) return handler;
-    throw new DomainError(
-      'unknown_url',
-      `No WebSocket is served at ${path.slice(0, 200)}.`,
-    );
+    throw new DomainError('unknown_url', `No WebSocket is served at ${path.slice(0, 200)}.`);
   }
 }
 

@@ -3,10 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { streamedWavHeader } from '../../contracts/formats/speech.js';
 import { asrAudio } from './asr-audio.js';
 
-async function collect(
-  chunks: readonly Buffer[],
-  mostSeconds?: number,
-): Promise<Buffer> {
+async function collect(chunks: readonly Buffer[], mostSeconds?: number): Promise<Buffer> {
   const collected: Buffer[] = [];
   const { receive } = asrAudio({ encode: false }, mostSeconds);
   const source = Readable.from(chunks) as AsyncIterable<Buffer>;
@@ -23,16 +20,12 @@ describe('rawPcmAsWav', () => {
       [samples],
       [samples.subarray(0, 1), samples.subarray(1, 3), samples.subarray(3)],
     ])
-      expect((await collect(chunks)).equals(Buffer.concat([header, samples]))).toBe(
-        true,
-      );
+      expect((await collect(chunks)).equals(Buffer.concat([header, samples]))).toBe(true);
   });
 
   it('leaves a WAV file as it is', async () => {
     const file = Buffer.concat([header, samples]);
-    expect((await collect([file.subarray(0, 2), file.subarray(2)])).equals(file)).toBe(
-      true,
-    );
+    expect((await collect([file.subarray(0, 2), file.subarray(2)])).equals(file)).toBe(true);
   });
 
   it('drops what is beyond the seconds that are wanted', async () => {

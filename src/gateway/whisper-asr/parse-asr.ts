@@ -1,24 +1,24 @@
-import { inWordsOf, type ParamNames, renamed } from '../text/param-names.js';
-import { AsrQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
+import {
+  type Transcript,
+  type TranscriptionParams,
+} from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  formatVerboseJson,
+  formatSrt,
+  formatVtt,
+} from '../../contracts/formats/transcript-body.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { unsupportedField } from '../../contracts/schema/field-problems.js';
+import { AsrQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
 import {
   type ParsedTranscription,
   parseTranscription,
   parseTranslation,
 } from '../audio/parse-transcription.js';
 import { type Strictness } from '../models/model-abilities.js';
-import {
-  formatVerboseJson,
-  formatSrt,
-  formatVtt,
-} from '../../contracts/formats/transcript-body.js';
-import {
-  type Transcript,
-  type TranscriptionParams,
-} from '@switchyard/engine-api/speech-recognizer.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { inWordsOf, type ParamNames, renamed } from '../text/param-names.js';
 
 /**
  * The answer of whisper-asr-webservice, whose media type is text/plain whatever
@@ -46,9 +46,7 @@ function asrBody(
     case 'tsv':
       return tsv(transcript);
     case 'json': {
-      const granularities = words
-        ? (['segment', 'word'] as const)
-        : (['segment'] as const);
+      const granularities = words ? (['segment', 'word'] as const) : (['segment'] as const);
       const {
         text,
         segments,
@@ -95,10 +93,7 @@ export function parseAsr(
   const words = dto.word_timestamps && dto.output === 'json';
   const parsed = openAiForm(dto, words, { catalog, compat });
   if (compat.strict && useless[0] !== undefined) throw withoutEffect(useless[0]);
-  const ignored = [
-    ...parsed.ignored.map(param => renamed(OWN_NAMES, param)),
-    ...useless,
-  ];
+  const ignored = [...parsed.ignored.map(param => renamed(OWN_NAMES, param)), ...useless];
   const options = { output: dto.output, task: dto.task, words };
   const contentType = 'text/plain; charset=utf-8';
   return {

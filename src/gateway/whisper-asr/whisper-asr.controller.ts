@@ -1,24 +1,21 @@
 import { applyDecorators, Controller, HttpCode, Post, Query, Res } from '@nestjs/common';
-import { UPLOAD_ERRORS } from '../audio/audio.controllers.js';
 import { ApiBody, ApiConsumes, ApiOkResponse } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
+import { languageName } from '../../contracts/formats/language-name.js';
 import {
   AsrFormDto,
   AsrQueryDto,
   DetectedLanguageDto,
   DetectLanguageQueryDto,
 } from '../../contracts/whisper-asr/asr.dto.js';
-import { type FormSource } from '../http/multipart-form.js';
-import { Form } from '../http/params.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { languageName } from '../../contracts/formats/language-name.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
-import {
-  type ParsedTranscription,
-  parseTranscription,
-} from '../audio/parse-transcription.js';
+import { UPLOAD_ERRORS } from '../audio/audio.controllers.js';
+import { type ParsedTranscription, parseTranscription } from '../audio/parse-transcription.js';
 import { TranscriptionService } from '../audio/transcription.service.js';
+import { type FormSource } from '../http/multipart-form.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+import { Form } from '../http/params.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { asrAudio } from './asr-audio.js';
 import { parseAsr } from './parse-asr.js';
@@ -31,12 +28,7 @@ const describesAsr = (): MethodDecorator =>
     HttpCode(200),
     ApiConsumes('multipart/form-data'),
     ApiBody({ type: AsrFormDto }),
-    DescribesErrors(
-      'unsupported_task',
-      ...FIELD_ERRORS,
-      ...UPLOAD_ERRORS,
-      ...QUEUE_ERRORS,
-    ),
+    DescribesErrors('unsupported_task', ...FIELD_ERRORS, ...UPLOAD_ERRORS, ...QUEUE_ERRORS),
   );
 
 /**
@@ -94,10 +86,7 @@ export class WhisperAsrController {
 
 function detected(tag: string): DetectedLanguageDto {
   if (tag === '')
-    throw new DomainError(
-      'engine_failed',
-      'The model does not tell which language it recognised.',
-    );
+    throw new DomainError('engine_failed', 'The model does not tell which language it recognised.');
   const [code = tag] = tag.split('-', 1);
   return {
     detected_language: languageName(tag),

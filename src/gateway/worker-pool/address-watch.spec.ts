@@ -18,9 +18,7 @@ class Records {
       refreshMs: 1,
       resolve: host => {
         const answer = this.answers.get(host) ?? [];
-        return answer instanceof Error
-          ? Promise.reject(answer)
-          : Promise.resolve(answer);
+        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       },
       onEndpoints: endpoints => this.#tell(endpoints),
       onProblem: host => this.problems.push(host),

@@ -64,9 +64,7 @@ async function insist(
   for (;;) {
     const leftMs = resetAtMs - performance.now();
     if (!ended.aborted && leftMs > 0)
-      await pause(Math.min(waitMs, leftMs), undefined, { signal: ended }).catch(
-        () => undefined,
-      );
+      await pause(Math.min(waitMs, leftMs), undefined, { signal: ended }).catch(() => undefined);
     if (ended.aborted) return;
     if (performance.now() >= resetAtMs) return stopping.onUnended();
     acknowledged ||= (await stopping.ask(Date.now() + waitMs)) === true;

@@ -34,6 +34,4 @@ export interface InProcessWorker {
 }
 
 /** @returns how such a worker is made; undefined for one that needs a process */
-export type OpenInProcessWorker = (
-  spec: WorkerSpec,
-) => (() => InProcessWorker) | undefined;
+export type OpenInProcessWorker = (spec: WorkerSpec) => (() => InProcessWorker) | undefined;

@@ -3,19 +3,12 @@ import { Logger } from '@nestjs/common';
 import { type Subject } from 'rxjs';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.port.js';
-import { type Placement } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type Placement } from '../../core/request/scheduled-request.js';
 import { differs } from '../../platform/config/config.module.js';
-import {
-  AddressWatch,
-  type RemoteEndpoint,
-  type systemResolver,
-} from './address-watch.js';
-import {
-  type ChannelSecurity,
-  channelSecurity,
-} from '../../platform/grpc/channel-security.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type ChannelSecurity, channelSecurity } from '../../platform/grpc/channel-security.js';
+import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
 import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
@@ -157,8 +150,7 @@ export class ModelWorkers {
       const offer = worker.offer(mostTogether);
       if (offer) all.push(offer);
     }
-    const offers =
-      avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
+    const offers = avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
     if (offers.length < 2) return offers[0];
     const trial = offers.find(({ isTrial }) => isTrial);
     if (trial) return trial;
@@ -226,9 +218,7 @@ export class ModelWorkers {
   }
 
   get #fileWorkers(): readonly PooledWorker[] {
-    return [...this.workers.values()].filter(
-      ({ options }) => options.replica.role !== 'stream',
-    );
+    return [...this.workers.values()].filter(({ options }) => options.replica.role !== 'stream');
   }
 
   #state(workers: readonly WorkerView[]): Pick<ModelView, 'state' | 'reason'> {
@@ -304,8 +294,7 @@ export class ModelWorkers {
     const wanted = new Map(
       endpoints.map(endpoint => [remoteWorkerId(model, endpoint.address), endpoint]),
     );
-    for (const [id, endpoint] of wanted)
-      if (!this.workers.has(id)) this.#add(endpoint).start();
+    for (const [id, endpoint] of wanted) if (!this.workers.has(id)) this.#add(endpoint).start();
     for (const worker of this.workers.values())
       if (worker.options.isRemote && !wanted.has(worker.id)) void this.#remove(worker);
   }

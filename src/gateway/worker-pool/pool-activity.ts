@@ -11,9 +11,7 @@ const TOTALS = [
 ] as const;
 
 /** Totals of continuous batching. */
-export type GenerationCounts = Readonly<
-  Pick<GenerationActivity, (typeof TOTALS)[number]>
->;
+export type GenerationCounts = Readonly<Pick<GenerationActivity, (typeof TOTALS)[number]>>;
 
 /**
  * The increments from one report of a process to its next; never negative.

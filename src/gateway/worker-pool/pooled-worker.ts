@@ -1,29 +1,30 @@
 import { type Subject } from 'rxjs';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/call.codec.js';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
+import { type Lease } from '../../core/dispatch/lease.js';
 import { type SlotCredit, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { type Lease } from '../../core/dispatch/lease.js';
+import { type ModelSpec, type ReplicaSpec } from '../../platform/config/model-spec.js';
+import { type Settings } from '../../platform/config/settings.js';
+import { workerCare } from '../../platform/config/worker-spec.js';
+import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import {
   isUpstreamAway,
   neededMessageBytes,
   reportProblem,
   whyNotReady,
 } from '../../platform/grpc/report-check.js';
-import { type ModelSpec, type ReplicaSpec } from '../../platform/config/model-spec.js';
-import { type Settings } from '../../platform/config/settings.js';
-import { workerCare } from '../../platform/config/worker-spec.js';
-import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import { type ProcessLog } from '../../platform/logging/log-ring.js';
-import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type InProcessWorker } from './in-process-worker.js';
+import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, type WorkerCall } from './worker-call.js';
 import { WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
+import { type WorkerLaunch, type WorkerLocation } from './worker-location.js';
 import {
   eventOf,
   phaseAfter,
@@ -32,7 +33,6 @@ import {
   type WorkerEvent,
   type PoolPhase,
 } from './worker-state.js';
-import { type WorkerLaunch, type WorkerLocation } from './worker-location.js';
 import { isReady, type WorkerOrder, type WorkerView } from './worker-view.js';
 
 const NO_SLOTS = { total: 0, free: 0, inUse: 0 };
@@ -232,8 +232,7 @@ export class PooledWorker {
       pid: status.pid,
       device: this.#report?.device || device,
       lastExit: status.lastExit,
-      problem:
-        this.#problem ?? location.waiting ?? status.problem ?? this.#record.problem,
+      problem: this.#problem ?? location.waiting ?? status.problem ?? this.#record.problem,
       breaker: this.#record.breaker === 'closed' ? undefined : this.#record.breaker,
       health: this.#report,
     };
@@ -285,9 +284,7 @@ export class PooledWorker {
     const most = neededMessageBytes(model.kind, settings.server.uploadLimitBytes);
     const problem = reportProblem(report, model, most);
     const unready = problem ?? whyNotReady(report);
-    this.#explain(
-      problem ?? (isUpstreamAway(report) ? (this.#problem ?? unready) : undefined),
-    );
+    this.#explain(problem ?? (isUpstreamAway(report) ? (this.#problem ?? unready) : undefined));
     this.options.location.onProbe?.(unready);
     if (!problem && report.generation && this.#connection) {
       const counts = this.#connection.generated(report.generation);
@@ -350,8 +347,7 @@ export class PooledWorker {
   }
 
   #explain(problem: string | undefined): void {
-    if (problem !== undefined && problem !== this.#problem)
-      this.options.log.say('warn', problem);
+    if (problem !== undefined && problem !== this.#problem) this.options.log.say('warn', problem);
     this.#problem = problem;
   }
 
@@ -379,9 +375,6 @@ export class PooledWorker {
     if (phase === this.#phase) return;
     this.#phase = phase;
     if (!PHASES[phase].offers) this.#connection?.slots.resize(0);
-    this.options.log.say(
-      PHASES[phase].level,
-      `worker ${this.isClosing ? 'draining' : phase}`,
-    );
+    this.options.log.say(PHASES[phase].level, `worker ${this.isClosing ? 'draining' : phase}`);
   }
 }

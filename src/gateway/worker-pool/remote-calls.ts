@@ -1,3 +1,10 @@
+import { type ClientDuplexStream } from '@grpc/grpc-js';
+import {
+  audioMessage,
+  corrected,
+  decodeExecution,
+  traceMetadata,
+} from '../../contracts/grpc/call.codec.js';
 import {
   decodeEmbedded,
   type EmbedResponse,
@@ -8,29 +15,6 @@ import {
   type GenerationMessage,
 } from '../../contracts/grpc/generation.codec.js';
 import {
-  audioMessage,
-  corrected,
-  decodeExecution,
-  traceMetadata,
-} from '../../contracts/grpc/call.codec.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { type InProcessWorker } from './in-process-worker.js';
-import { type CallProgress, type CallRequest, wentAway } from './worker-call.js';
-import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
-import {
-  type EmbedTask,
-  type GenerateTask,
-  type WorkerReply,
-  type SynthesizeTask,
-  type TranscribeTask,
-} from './worker-task.js';
-import {
-  encodeSynthesizeCall,
-  type SpeechMessage,
-  type SynthesizeResponse,
-} from '../../contracts/grpc/tts.codec.js';
-import { type ClientDuplexStream } from '@grpc/grpc-js';
-import {
   decodeTranscript,
   decodeUploadAnswer,
   encodeTranscribeCall,
@@ -40,7 +24,23 @@ import {
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '../../contracts/grpc/stt.codec.js';
+import {
+  encodeSynthesizeCall,
+  type SpeechMessage,
+  type SynthesizeResponse,
+} from '../../contracts/grpc/tts.codec.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
+import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
+import { type InProcessWorker } from './in-process-worker.js';
+import { type CallProgress, type CallRequest, wentAway } from './worker-call.js';
+import {
+  type EmbedTask,
+  type GenerateTask,
+  type WorkerReply,
+  type SynthesizeTask,
+  type TranscribeTask,
+} from './worker-task.js';
 
 /** What every call says of its request; messages without a tenant leave it out. */
 const identityOf = ({ request, group }: CallRequest) => ({
@@ -73,10 +73,7 @@ async function transcribe(
     return transcribeUpload(call, currentChannel(), request, task);
   const audio = await source.bytes();
   if (call.abandoned)
-    throw new DomainError(
-      'request_cancelled',
-      'Cancelled before the worker received it.',
-    );
+    throw new DomainError('request_cancelled', 'Cancelled before the worker received it.');
   // gRPC rejects a larger message without a code that identifies the reason.
   if (audio.length > most)
     throw new DomainError(
@@ -119,18 +116,14 @@ async function transcribeUpload(
     for await (const message of stream as AsyncIterable<TranscribeUploadResponse>) {
       const answer = decodeUploadAnswer(message);
       if (answer?.kind === 'transcript') done = answer;
-      else if (answer && !call.abandoned)
-        task.onSegment?.(answer.segment, answer.logprobs);
+      else if (answer && !call.abandoned) task.onSegment?.(answer.segment, answer.logprobs);
     }
   } catch (error) {
     await sending;
     throw error;
   }
   if (done) return done;
-  throw new DomainError(
-    'engine_failed',
-    'The worker ended the upload without an answer.',
-  );
+  throw new DomainError('engine_failed', 'The worker ended the upload without an answer.');
 }
 
 async function sendUpload(
@@ -195,8 +188,7 @@ async function synthesize(
           writer.abandon();
         });
     if (sinkError !== undefined) throw sinkError as Error;
-    if (writer.gone)
-      throw new DomainError('request_cancelled', 'The caller disconnected.');
+    if (writer.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
     if (!done) throw new DomainError('engine_failed', UNFINISHED);
     succeeded = true;
     const execution = decodeExecution(done.execution);
@@ -320,11 +312,9 @@ async function receiveText(
   let reply: WorkerReply | undefined;
   try {
     await run(take);
-    if (writer?.gone)
-      throw new DomainError('request_cancelled', 'The caller disconnected.');
+    if (writer?.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
     if (!writer && answer.length === 0) throw failed('The worker sent no answer.');
-    if (!done)
-      throw failed('The worker ended the text without reporting it as complete.');
+    if (!done) throw failed('The worker ended the text without reporting it as complete.');
     const execution = decodeExecution(done.execution);
     return (reply = { kind: 'generation', answer, ...done, execution });
   } finally {
@@ -332,5 +322,4 @@ async function receiveText(
   }
 }
 
-const failed = (message: string): DomainError =>
-  new DomainError('engine_failed', message);
+const failed = (message: string): DomainError => new DomainError('engine_failed', message);

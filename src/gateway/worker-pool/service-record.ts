@@ -1,9 +1,9 @@
 import { isWorkerAnswer } from '../../contracts/grpc/status.codec.js';
-import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { blended } from '../../core/queue/answer-times.js';
-import { type Settings } from '../../platform/config/settings.js';
 import { Lease } from '../../core/dispatch/lease.js';
+import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
+import { blended } from '../../core/queue/answer-times.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { type Settings } from '../../platform/config/settings.js';
 import { type BreakerState } from './worker-view.js';
 
 /** Weight of the newest latency: after ten answers the first counts for a tenth. */
@@ -48,9 +48,7 @@ export class ServiceRecord {
   get problem(): string | undefined {
     if (this.breaker === 'closed') return undefined;
     const next =
-      this.breaker === 'open'
-        ? `next trial within ${this.#pauseMs} ms`
-        : 'one request is tried';
+      this.breaker === 'open' ? `next trial within ${this.#pauseMs} ms` : 'one request is tried';
     const state = this.breaker.replace('_', ' ');
     return `circuit breaker ${state} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
   }
@@ -81,8 +79,7 @@ export class ServiceRecord {
    * how long the call took
    */
   answered(tookMs?: number): void {
-    if (tookMs !== undefined)
-      this.latencyMs = blended(this.latencyMs || undefined, tookMs, WEIGHT);
+    if (tookMs !== undefined) this.latencyMs = blended(this.latencyMs || undefined, tookMs, WEIGHT);
     this.isTrusted = true;
     if (this.breaker === 'closed') this.#failures = 0;
     if (this.breaker !== 'half_open') return;

@@ -1,5 +1,4 @@
 import { type ClientDuplexStream } from '@grpc/grpc-js';
-import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import {
   decodeStreamEvent,
   STREAM_COMMIT,
@@ -8,13 +7,14 @@ import {
   streamConfigMessage,
   type StreamEvent,
 } from '../../contracts/grpc/call.codec.js';
+import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
 } from '../../contracts/grpc/stt.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { CallProgress } from './worker-call.js';
 import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
+import { CallProgress } from './worker-call.js';
 
 /**
  * Longest that a caller waits for a cancel; the slot stays taken until the worker has
@@ -136,9 +136,7 @@ export class WorkerStream extends CallProgress implements StreamHandle {
 
   async #endsWithin(limitMs: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
-    const timeIsUp = new Promise<void>(
-      resolve => (timer = setTimeout(resolve, limitMs)),
-    );
+    const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, limitMs)));
     await Promise.race([this.finished, timeIsUp]);
     clearTimeout(timer);
     return this.hasEnded;
@@ -153,9 +151,7 @@ export class WorkerStream extends CallProgress implements StreamHandle {
   async #send(message: TranscribeStreamRequest): Promise<void> {
     if (this.hasEnded || this.#halfClosed || this.#call.write(message)) return;
     let taken: () => void = () => undefined;
-    const drained = new Promise<void>(resolve =>
-      this.#call.once('drain', (taken = resolve)),
-    );
+    const drained = new Promise<void>(resolve => this.#call.once('drain', (taken = resolve)));
     await Promise.race([drained, this.finished]);
     this.#call.off('drain', taken);
   }

@@ -6,10 +6,7 @@ import { type WorkerReply, type TaskRequest } from './worker-task.js';
 
 export interface CallRequest {
   /** What a worker is sent of it. */
-  readonly request: Pick<
-    TaskRequest,
-    'key' | 'priority' | 'tenant' | 'payload' | 'traceparent'
-  >;
+  readonly request: Pick<TaskRequest, 'key' | 'priority' | 'tenant' | 'payload' | 'traceparent'>;
   readonly group: CallGroup;
   /** Of its tenant (D-25); absent: 1. */
   readonly tenantWeight?: number;
@@ -31,10 +28,7 @@ export interface WorkerCall {
  * take it (D-06).
  */
 export const wentAway = (worker: string): WorkerLostError =>
-  new WorkerLostError(
-    'unsent',
-    `Worker ${worker} went away before the request was sent.`,
-  );
+  new WorkerLostError('unsent', `Worker ${worker} went away before the request was sent.`);
 
 export function lostCall(worker: string): WorkerCall {
   const reply = Promise.reject(wentAway(worker));

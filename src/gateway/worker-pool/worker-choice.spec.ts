@@ -1,15 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ServiceRecord } from './service-record.js';
 import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
+import { ServiceRecord } from './service-record.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 
-const worker = (
-  workerId: string,
-  free: number,
-  total: number,
-  latencyMs = 0,
-): WorkerOffer => ({
+const worker = (workerId: string, free: number, total: number, latencyMs = 0): WorkerOffer => ({
   ...{ workerId, free, urgent: free + 4, idle: free === total, maxBatch: 4 },
   total,
   latencyMs,
@@ -82,8 +77,7 @@ describe('favourite', () => {
   const keys = Array.from({ length: 400 }, (_, index) => `key-${index}`);
   const ids = ['m-0', 'm-1', 'm-2', 'm-3'];
   const empty = ids.map(id => worker(id, 8, 8));
-  const of = (key: string, offers: readonly WorkerOffer[]) =>
-    favourite(offers, key)?.workerId;
+  const of = (key: string, offers: readonly WorkerOffer[]) => favourite(offers, key)?.workerId;
 
   it('is the same for the same key, in whatever order they are offered, and spreads keys evenly', () => {
     const counts = new Map<string, number>();
@@ -106,8 +100,7 @@ describe('favourite', () => {
   it('is kept at 2 slots of 8 more in use than elsewhere, and left at 3', () => {
     for (const key of keys) {
       const loved = of(key, empty)!;
-      const used = (count: number) =>
-        ids.map(id => worker(id, id === loved ? 8 - count : 8, 8));
+      const used = (count: number) => ids.map(id => worker(id, id === loved ? 8 - count : 8, 8));
       expect(of(key, used(2))).toBe(loved);
       expect(of(key, used(3))).not.toBe(loved);
     }
@@ -134,11 +127,7 @@ describe('RecentLatency', () => {
 });
 
 describe('a request that some workers gave back', () => {
-  const standing = (
-    id: string,
-    state: 'ready' | 'lost' = 'ready',
-    isTrusted = true,
-  ) => ({
+  const standing = (id: string, state: 'ready' | 'lost' = 'ready', isTrusted = true) => ({
     id,
     state,
     isTrusted,
@@ -148,20 +137,15 @@ describe('a request that some workers gave back', () => {
   const sick = worker('sick', 4, 4);
 
   it('goes to another one with a free slot', () => {
-    expect(
-      left([sick, worker('other', 1, 4)], [standing('sick'), standing('other')]),
-    ).toEqual(['other']);
+    expect(left([sick, worker('other', 1, 4)], [standing('sick'), standing('other')])).toEqual([
+      'other',
+    ]);
   });
 
   it('waits for another one that serves, while the one that gave it back goes on refusing', () => {
-    expect(left([sick], [standing('sick', 'ready', false), standing('other')])).toEqual(
-      [],
-    );
+    expect(left([sick], [standing('sick', 'ready', false), standing('other')])).toEqual([]);
     expect(
-      left(
-        [sick, worker('other', 0, 4)],
-        [standing('sick', 'ready', false), standing('other')],
-      ),
+      left([sick, worker('other', 0, 4)], [standing('sick', 'ready', false), standing('other')]),
     ).toEqual(['other']);
   });
 
@@ -170,8 +154,8 @@ describe('a request that some workers gave back', () => {
   });
 
   it('comes again to the same one when no other serves', () => {
-    expect(
-      left([sick], [standing('sick', 'ready', false), standing('other', 'lost')]),
-    ).toEqual(['sick']);
+    expect(left([sick], [standing('sick', 'ready', false), standing('other', 'lost')])).toEqual([
+      'sick',
+    ]);
   });
 });

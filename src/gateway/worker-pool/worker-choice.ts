@@ -9,8 +9,7 @@ import { isReady, type WorkerView } from './worker-view.js';
  */
 export function leastLoaded(offers: readonly WorkerOffer[]): SlotOffer | undefined {
   let best: WorkerOffer | undefined;
-  for (const candidate of offers)
-    if (!best || isBetter(candidate, best)) best = candidate;
+  for (const candidate of offers) if (!best || isBetter(candidate, best)) best = candidate;
   return best;
 }
 
@@ -60,15 +59,10 @@ const CLEARLY_FULLER = 1 / 4;
  * its own keys. The first of that order that is not clearly fuller than the emptiest;
  * without a free slot the least loaded.
  */
-export function favourite(
-  offers: readonly WorkerOffer[],
-  affinity: string,
-): SlotOffer | undefined {
+export function favourite(offers: readonly WorkerOffer[], affinity: string): SlotOffer | undefined {
   const most = Math.max(...offers.map(freeShare));
   if (!(most > 0)) return leastLoaded(offers);
-  const near = offers.filter(
-    offer => offer.free > 0 && most - freeShare(offer) <= CLEARLY_FULLER,
-  );
+  const near = offers.filter(offer => offer.free > 0 && most - freeShare(offer) <= CLEARLY_FULLER);
   const ranked = near.map(offer => ({ offer, rank: rankOf(affinity, offer.workerId) }));
   return ranked.reduce((best, next) => (next.rank > best.rank ? next : best)).offer;
 }

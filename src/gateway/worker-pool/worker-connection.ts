@@ -6,28 +6,23 @@ import {
 } from '../../contracts/grpc/call.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { decodeFailure, encodeFailure } from '../../contracts/grpc/status.codec.js';
+import { SlotLedger } from '../../core/dispatch/slot-ledger.js';
 import { slotsOf } from '../../core/dispatch/worker-slots.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { SlotMap } from '../../core/request/slot-map.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
-import { stopCall } from './call-stopper.js';
-import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
-import { countsSince, type GenerationCounts } from './pool-activity.js';
-import { type InProcessWorker } from './in-process-worker.js';
-import { SlotLedger } from '../../core/dispatch/slot-ledger.js';
-import { type StreamHandle, WorkerStream } from './stream-handle.js';
-import { generateInside, performRemotely } from './remote-calls.js';
-import {
-  CallProgress,
-  type CallRequest,
-  wentAway,
-  type WorkerCall,
-} from './worker-call.js';
 import { type workerCare } from '../../platform/config/worker-spec.js';
+import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import { WorkerChannel } from '../../platform/grpc/worker-channel.js';
+import { stopCall } from './call-stopper.js';
+import { type InProcessWorker } from './in-process-worker.js';
+import { countsSince, type GenerationCounts } from './pool-activity.js';
+import { generateInside, performRemotely } from './remote-calls.js';
+import { type StreamHandle, WorkerStream } from './stream-handle.js';
+import { CallProgress, type CallRequest, wentAway, type WorkerCall } from './worker-call.js';
 import { probeWorker, WorkerHealth } from './worker-health.js';
 import { type WorkerReply } from './worker-task.js';
 
@@ -139,10 +134,7 @@ export class WorkerConnection {
   openStream(config: StreamConfig): StreamHandle {
     const channel = this.#channel;
     if (!channel)
-      throw new DomainError(
-        'worker_lost',
-        'A worker in this process has no live streams.',
-      );
+      throw new DomainError('worker_lost', 'A worker in this process has no live streams.');
     const { resetAfterMs } = this.options.care.stop;
     const stop = (stream: WorkerStream) =>
       void this.#stop(stream, { requestId: config.sessionId, reason: 'client' });
@@ -205,9 +197,7 @@ export class WorkerConnection {
     this.#retired = true;
     this.health.stop();
     this.#channel?.abort();
-    this.#inner?.abortAll(
-      new DomainError('shutting_down', 'The worker is shutting down.'),
-    );
+    this.#inner?.abortAll(new DomainError('shutting_down', 'The worker is shutting down.'));
   }
 
   async #perform(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
@@ -229,9 +219,7 @@ export class WorkerConnection {
    */
   async #failure(call: CallProgress, error: unknown): Promise<unknown> {
     if (call.lostBy) return call.lostBy;
-    const failure = this.#inner
-      ? failureAcross(error)
-      : decodeFailure(error, this.#lost?.together);
+    const failure = this.#inner ? failureAcross(error) : decodeFailure(error, this.#lost?.together);
     const isOpen =
       this.options.isSupervised &&
       failure instanceof WorkerLostError &&
@@ -296,8 +284,7 @@ export class WorkerConnection {
 
   /** Several calls that fail together replace the channel once. */
   #onLost(channel: WorkerChannel, pingedTooOften: boolean): void {
-    if (channel !== this.#lost?.channel)
-      this.#lost = { channel, together: this.#calls.size };
+    if (channel !== this.#lost?.channel) this.#lost = { channel, together: this.#calls.size };
     if (this.#retired || channel !== this.#channel) return;
     if (pingedTooOften)
       this.#keepaliveTimeMs = Math.min(2 * this.#keepaliveTimeMs, MAX_KEEPALIVE_MS);

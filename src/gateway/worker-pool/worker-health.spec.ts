@@ -77,27 +77,24 @@ describe('WorkerHealth', () => {
     ['nothing to do, 3 times', true, 10],
     ['nothing to do, 3 times', false, 1],
     ['a call, 3 times', true, 1],
-  ])(
-    'after %s, rests %s: probes again after %d ms',
-    async (reports, rests, intervals) => {
-      jest.useFakeTimers();
-      const { health, waiting, probe } = watched(3, rests);
-      health.probeNow();
-      for (let answer = 0; answer < Number(/\d/.exec(reports)); answer += 1) {
-        await jest.advanceTimersByTimeAsync(1);
-        (await probe()).resolve({
-          ...REPORT,
-          inFlight: reports.startsWith('a call') ? 1 : 0,
-        });
-      }
-      await jest.advanceTimersByTimeAsync(0);
-      await jest.advanceTimersByTimeAsync(intervals - 1);
-      expect(waiting).toHaveLength(0);
+  ])('after %s, rests %s: probes again after %d ms', async (reports, rests, intervals) => {
+    jest.useFakeTimers();
+    const { health, waiting, probe } = watched(3, rests);
+    health.probeNow();
+    for (let answer = 0; answer < Number(/\d/.exec(reports)); answer += 1) {
       await jest.advanceTimersByTimeAsync(1);
-      expect(waiting).toHaveLength(1);
-      health.stop();
-    },
-  );
+      (await probe()).resolve({
+        ...REPORT,
+        inFlight: reports.startsWith('a call') ? 1 : 0,
+      });
+    }
+    await jest.advanceTimersByTimeAsync(0);
+    await jest.advanceTimersByTimeAsync(intervals - 1);
+    expect(waiting).toHaveLength(0);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(waiting).toHaveLength(1);
+    health.stop();
+  });
 
   it('probes at the usual pace again as soon as the worker is given work', async () => {
     jest.useFakeTimers();

@@ -8,11 +8,8 @@ import {
   type WorkerHealthReport,
 } from '../../contracts/grpc/health.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
+import { type TrackedCall, type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { WaitBudget } from '../../platform/process/active-timeout.js';
-import {
-  type TrackedCall,
-  type WorkerChannel,
-} from '../../platform/grpc/worker-channel.js';
 
 /**
  * Both health services that a worker must have: the standard check of the empty service
@@ -147,9 +144,7 @@ export class WorkerHealth {
   #succeeded(report: WorkerHealthReport): void {
     this.#failed = 0;
     this.#quiet =
-      this.options.rests && report.state === 'ready' && report.inFlight === 0
-        ? this.#quiet + 1
-        : 0;
+      this.options.rests && report.state === 'ready' && report.inFlight === 0 ? this.#quiet + 1 : 0;
     this.options.onReport(report);
   }
 

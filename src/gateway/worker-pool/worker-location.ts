@@ -1,11 +1,11 @@
 import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
+import { type ReplicaSpec } from '../../platform/config/model-spec.js';
+import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type ProcessLog } from '../../platform/logging/log-ring.js';
 import {
   ProcessSupervisor,
   type SupervisorOptions,
 } from '../../platform/process/process-supervisor.js';
-import { type ProcessLog } from '../../platform/logging/log-ring.js';
-import { type ReplicaSpec } from '../../platform/config/model-spec.js';
-import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { type InProcessWorker, type OpenInProcessWorker } from './in-process-worker.js';
 
 /** How local workers are started. Tests start another program. */
@@ -112,8 +112,7 @@ export class ProcessLocation implements WorkerLocation {
         events.onReady();
       },
       onMessage: ({ type, port, message, isProblem }) => {
-        if (type === 'listening' && typeof port === 'number')
-          events.onReachable(`${host}:${port}`);
+        if (type === 'listening' && typeof port === 'number') events.onReachable(`${host}:${port}`);
         if (type === 'waiting' && typeof message === 'string')
           this.#wait(message, isProblem === true);
       },

@@ -3,8 +3,8 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { Subject } from 'rxjs';
 import { metricValues } from '../../../test/support/metric-values.js';
-import { workerPoolMetricProviders } from './worker-pool.metrics.js';
 import { type PoolActivity } from './pool-activity.js';
+import { workerPoolMetricProviders } from './worker-pool.metrics.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 
 describe('metrics of what workers report', () => {

@@ -23,8 +23,7 @@ const workerMetric = (
     collect: (gauge: Gauge, pool: WorkerPoolService) => {
       for (const worker of pool.workers()) {
         const value = read(worker);
-        if (value !== undefined)
-          gauge.set({ worker: worker.id, model: worker.model }, value);
+        if (value !== undefined) gauge.set({ worker: worker.id, model: worker.model }, value);
       }
     },
   });
@@ -56,10 +55,7 @@ const generationMetric = (
   );
 
 /** One phase of each answer, as its worker reports it, in seconds. */
-const phaseMetric = (
-  name: MetricName,
-  phase: 'prepMs' | 'readyWaitMs' | 'deviceMs',
-): Provider =>
+const phaseMetric = (name: MetricName, phase: 'prepMs' | 'readyWaitMs' | 'deviceMs'): Provider =>
   poolMetric(name, (phases: Histogram, pool) =>
     pool.executed$.subscribe(({ model, execution }) =>
       phases.observe({ model }, execution[phase] / 1000),

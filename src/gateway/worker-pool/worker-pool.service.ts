@@ -1,41 +1,31 @@
-import {
-  Inject,
-  Injectable,
-  type OnApplicationBootstrap,
-  Optional,
-} from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type StreamConfig } from '../../contracts/grpc/call.codec.js';
+import { type Lease } from '../../core/dispatch/lease.js';
 import {
   type SlotCredit,
   type SlotOffer,
   type WorkerPort,
 } from '../../core/dispatch/worker.port.js';
-import { type Placement } from '../../core/request/scheduled-request.js';
-import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
-import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type Lease } from '../../core/dispatch/lease.js';
+import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
+import { type Placement } from '../../core/request/scheduled-request.js';
+import { type CancelReason } from '../../core/request/settlement.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type LogRing } from '../../platform/logging/log-ring.js';
 import { Settings } from '../../platform/config/settings.js';
+import { type LogRing } from '../../platform/logging/log-ring.js';
 import { systemResolver } from './address-watch.js';
 import { ModelWorkers } from './model-workers.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
-import { WORKER_LAUNCH } from './worker-roster.js';
 import { type WorkerLaunch } from './worker-location.js';
-import {
-  isReady,
-  type ModelView,
-  type WorkerView,
-  type WorkerOrder,
-} from './worker-view.js';
+import { WORKER_LAUNCH } from './worker-roster.js';
+import { isReady, type ModelView, type WorkerView, type WorkerOrder } from './worker-view.js';
 
 /** Retry-After for live streams: a place is released when a session ends. */
 const TRY_AGAIN_MS = 1000;
@@ -57,10 +47,7 @@ function streamHost(model: string, workers: readonly PooledWorker[]): PooledWork
     });
   const total = ready.reduce((sum, { streams }) => sum + streams, 0);
   if (total === 0)
-    throw new DomainError(
-      'unsupported_task',
-      `The model \`${model}\` has no live streams.`,
-    );
+    throw new DomainError('unsupported_task', `The model \`${model}\` has no live streams.`);
   throw new DomainError(
     'queue_full',
     `All ${total} live streams of \`${model}\` are taken; try again later.`,
@@ -146,14 +133,9 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    * Starts the RPC now. Never throws: if the worker is gone, the reply
    * rejects with `worker_lost`.
    */
-  execute({
-    workerId,
-    ...call
-  }: CallRequest & { readonly workerId: string }): WorkerCall {
+  execute({ workerId, ...call }: CallRequest & { readonly workerId: string }): WorkerCall {
     const tenantWeight = this.keyRing?.weightOf(call.request.tenant ?? DEFAULT_TENANT);
-    return (
-      this.#worker(workerId)?.execute({ ...call, tenantWeight }) ?? lostCall(workerId)
-    );
+    return this.#worker(workerId)?.execute({ ...call, tenantWeight }) ?? lostCall(workerId);
   }
 
   /**
@@ -177,11 +159,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    * call. False: no answer yet, or the call has ended. Never rejects; the slot is
    * released when the call has `finished`.
    */
-  async cancel(
-    workerId: string,
-    key: RequestKey,
-    reason: CancelReason,
-  ): Promise<boolean> {
+  async cancel(workerId: string, key: RequestKey, reason: CancelReason): Promise<boolean> {
     return (await this.#worker(workerId)?.cancel(key, reason)) ?? false;
   }
 
@@ -189,8 +167,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   order(workerId: string, order: WorkerOrder): void {
     const worker = this.#worker(workerId);
     const pulls = worker === undefined || worker.options.pulls;
-    if (!pulls && this.#models.get(worker.options.model.id)?.order(worker, order))
-      return;
+    if (!pulls && this.#models.get(worker.options.model.id)?.order(worker, order)) return;
     const why = pulls
       ? 'It takes its requests from the shared queue'
       : 'This gateway knows its address only';

@@ -1,12 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
+import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
+import { filledIn } from '../../platform/config/model-fields.js';
 import {
   modelOn,
   type ModelSpec,
   type ReplicaSpec,
   replicaSpecs,
 } from '../../platform/config/model-spec.js';
-import { filledIn } from '../../platform/config/model-fields.js';
 import { inheritedEnvironment } from '../../platform/config/process-environment.js';
 import { type Settings } from '../../platform/config/settings.js';
 import {
@@ -19,17 +20,16 @@ import {
   workerEnvironment,
   workerSpec,
 } from '../../platform/config/worker-spec.js';
-import { freePort } from '../../platform/process/listen-check.js';
-import { ProcessLog } from '../../platform/logging/log-ring.js';
-import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
-import { type RemoteEndpoint } from './address-watch.js';
 import {
   type ChannelSecurity,
   channelSecurity,
   knownAs,
 } from '../../platform/grpc/channel-security.js';
-import { PooledWorker, type WorkerOwner, type WorkerPlace } from './pooled-worker.js';
+import { ProcessLog } from '../../platform/logging/log-ring.js';
+import { freePort } from '../../platform/process/listen-check.js';
+import { type RemoteEndpoint } from './address-watch.js';
 import { type OpenInProcessWorker } from './in-process-worker.js';
+import { PooledWorker, type WorkerOwner, type WorkerPlace } from './pooled-worker.js';
 import {
   InProcessLocation,
   ProcessLocation,
@@ -50,10 +50,7 @@ export const builtWorkerLaunch = (
   inner?: OpenInProcessWorker,
 ): WorkerLaunch => ({
   command: process.execPath,
-  args: [
-    '--enable-source-maps',
-    fileURLToPath(new URL('../../main.worker.js', import.meta.url)),
-  ],
+  args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
   environment: (spec, replica) => {
     const pulled = pulledWork(spec.model, settings, replica);
     return workerEnvironment(
@@ -129,9 +126,7 @@ const builtLocation: Locate = (place, log, options) => {
   );
   // An environment or cores of its own ask for a process.
   const open =
-    replica.env === undefined && replica.cores === undefined
-      ? launch.inner?.(own)
-      : undefined;
+    replica.env === undefined && replica.cores === undefined ? launch.inner?.(own) : undefined;
   const shared = supervision(place, log, options);
   if (open)
     return new InProcessLocation({
@@ -180,10 +175,7 @@ const commandLocation: Locate = (place, log, options) => {
  * `taskset` becomes the program that it starts, so its pid and signals are those
  * of the worker.
  */
-const onCores = (
-  { cores }: ReplicaSpec,
-  command: readonly string[],
-): readonly string[] =>
+const onCores = ({ cores }: ReplicaSpec, command: readonly string[]): readonly string[] =>
   cores === undefined ? command : ['taskset', '-c', cores, ...command];
 
 function supervision({ model, id }: Place, log: ProcessLog, options: WorkerOwner) {
@@ -195,8 +187,7 @@ function supervision({ model, id }: Place, log: ProcessLog, options: WorkerOwner
     log,
     nowMs: () => options.clock.nowMs(),
     onRestart: () => options.activity.next({ type: 'restarted', ...worker }),
-    onExit: (pid: number | undefined) =>
-      options.activity.next({ type: 'exited', ...worker, pid }),
+    onExit: (pid: number | undefined) => options.activity.next({ type: 'exited', ...worker, pid }),
     onStartFailed: () => options.activity.next({ type: 'load_failed', model: model.id }),
   };
 }

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import {
-  eventOf,
-  phaseAfter,
-  PHASES,
-  type WorkerEvent,
-  type PoolPhase,
-} from './worker-state.js';
+import { eventOf, phaseAfter, PHASES, type WorkerEvent, type PoolPhase } from './worker-state.js';
 
 const phases = Object.keys(PHASES) as PoolPhase[];
 const open = phases.filter(phase => phase !== 'closing');
@@ -44,10 +38,7 @@ describe('the state table of a worker', () => {
     ['ready', false, false, 'unready'],
     ['starting', true, true, 'unready'],
     ['draining', true, false, 'drains'],
-  ] as const)(
-    'a report of %s, sound %s, held %s: %s',
-    (state, isSound, isHeld, event) => {
-      expect(eventOf({ state } as WorkerHealthReport, isSound, isHeld)).toBe(event);
-    },
-  );
+  ] as const)('a report of %s, sound %s, held %s: %s', (state, isSound, isHeld, event) => {
+    expect(eventOf({ state } as WorkerHealthReport, isSound, isHeld)).toBe(event);
+  });
 });

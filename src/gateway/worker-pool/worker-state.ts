@@ -6,7 +6,13 @@ import { type BreakerState, type WorkerView } from './worker-view.js';
  * at. README "States".
  */
 export type PoolPhase =
-  'stopped' | 'starting' | 'ready' | 'unresponsive' | 'draining' | 'lost' | 'closing';
+  | 'stopped'
+  | 'starting'
+  | 'ready'
+  | 'unresponsive'
+  | 'draining'
+  | 'lost'
+  | 'closing';
 
 /**
  * What each phase allows, and how loud it is logged. Nothing leads out of a final one.
@@ -59,8 +65,7 @@ export type WorkerEvent = keyof typeof EVENTS;
 
 /** The phase after an event; the same one where the event changes nothing. */
 export function phaseAfter(phase: PoolPhase, event: WorkerEvent): PoolPhase {
-  const { from, to }: { readonly from?: PoolPhase; readonly to: PoolPhase } =
-    EVENTS[event];
+  const { from, to }: { readonly from?: PoolPhase; readonly to: PoolPhase } = EVENTS[event];
   const isMoved = !PHASES[phase].isFinal && (from ?? phase) === phase;
   return isMoved ? to : phase;
 }

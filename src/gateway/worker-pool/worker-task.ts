@@ -1,19 +1,19 @@
 import { type Writable } from 'node:stream';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type SpeechParams } from '../../contracts/formats/speech.js';
 import {
   type TokenLogprob,
   type TranscriptionParams,
   type TranscriptSegment,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
+import { type SpeechParams } from '../../contracts/formats/speech.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type TranscribeAnswer } from '../../contracts/grpc/stt.codec.js';
 import {
   type Embedded,
   type EmbedCallFields,
   type GenerateCallFields,
 } from '../../contracts/grpc/generation.codec.js';
+import { type TranscribeAnswer } from '../../contracts/grpc/stt.codec.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
 export interface AudioSource {
@@ -45,10 +45,7 @@ export interface TranscribeTask extends TranscriptionParams {
    * Called once per segment when it is final, in order of time, also when a second
    * worker starts over.
    */
-  readonly onSegment?: (
-    segment: TranscriptSegment,
-    logprobs: readonly TokenLogprob[],
-  ) => void;
+  readonly onSegment?: (segment: TranscriptSegment, logprobs: readonly TokenLogprob[]) => void;
   /** As the client named it: a container hint for the decoder, never a path. */
   readonly filename: string;
 }

@@ -1,19 +1,13 @@
+import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
 
 /**
  * `loaded`: a worker takes work. `loading`: they start for the first time. `failed`: none
  * is up, and each has ended or cannot be reached, or all are drained; they are restarted.
  * `unloading`: running work may end.
  */
-export const MODEL_STATES = [
-  'unloaded',
-  'loading',
-  'loaded',
-  'unloading',
-  'failed',
-] as const;
+export const MODEL_STATES = ['unloaded', 'loading', 'loaded', 'unloading', 'failed'] as const;
 
 /** One model as operators and tests see it: a snapshot. */
 export interface ModelView {
@@ -38,9 +32,7 @@ export const isReady = ({ state }: Pick<WorkerView, 'state'>): boolean =>
 
 /** It starts for the first time, or is on its way back from an ordered stop. */
 export const isNew = ({ state, lastExit, problem }: WorkerView): boolean =>
-  (state === 'starting' || state === 'draining') &&
-  lastExit === undefined &&
-  problem === undefined;
+  (state === 'starting' || state === 'draining') && lastExit === undefined && problem === undefined;
 
 /**
  * README "States". Derived from `ready`: `busy` with at least one slot leased,

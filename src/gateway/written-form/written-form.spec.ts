@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { formatSrt, transcriptEvents } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { englishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
+import { formatSrt, transcriptEvents } from '../../contracts/formats/transcript-body.js';
 import { WrittenForm } from './written-form.js';
 
 const rest = { tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0 };
@@ -24,8 +24,7 @@ function transcript(text: string, ...segments: readonly string[]): Transcript {
   };
 }
 const english = { wanted: true, demanded: false, languages: ['en'] };
-const written = (spoken: Transcript) =>
-  new WrittenForm([englishNormalizer]).apply(spoken, english);
+const written = (spoken: Transcript) => new WrittenForm([englishNormalizer]).apply(spoken, english);
 
 describe('writtenTranscript', () => {
   it('writes text and segments alike, white space kept', () => {
@@ -130,8 +129,7 @@ describe('WrittenForm', () => {
 
   it('answers with the spoken form when a normaliser throws, and logs that once', () => {
     const spoken = spokenIn('xx');
-    for (let time = 0; time < 3; time += 1)
-      expect(form.apply(spoken, params([]))).toBe(spoken);
+    for (let time = 0; time < 3; time += 1) expect(form.apply(spoken, params([]))).toBe(spoken);
     expect(logged).toHaveBeenCalledTimes(1);
     expect(JSON.stringify(logged.mock.calls)).not.toContain('twenty');
   });
@@ -147,8 +145,6 @@ describe('WrittenForm', () => {
         message: expect.stringContaining('de or fr'),
       }),
     );
-    expect(() =>
-      form.demand({ wanted: true, demanded: false, languages: ['de'] }),
-    ).not.toThrow();
+    expect(() => form.demand({ wanted: true, demanded: false, languages: ['de'] })).not.toThrow();
   });
 });

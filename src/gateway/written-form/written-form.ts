@@ -28,9 +28,7 @@ function writtenTranscript<T extends Transcript>(
     text: write(segment.text),
   }));
   const gaps = gapsBetween(transcript);
-  const text = gaps
-    ?.map((gap, index) => gap + (segments[index]?.text.trim() ?? ''))
-    .join('');
+  const text = gaps?.map((gap, index) => gap + (segments[index]?.text.trim() ?? '')).join('');
   return { ...transcript, segments, text: text ?? write(transcript.text) };
 }
 
@@ -78,8 +76,7 @@ export class WrittenForm {
    *   has a normaliser.
    */
   demand({ demanded, languages }: WrittenFormParams): void {
-    if (!demanded || languages.length === 0 || languages.some(tag => this.#find(tag)))
-      return;
+    if (!demanded || languages.length === 0 || languages.some(tag => this.#find(tag))) return;
     const known = `\`itn\` knows these languages: ${[...this.#normalizers.keys()].join(', ')}`;
     const message = `${known}; the text will be in ${languages.join(' or ')}.`;
     throw new DomainError('unsupported_parameter', message, { param: 'itn' });
@@ -90,10 +87,7 @@ export class WrittenForm {
    * the language: for answers that are sent piece by piece. Undefined: wait for the
    * whole. What it gives never throws.
    */
-  ahead({
-    wanted,
-    languages,
-  }: WrittenFormParams): ((spoken: string) => string) | undefined {
+  ahead({ wanted, languages }: WrittenFormParams): ((spoken: string) => string) | undefined {
     if (!wanted) return spoken => spoken;
     const known = this.#known(languages);
     if (!known) return undefined;
@@ -111,10 +105,7 @@ export class WrittenForm {
   }
 
   /** Fail-open: a normaliser that throws costs the written form, never the transcript. */
-  apply<T extends Transcript>(
-    transcript: T,
-    { wanted, languages }: WrittenFormParams,
-  ): T {
+  apply<T extends Transcript>(transcript: T, { wanted, languages }: WrittenFormParams): T {
     if (!wanted) return transcript;
     const { normalizer } = this.#known(languages) ?? {
       normalizer: this.#find(transcript.language),

@@ -50,8 +50,7 @@ export function accessOf(
   { publicMetrics }: { readonly publicMetrics: boolean },
 ): Access {
   if (route === undefined) return 'any';
-  if (PUBLIC_ROUTES.includes(route) || (publicMetrics && route === '/metrics'))
-    return 'public';
+  if (PUBLIC_ROUTES.includes(route) || (publicMetrics && route === '/metrics')) return 'public';
   for (const [pattern, access] of RULES) if (pattern.test(route)) return access;
   return 'admin';
 }
@@ -90,8 +89,7 @@ export const tenantOf = (request: FastifyRequest): string => principalOf(request
  */
 function basicToken({ authorization }: FastifyRequest['headers']): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
-  const [, password] =
-    /:(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  const [, password] = /:(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
   return password || undefined;
 }
 
@@ -133,11 +131,7 @@ export class AccessGuard {
     return undefined;
   }
 
-  #demand(
-    request: FastifyRequest,
-    principal: Principal,
-    access: Exclude<Access, 'public'>,
-  ) {
+  #demand(request: FastifyRequest, principal: Principal, access: Exclude<Access, 'public'>) {
     principals.set(request, principal);
     if (principal.keyId !== INTERNAL_KEY_ID)
       this.origins.demandRequest(request.method, request.headers);

@@ -3,10 +3,10 @@ import { Global, Module } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Authenticator } from './authenticator.js';
-import { ShortLivedTokens, TOKEN_SECRET, tokenSecret } from './short-lived-tokens.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeyRing, StoredKeys } from './key-ring.js';
 import { OriginGuard } from './origin-guard.js';
+import { ShortLivedTokens, TOKEN_SECRET, tokenSecret } from './short-lived-tokens.js';
 
 /** Keys, tokens and origins; global, because every entry point uses them. */
 @Global()
@@ -19,8 +19,7 @@ import { OriginGuard } from './origin-guard.js';
     {
       provide: TOKEN_SECRET,
       inject: [Settings],
-      useFactory: ({ auth }: Settings) =>
-        tokenSecret(auth.tokenSecretFile) ?? randomBytes(32),
+      useFactory: ({ auth }: Settings) => tokenSecret(auth.tokenSecretFile) ?? randomBytes(32),
     },
     {
       provide: ShortLivedTokens,
@@ -30,13 +29,6 @@ import { OriginGuard } from './origin-guard.js';
     OriginGuard,
     Authenticator,
   ],
-  exports: [
-    Authenticator,
-    KeyIssuer,
-    KeyRing,
-    OriginGuard,
-    ShortLivedTokens,
-    TOKEN_SECRET,
-  ],
+  exports: [Authenticator, KeyIssuer, KeyRing, OriginGuard, ShortLivedTokens, TOKEN_SECRET],
 })
 export class AuthModule {}

@@ -3,24 +3,15 @@ import { describe, expect, it } from '@jest/globals';
 import { settingsFrom } from '../config/settings.js';
 import { type KeyStore } from '../database/key-store.js';
 import { Authenticator } from './authenticator.js';
-import {
-  INTERNAL_KEY_ID,
-  internalTokens,
-  ShortLivedTokens,
-} from './short-lived-tokens.js';
 import { KeyRing, StoredKeys } from './key-ring.js';
 import { ANYBODY } from './principal.js';
+import { INTERNAL_KEY_ID, internalTokens, ShortLivedTokens } from './short-lived-tokens.js';
 
 describe('a server that asks for no keys', () => {
   const tokens = new ShortLivedTokens(randomBytes(32));
   const settings = settingsFrom({});
   const stored = new StoredKeys({} as KeyStore);
-  const authenticator = new Authenticator(
-    new KeyRing(settings, stored),
-    tokens,
-    settings,
-    stored,
-  );
+  const authenticator = new Authenticator(new KeyRing(settings, stored), tokens, settings, stored);
 
   it('takes everybody for anybody, whatever they show', () => {
     const stranger = internalTokens(new ShortLivedTokens(randomBytes(32)))('default');

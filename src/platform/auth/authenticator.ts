@@ -1,20 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { RecentMap } from '../../core/request/recent-map.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { TrustedProxies, listed } from '../http/networks.js';
 import { Settings } from '../config/settings.js';
-import { keyDigest } from './keys-file.js';
-import {
-  ShortLivedTokens,
-  INTERNAL_KEY_ID,
-  sessionToken,
-} from './short-lived-tokens.js';
-import { KeyRing, StoredKeys } from './key-ring.js';
+import { TrustedProxies, listed } from '../http/networks.js';
 import { IssuerTokens } from './issuer-tokens.js';
+import { KeyRing, StoredKeys } from './key-ring.js';
+import { keyDigest } from './keys-file.js';
 import { ANYBODY, type Principal } from './principal.js';
+import { ShortLivedTokens, INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
 
 /**
  * Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol
@@ -42,10 +38,7 @@ export function subprotocolToken(headers: IncomingHttpHeaders): string | undefin
  * `io(url, { auth: { token } })`; headers serve those who can set them, the
  * cookie the console.
  */
-function handshakeToken(
-  auth: unknown,
-  headers: IncomingHttpHeaders,
-): string | undefined {
+function handshakeToken(auth: unknown, headers: IncomingHttpHeaders): string | undefined {
   const { token } = (auth ?? {}) as { token?: unknown };
   return typeof token === 'string' && token !== ''
     ? token
@@ -153,12 +146,8 @@ export class Authenticator {
    * A WebSocket's opening request: header, OpenAI's subprotocol, or the console's cookie.
    * @throws DomainError as `authenticateRequest`
    */
-  authenticateUpgrade({
-    headers,
-    socket,
-  }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
-    const token =
-      bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
+  authenticateUpgrade({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
+    const token = bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
     const ip = this.#proxies.clientOf(headers, socket.remoteAddress);
     return this.authenticateRequest(token, { headers, ip }, token !== undefined);
   }
@@ -197,8 +186,7 @@ export class Authenticator {
    */
   async endSession(token: string): Promise<void> {
     const expiresAtMs = this.tokens.expiryOf(token);
-    if (expiresAtMs !== undefined)
-      await this.stored.endSession(keyDigest(token), expiresAtMs);
+    if (expiresAtMs !== undefined) await this.stored.endSession(keyDigest(token), expiresAtMs);
   }
 
   #shortLived(token: string): Principal | undefined {
@@ -209,5 +197,4 @@ export class Authenticator {
   }
 }
 
-const refusal = (message: string): DomainError =>
-  new DomainError('invalid_api_key', message);
+const refusal = (message: string): DomainError => new DomainError('invalid_api_key', message);

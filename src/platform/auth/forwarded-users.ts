@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { networksAndNames } from '../http/networks.js';
-import { INTERNAL_KEY_ID } from './short-lived-tokens.js';
 import { type Principal } from './principal.js';
+import { INTERNAL_KEY_ID } from './short-lived-tokens.js';
 
 const USER_HEADER = 'x-openwebui-user-id';
 const USER = /^[A-Za-z0-9._-]{1,64}$/;

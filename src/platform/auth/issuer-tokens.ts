@@ -1,3 +1,6 @@
+import { Logger } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   errors,
   type JWTPayload,
@@ -6,16 +9,13 @@ import {
   type JSONWebKeySet,
   type JWTVerifyGetKey,
 } from 'jose';
-import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type Settings } from '../config/settings.js';
-import { KEY_SCOPES, type Principal } from './principal.js';
-import { Logger } from '@nestjs/common';
-import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { issuerUnavailable } from '../http/passing-errors.js';
 import { listed } from '../http/networks.js';
+import { issuerUnavailable } from '../http/passing-errors.js';
 import { SafeFetch } from '../http/safe-fetch.js';
+import { KEY_SCOPES, type Principal } from './principal.js';
 
 /**
  * Known keys are fetched again after this time, so that a key which the
@@ -53,9 +53,7 @@ class IssuerKeys {
   ) {
     // Hosts that the settings name may be in the operator's network; what a discovery
     // document names may not.
-    const trusted = [auth.oidcIssuer, auth.oidcJwksUrl]
-      .filter(url => url !== '')
-      .map(hostOf);
+    const trusted = [auth.oidcIssuer, auth.oidcJwksUrl].filter(url => url !== '').map(hostOf);
     this.#fetch = new SafeFetch({ ...FETCH, allowHosts: trusted.join(',') });
   }
 
@@ -199,9 +197,7 @@ export class IssuerTokens {
     } catch (error) {
       if (error instanceof DomainError) throw error;
       throw rejected(
-        error instanceof errors.JOSEError
-          ? error.message
-          : 'the key that it names cannot be used',
+        error instanceof errors.JOSEError ? error.message : 'the key that it names cannot be used',
       );
     }
   }
@@ -211,8 +207,7 @@ export class IssuerTokens {
     const { sub = '', exp = 0 } = claims;
     if (!SUBJECT.test(sub))
       throw rejected('its claim `sub` must be 1 to 200 ASCII characters without spaces');
-    const tenant =
-      oidcTenantClaim === '' ? DEFAULT_TENANT : claimAt(claims, oidcTenantClaim);
+    const tenant = oidcTenantClaim === '' ? DEFAULT_TENANT : claimAt(claims, oidcTenantClaim);
     if (typeof tenant !== 'string' || !TENANT.test(tenant))
       throw rejected(
         `its claim \`${oidcTenantClaim}\` must be a tenant: 1 to 64 letters, digits and . _ -`,
@@ -239,19 +234,14 @@ function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unkno
   return path
     .split('.')
     .reduce<unknown>(
-      (value, name) =>
-        isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined,
+      (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
       claims,
     );
 }
 
 /** A list of texts, or one text with spaces (RFC 8693, 4.2). */
 function words(claim: unknown): readonly unknown[] {
-  return Array.isArray(claim)
-    ? claim
-    : typeof claim === 'string'
-      ? claim.split(' ')
-      : [];
+  return Array.isArray(claim) ? claim : typeof claim === 'string' ? claim.split(' ') : [];
 }
 
 const rejected = (why: string): DomainError =>

@@ -15,12 +15,7 @@ import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { snakeCase } from '../config/model-spec.js';
 import { requiresKeys, Settings } from '../config/settings.js';
 import { KeyStore } from '../database/key-store.js';
-import {
-  type ApiKeyEntry,
-  keyDigest,
-  readKeysFile,
-  SETTING_KEY_ID,
-} from './keys-file.js';
+import { type ApiKeyEntry, keyDigest, readKeysFile, SETTING_KEY_ID } from './keys-file.js';
 import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
 
 /** What a secret lets its holder do. */
@@ -109,8 +104,7 @@ class HeldKeys {
   }
 }
 
-const isExpired = ({ expiresAtMs = Infinity }: HeldKey): boolean =>
-  Date.now() >= expiresAtMs;
+const isExpired = ({ expiresAtMs = Infinity }: HeldKey): boolean => Date.now() >= expiresAtMs;
 
 /** One small query; a change by another gateway is known after this time. */
 const POLL_MS = 2000;
@@ -218,10 +212,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
       this.#isAway = false;
     } catch (error) {
       if (!this.#isAway)
-        this.#logger.warn(
-          { reason: (error as Error).message },
-          'API keys stay as they were',
-        );
+        this.#logger.warn({ reason: (error as Error).message }, 'API keys stay as they were');
       this.#isAway = true;
     }
   }
@@ -320,9 +311,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
 
   /** Weight of a tenant in the queues (D-25): the largest of its keys, 1 without any. */
   weightOf(tenant: string): number {
-    const weights = [this.#held, this.stored.held].map(
-      held => held.weights.get(tenant) ?? 1,
-    );
+    const weights = [this.#held, this.stored.held].map(held => held.weights.get(tenant) ?? 1);
     return Math.max(...weights);
   }
 
@@ -369,8 +358,5 @@ function entriesOf(key: string): readonly ApiKeyEntry[] {
 
 function expired({ principal, expiresAtMs = 0 }: HeldKey): DomainError {
   const at = new Date(expiresAtMs).toISOString().slice(0, 19);
-  return new DomainError(
-    'invalid_api_key',
-    `The API key ${principal.keyId} expired at ${at}Z.`,
-  );
+  return new DomainError('invalid_api_key', `The API key ${principal.keyId} expired at ${at}Z.`);
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { settingsFrom } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
-import { addApiKey, readKeysFile, keyDigest } from './keys-file.js';
 import { type KeyStore } from '../database/key-store.js';
 import { KeyRing, StoredKeys } from './key-ring.js';
+import { addApiKey, readKeysFile, keyDigest } from './keys-file.js';
 
 const ringOf = (path: string) =>
   new KeyRing(settingsFrom({ 'auth.keys_file': path }), new StoredKeys({} as KeyStore));
@@ -28,8 +28,7 @@ describe('the keys file', () => {
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       return error.problems.map(
-        ({ origin, path: at, message }) =>
-          `${origin.split(':')[1]} ${at ?? ''} ${message}`,
+        ({ origin, path: at, message }) => `${origin.split(':')[1]} ${at ?? ''} ${message}`,
       );
     }
   };
@@ -115,11 +114,9 @@ describe('the keys file', () => {
       limits: { weight: 5000 },
     });
     ring.reload();
-    expect([
-      ring.weightOf('acme'),
-      ring.weightOf('large'),
-      ring.weightOf('unknown'),
-    ]).toEqual([3, 1000, 1]);
+    expect([ring.weightOf('acme'), ring.weightOf('large'), ring.weightOf('unknown')]).toEqual([
+      3, 1000, 1,
+    ]);
     // A key with a weight alone is counted with its tenant.
     expect(ring.limitsOf(entry.id)).toBeUndefined();
   });

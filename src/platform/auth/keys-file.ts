@@ -31,11 +31,7 @@ export const KEY_LIMITS: readonly string[] = LIMIT_NAMES.map(name => snakeCase(n
  * What `limits` of a key may hold, besides the weight of its tenant in the queues (D-25)
  * and its longest deadline (D-26).
  */
-export const KEY_LIMIT_NAMES: readonly string[] = [
-  ...KEY_LIMITS,
-  'weight',
-  'max_deadline_ms',
-];
+export const KEY_LIMIT_NAMES: readonly string[] = [...KEY_LIMITS, 'weight', 'max_deadline_ms'];
 
 export const LIMITS_RULE = mapOf(
   wholeNumberFrom(1, 1e9),
@@ -89,8 +85,7 @@ const KEY = objectOf(
 );
 
 /** @throws ConfigError naming everything wrong with its line; never quoting a hash. */
-export const readKeysFile = (path: string): ApiKeyEntry[] =>
-  parseKeys(readText(path), path);
+export const readKeysFile = (path: string): ApiKeyEntry[] => parseKeys(readText(path), path);
 
 function parseKeys(text: string, name: string): ApiKeyEntry[] {
   const file = parseYaml(text, name);
@@ -149,9 +144,7 @@ function readEntries(file: YamlFile, problems: ConfigProblem[]): ApiKeyEntry[] {
     if (written?.id !== undefined && seen.has(written.id))
       found.push({ path: ['id'], message: `"${written.id}" is there twice` });
     // Without the values: no message quotes a hash.
-    problems.push(
-      ...found.map(({ value: _, ...problem }) => placed(file, place, problem)),
-    );
+    problems.push(...found.map(({ value: _, ...problem }) => placed(file, place, problem)));
     if (!entry || found.length > 0) return [];
     seen.add(entry.id);
     return [{ ...entry, sha256: entry.sha256.toLowerCase() }];

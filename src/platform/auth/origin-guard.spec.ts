@@ -8,15 +8,9 @@ type Headers = Record<string, string>;
 const OWN = '127.0.0.1:8000';
 const cors = 'https://app.example.com';
 
-const guard = (
-  values: Partial<Record<SettingPath, string | boolean>> = {},
-  keyless = true,
-) =>
+const guard = (values: Partial<Record<SettingPath, string | boolean>> = {}, keyless = true) =>
   new OriginGuard(
-    new KeyRing(
-      settingsFrom({ 'auth.required': !keyless }),
-      new StoredKeys({} as KeyStore),
-    ),
+    new KeyRing(settingsFrom({ 'auth.required': !keyless }), new StoredKeys({} as KeyStore)),
     settingsFrom({ 'server.cors_origins': cors, ...values }),
   );
 
@@ -40,11 +34,7 @@ describe('without keys', () => {
   it.each([OWN, 'localhost', 'LocalHost:1', '[::1]:8000', '127.3.2.1'])(
     'the Host %s is served',
     host => {
-      expect([get({ host }), post({ host }), upgrade({ host })]).toEqual([
-        'ok',
-        'ok',
-        'ok',
-      ]);
+      expect([get({ host }), post({ host }), upgrade({ host })]).toEqual(['ok', 'ok', 'ok']);
     },
   );
 
@@ -69,16 +59,11 @@ describe('without keys', () => {
       'server.host': '10.0.0.5',
     });
     const hosts = ['GATEWAY.lan:80', '[fd00::1]:8000', '10.0.0.5:8000', '10.0.0.6'];
-    expect(hosts.map(host => get({ host }, named))).toEqual([
-      'ok',
-      'ok',
-      'ok',
-      'host_not_allowed',
-    ]);
+    expect(hosts.map(host => get({ host }, named))).toEqual(['ok', 'ok', 'ok', 'host_not_allowed']);
     const open = guard({ 'auth.allow_anonymous': true });
-    expect(
-      ['10.0.0.6:80', '[fd00::2]', 'evil.example'].map(host => get({ host }, open)),
-    ).toEqual([...['ok', 'ok', 'host_not_allowed']]);
+    expect(['10.0.0.6:80', '[fd00::2]', 'evil.example'].map(host => get({ host }, open))).toEqual([
+      ...['ok', 'ok', 'host_not_allowed'],
+    ]);
     expect(get({ host: 'anything' }, guard({ 'server.allowed_hosts': '*' }))).toBe('ok');
   });
 
@@ -95,16 +80,12 @@ describe('without keys', () => {
     ]);
   });
 
-  it.each([
-    {},
-    { origin: `http://${OWN}` },
-    { origin: cors, 'sec-fetch-site': 'cross-site' },
-  ])('programs, own pages and `server.cors_origins` may: %j', headers => {
-    expect([post(headers as Headers), upgrade(headers as Headers)]).toEqual([
-      'ok',
-      'ok',
-    ]);
-  });
+  it.each([{}, { origin: `http://${OWN}` }, { origin: cors, 'sec-fetch-site': 'cross-site' }])(
+    'programs, own pages and `server.cors_origins` may: %j',
+    headers => {
+      expect([post(headers as Headers), upgrade(headers as Headers)]).toEqual(['ok', 'ok']);
+    },
+  );
 
   it('Sec-Fetch-Site decides where a browser sends no Origin', () => {
     const sites = ['same-origin', 'none', 'same-site', 'cross-site'];
@@ -118,15 +99,13 @@ describe('with keys', () => {
   const keyed = guard({}, false);
 
   it('any Host is served, and the key decides about requests', () => {
-    expect(post({ host: 'gateway.lan', origin: 'https://evil.example' }, keyed)).toBe(
-      'ok',
-    );
+    expect(post({ host: 'gateway.lan', origin: 'https://evil.example' }, keyed)).toBe('ok');
   });
 
   it('sockets are opened by programs, own pages and allowed origins only', () => {
     const origins = ['https://gateway.lan', cors, 'https://evil.example', 'null'];
-    expect(
-      origins.map(origin => upgrade({ host: 'gateway.lan', origin }, keyed)),
-    ).toEqual([...['ok', 'ok', 'origin_not_allowed', 'origin_not_allowed']]);
+    expect(origins.map(origin => upgrade({ host: 'gateway.lan', origin }, keyed))).toEqual([
+      ...['ok', 'ok', 'origin_not_allowed', 'origin_not_allowed'],
+    ]);
   });
 });

@@ -89,9 +89,7 @@ export class OriginGuard {
     const { origin, host } = headers;
     const site = headers['sec-fetch-site'] ?? 'none';
     if (
-      origin === undefined
-        ? site === 'none' || site === 'same-origin'
-        : this.#isOwn(origin, host)
+      origin === undefined ? site === 'none' || site === 'same-origin' : this.#isOwn(origin, host)
     )
       return;
     throw new DomainError(

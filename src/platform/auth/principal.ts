@@ -1,6 +1,6 @@
 import { type KeyTerms } from '../../core/access/key-terms.js';
-import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 
 /**
  * What a key may be allowed to do. `admin` sees and stops everything, of every tenant.
@@ -38,20 +38,14 @@ export function permits({ scopes }: Principal, scope: Scope): boolean {
 /** @throws DomainError `missing_scope` unless one of `scopes` is held. */
 export function demandScope(principal: Principal, ...scopes: readonly Scope[]): void {
   for (const scope of scopes) if (permits(principal, scope)) return;
-  throw new DomainError(
-    'missing_scope',
-    `This API key lacks the scope ${scopes.join(' or ')}.`,
-  );
+  throw new DomainError('missing_scope', `This API key lacks the scope ${scopes.join(' or ')}.`);
 }
 
 /**
  * Its own requests, and everything for an admin. Others' requests are to look as if they
  * did not exist.
  */
-export function mayTouch(
-  principal: Principal,
-  tenant: string = DEFAULT_TENANT,
-): boolean {
+export function mayTouch(principal: Principal, tenant: string = DEFAULT_TENANT): boolean {
   return principal.tenant === tenant || permits(principal, 'admin');
 }
 

@@ -77,18 +77,10 @@ describe('short-lived tokens', () => {
       ttlS: 60,
     });
     for (let at = 0; at < token.length - 1; at++) {
-      const changed =
-        token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+      const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
       expect(tokens.verify(changed)).toBeUndefined();
     }
-    for (const bad of [
-      '',
-      'ek_',
-      'ek_.',
-      token.slice(0, -1),
-      `${token}.x`,
-      token.slice(3),
-    ]) {
+    for (const bad of ['', 'ek_', 'ek_.', token.slice(0, -1), `${token}.x`, token.slice(3)]) {
       expect(tokens.verify(bad)).toBeUndefined();
     }
     expect(new ShortLivedTokens(Buffer.alloc(32, 2)).verify(token)).toBeUndefined();

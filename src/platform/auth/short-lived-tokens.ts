@@ -94,8 +94,7 @@ export class ShortLivedTokens {
     // As texts: other texts stand for the same bytes, and a session is ended by its text.
     const given = Buffer.from(signature);
     const expected = Buffer.from(this.#sign(body));
-    if (given.length !== expected.length || !timingSafeEqual(given, expected))
-      return undefined;
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
     // Signed by us: it is what `mint` wrote.
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
     return Date.now() < claims.expiresAtMs ? claims : undefined;
@@ -171,9 +170,7 @@ const MAX_TOKENS = 1000;
 export function internalTokens(
   tokens: ShortLivedTokens,
 ): (tenant: string, terms?: KeyTerms) => string {
-  const made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(
-    MAX_TOKENS,
-  );
+  const made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(MAX_TOKENS);
   const scopes = ['inference'] as const;
   return (tenant, terms) => {
     const name = JSON.stringify([tenant, terms]);

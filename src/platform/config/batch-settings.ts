@@ -1,14 +1,4 @@
-import {
-  bytes,
-  choice,
-  count,
-  DAY_MS,
-  flag,
-  GIB,
-  MIB,
-  ms,
-  text,
-} from './setting-definition.js';
+import { bytes, choice, count, DAY_MS, flag, GIB, MIB, ms, text } from './setting-definition.js';
 
 /** Files, batches, their database and their blob store. */
 export const BATCH_SETTINGS = {
@@ -95,24 +85,9 @@ export const BATCH_SETTINGS = {
     16 * GIB,
     'Maximum total size of lines in flight; a larger line is sent alone.',
   ),
-  'batch.max_file_bytes': bytes(
-    200 * MIB,
-    1,
-    16 * GIB,
-    'Maximum size of a batch input file.',
-  ),
-  'batch.max_lines': count(
-    50_000,
-    1,
-    1_000_000,
-    'Maximum number of lines of an input file.',
-  ),
-  'batch.max_line_bytes': bytes(
-    8 * MIB,
-    64,
-    GIB,
-    'Maximum size of a line of an input file.',
-  ),
+  'batch.max_file_bytes': bytes(200 * MIB, 1, 16 * GIB, 'Maximum size of a batch input file.'),
+  'batch.max_lines': count(50_000, 1, 1_000_000, 'Maximum number of lines of an input file.'),
+  'batch.max_line_bytes': bytes(8 * MIB, 64, GIB, 'Maximum size of a line of an input file.'),
   'batch.max_response_bytes': bytes(
     64 * MIB,
     1,

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { SettingSources } from './setting-source.js';
 import { readModels } from './load-config.js';
 import { camelCase, type ModelSpec } from './model-spec.js';
 import { type SettingValue } from './setting-definition.js';
+import { SettingSources } from './setting-source.js';
 import { Settings } from './settings.js';
 
 /** Ids of the models that differ from the ones before. */
@@ -51,9 +51,7 @@ export class ModelList {
     const ids = [...after.keys()];
     const changes = {
       added: ids.filter(id => !before.has(id)),
-      changed: ids.filter(
-        id => before.has(id) && differs(before.get(id)!, after.get(id)!),
-      ),
+      changed: ids.filter(id => before.has(id) && differs(before.get(id)!, after.get(id)!)),
       removed: [...before.keys()].filter(id => !after.has(id)),
     };
     this.#current.splice(0, Infinity, ...after.values());

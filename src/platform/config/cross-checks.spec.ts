@@ -12,17 +12,13 @@ function problems(values: Partial<Record<SettingPath, string>>): readonly string
     loadConfig({ environment: Object.fromEntries(environment) as NodeJS.ProcessEnv });
     return [];
   } catch (error) {
-    return (error as ConfigError).problems.map(
-      ({ path, message }) => `${path}: ${message}`,
-    );
+    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
   }
 }
 
 describe('the configuration of the server', () => {
   it('refuses a host with a port or a path among `server.allowed_hosts`', () => {
-    expect(problems({ 'server.allowed_hosts': 'gateway, 10.0.0.1, [::1], *' })).toEqual(
-      [],
-    );
+    expect(problems({ 'server.allowed_hosts': 'gateway, 10.0.0.1, [::1], *' })).toEqual([]);
     expect(problems({ 'server.allowed_hosts': 'gateway:8000, a/b' })).toEqual([
       expect.stringContaining('`gateway:8000` is no host name'),
       expect.stringContaining('`a/b` is no host name'),
@@ -88,9 +84,7 @@ describe('the configuration of the server', () => {
   it.each(['10.0.0.0/33', '10.0.0.0/x', '::1/129', 'name/8', '1.2.3.4/8/8'])(
     'refuses %s as a network',
     network => {
-      expect(
-        problems({ 'auth.forwarded_users_from': `webui, 10.0.0.0/8, ${network}` }),
-      ).toEqual([
+      expect(problems({ 'auth.forwarded_users_from': `webui, 10.0.0.0/8, ${network}` })).toEqual([
         expect.stringContaining(
           `auth.forwarded_users_from: \`${network}\` is no network such as 10.1.0.0/16`,
         ),

@@ -1,12 +1,7 @@
 import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CrossOrigins } from '../http/cross-origins.js';
-import {
-  networksAndNames,
-  isLoopback,
-  listed,
-  HostExceptions,
-} from '../http/networks.js';
+import { networksAndNames, isLoopback, listed, HostExceptions } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { type SettingSources, isSecretSetting } from './setting-source.js';
 import type { SettingPath, Settings } from './settings.js';
@@ -44,18 +39,12 @@ function* findings(
   yield* badLists(sources);
   for (const host of listed(settings.server.allowedHosts)) {
     if (HOST.test(host)) continue;
-    yield [
-      'server.allowed_hosts',
-      `\`${host}\` is no host name or IP address; leave out the port`,
-    ];
+    yield ['server.allowed_hosts', `\`${host}\` is no host name or IP address; leave out the port`];
   }
   yield* badRedis(settings, sources);
   yield* badDatabase(settings, directory);
   if (!isTenantSetting(settings.metrics.tenants)) {
-    yield [
-      'metrics.tenants',
-      'must be off, top-1 to top-100, or names of tenants with commas',
-    ];
+    yield ['metrics.tenants', 'must be off, top-1 to top-100, or names of tenants with commas'];
   }
   for (const path of [
     'console.prometheus_url',
@@ -63,27 +52,18 @@ function* findings(
     'console.manual_url',
   ] as const) {
     const value = sources.get(path)!.value;
-    const isLink =
-      value === '' || /^https?:$/.test(URL.parse(String(value))?.protocol ?? '');
+    const isLink = value === '' || /^https?:$/.test(URL.parse(String(value))?.protocol ?? '');
     if (!isLink) yield [path, 'must be a URL with http or https'];
   }
 }
 
-const NOT_ABOVE: readonly (readonly [
-  lower: SettingPath,
-  upper: SettingPath,
-  why: string,
-])[] = [
+const NOT_ABOVE: readonly (readonly [lower: SettingPath, upper: SettingPath, why: string])[] = [
   [
     'workers.restart_min_ms',
     'workers.restart_max_ms',
     'the first pause cannot be longer than the longest',
   ],
-  [
-    'server.upload_limit_bytes',
-    'queue.max_bytes',
-    'else an allowed upload could never be queued',
-  ],
+  ['server.upload_limit_bytes', 'queue.max_bytes', 'else an allowed upload could never be queued'],
   [
     'server.upload_limit_bytes',
     'queue.max_bytes_per_model',
@@ -107,10 +87,7 @@ function* contradictions(sources: SettingSources): Generator<Finding> {
 const hosts = (text: string): unknown => new HostExceptions(text);
 
 /** Lists in one text; parsing throws an Error that names the wrong entry. */
-const LISTS: readonly (readonly [
-  path: SettingPath,
-  parse: (text: string) => unknown,
-])[] = [
+const LISTS: readonly (readonly [path: SettingPath, parse: (text: string) => unknown])[] = [
   ['fetch.allow_hosts', hosts],
   ['batch.webhook_allow_hosts', hosts],
   ['pull.callback_allow_hosts', hosts],
@@ -135,10 +112,7 @@ function* badKey({ auth }: Settings, sources: SettingSources): Generator<Finding
   if (auth.key === '') return;
   const from = (path: SettingPath) => `${path} (${sources.get(path)!.origin})`;
   if (!KEY.test(auth.key)) {
-    yield [
-      'auth.key',
-      'must be 16 to 512 ASCII characters without spaces: openssl rand -hex 32',
-    ];
+    yield ['auth.key', 'must be 16 to 512 ASCII characters without spaces: openssl rand -hex 32'];
   }
   if (auth.keysFile !== '') {
     yield [
@@ -155,8 +129,7 @@ function* badKey({ auth }: Settings, sources: SettingSources): Generator<Finding
 }
 
 const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
-const NO_SECURE_URL =
-  'must be an https URL without credentials; http is for loopback only';
+const NO_SECURE_URL = 'must be an https URL without credentials; http is for loopback only';
 
 function* badOidc({ auth }: Settings): Generator<Finding> {
   if (auth.oidcIssuer === '') return;
@@ -177,10 +150,7 @@ function* badOidc({ auth }: Settings): Generator<Finding> {
     ];
   }
   if (auth.allowAnonymous) {
-    yield [
-      'auth.oidc_issuer',
-      'contradicts auth.allow_anonymous, which asks for no keys',
-    ];
+    yield ['auth.oidc_issuer', 'contradicts auth.allow_anonymous, which asks for no keys'];
   }
 }
 
@@ -196,10 +166,7 @@ function* badRedis(
   sources: SettingSources,
 ): Generator<Finding> {
   if (redis.url !== '' && !/^rediss?:\/\/[^/\s]/.test(redis.url)) {
-    yield [
-      'redis.url',
-      'must look like redis://host:6379 or rediss://user:password@host:6380',
-    ];
+    yield ['redis.url', 'must look like redis://host:6379 or rediss://user:password@host:6380'];
   }
   if (queue.driver !== 'redis') return;
   if (redis.url === '') {
@@ -215,18 +182,11 @@ function* badRedis(
       `must be below inference.timeout_min_ms (${inference.timeoutMinMs}): else the time limit of a request ends ` +
       'before another worker gets what a dead one had';
     const isDefault = sources.get('redis.lock_ms')!.origin === 'default';
-    yield [
-      'redis.lock_ms',
-      message,
-      isDefault ? 'inference.timeout_min_ms' : 'redis.lock_ms',
-    ];
+    yield ['redis.lock_ms', message, isDefault ? 'inference.timeout_min_ms' : 'redis.lock_ms'];
   }
 }
 
-function* badDatabase(
-  { database, data }: Settings,
-  directory: string,
-): Generator<Finding> {
+function* badDatabase({ database, data }: Settings, directory: string): Generator<Finding> {
   if (database.url !== '' && !/^postgres(ql)?:\/\/[^/\s]/.test(database.url)) {
     yield [
       'database.url',
@@ -241,9 +201,7 @@ function* badDatabase(
 
 /** `path`, or the nearest of its ancestors that exists. */
 function nearestExisting(path: string): string {
-  return statSync(path, { throwIfNoEntry: false })
-    ? path
-    : nearestExisting(dirname(path));
+  return statSync(path, { throwIfNoEntry: false }) ? path : nearestExisting(dirname(path));
 }
 
 /**

@@ -78,12 +78,7 @@ export const DISPATCH_SETTINGS = {
     1024,
     'Maximum requests in one group; an engine may accept fewer.',
   ),
-  'batching.window_ms': ms(
-    50,
-    0,
-    60_000,
-    'Maximum wait of the first request of a group.',
-  ),
+  'batching.window_ms': ms(50, 0, 60_000, 'Maximum wait of the first request of a group.'),
   'batching.quiet_gap_ms': ms(
     5,
     0,
@@ -114,12 +109,7 @@ export const DISPATCH_SETTINGS = {
     DAY_MS,
     'Maximum pause between two chunks of a stream while the client reads.',
   ),
-  'cancellation.rpc_timeout_ms': ms(
-    100,
-    1,
-    60_000,
-    'Time limit of the Cancel RPC to a worker.',
-  ),
+  'cancellation.rpc_timeout_ms': ms(100, 1, 60_000, 'Time limit of the Cancel RPC to a worker.'),
   'cancellation.reset_after_ms': ms(
     30_000,
     10,
@@ -132,12 +122,7 @@ export const DISPATCH_SETTINGS = {
     DAY_MS,
     'How long the phases of a finished request can be read (D-11).',
   ),
-  'latency.sweep_ms': ms(
-    5000,
-    10,
-    DAY_MS,
-    'How often expired latency entries are removed.',
-  ),
+  'latency.sweep_ms': ms(5000, 10, DAY_MS, 'How often expired latency entries are removed.'),
   'speech.max_buffered_bytes': bytes(
     16 * MIB,
     65_536,
@@ -154,10 +139,7 @@ export const DISPATCH_SETTINGS = {
     'whisper-1',
     'Model of a live session that does not name one.',
   ),
-  'realtime.speech_model': text(
-    'tts-1',
-    'Model that speaks the responses of live sessions.',
-  ),
+  'realtime.speech_model': text('tts-1', 'Model that speaks the responses of live sessions.'),
   'realtime.max_sessions': count(
     1000,
     1,
@@ -229,10 +211,7 @@ export const DISPATCH_SETTINGS = {
     256 * MIB,
     'Events buffered for a client that does not read or that reconnects.',
   ),
-  'workers.models_file': text(
-    'config/models.yaml',
-    'The models, their engines and their workers.',
-  ),
+  'workers.models_file': text('config/models.yaml', 'The models, their engines and their workers.'),
   'workers.keepalive_time_ms': ms(
     10_000,
     1000,
@@ -270,12 +249,7 @@ export const DISPATCH_SETTINGS = {
     DAY_MS,
     'First pause before a suspended worker is tried with one request; doubles each time.',
   ),
-  'workers.breaker_max_ms': ms(
-    30_000,
-    1,
-    DAY_MS,
-    'Maximum pause between two such trials.',
-  ),
+  'workers.breaker_max_ms': ms(30_000, 1, DAY_MS, 'Maximum pause between two such trials.'),
   'workers.start_timeout_ms': ms(
     60_000,
     100,
@@ -295,10 +269,5 @@ export const DISPATCH_SETTINGS = {
     DAY_MS,
     'How often host names in `addresses` are resolved again.',
   ),
-  'workers.prep_parallel': count(
-    4,
-    1,
-    256,
-    'Maximum uploads that a worker decodes concurrently.',
-  ),
+  'workers.prep_parallel': count(4, 1, 256, 'Maximum uploads that a worker decodes concurrently.'),
 };

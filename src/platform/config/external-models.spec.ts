@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { modelsFromFile } from './models-file.js';
-import { replicaSpecs } from './model-spec.js';
 import { filledIn } from './model-fields.js';
+import { replicaSpecs } from './model-spec.js';
+import { modelsFromFile } from './models-file.js';
 import { parseYaml } from './yaml-file.js';
 
 const read = (fields: string, engine = 'external') =>
@@ -13,9 +13,7 @@ const read = (fields: string, engine = 'external') =>
     ),
   );
 const brief = (fields: string, engine?: string) =>
-  read(fields, engine).problems.map(
-    ({ origin, path, message }) => `${origin} ${path} ${message}`,
-  );
+  read(fields, engine).problems.map(({ origin, path, message }) => `${origin} ${path} ${message}`);
 
 describe('models of engine external', () => {
   it.each([
@@ -30,31 +28,13 @@ describe('models of engine external', () => {
   });
 
   it.each([
-    [
-      '',
-      'models.yaml:2:33 models[0].engine needs `command` (a worker to start) or `addresses`',
-    ],
-    [
-      'addresses: ["a:1"], replicas: 2',
-      'models.yaml:2:101 models[0].replicas needs `command`',
-    ],
-    [
-      'command: [python, w.py]',
-      'models.yaml:2:80 models[0].command must be a list such as',
-    ],
+    ['', 'models.yaml:2:33 models[0].engine needs `command` (a worker to start) or `addresses`'],
+    ['addresses: ["a:1"], replicas: 2', 'models.yaml:2:101 models[0].replicas needs `command`'],
+    ['command: [python, w.py]', 'models.yaml:2:80 models[0].command must be a list such as'],
     ['command: ["{port}"]', 'models.yaml:2:80 models[0].command must be a list such as'],
-    [
-      'command: python w.py',
-      'models.yaml:2:80 models[0].command must be a list such as',
-    ],
-    [
-      'command: [python, 9000, "{port}"]',
-      'models.yaml:2:89 models[0].command[1] must be text',
-    ],
-    [
-      'command: ["", "{port}"]',
-      'models.yaml:2:80 models[0].command must be a list such as',
-    ],
+    ['command: python w.py', 'models.yaml:2:80 models[0].command must be a list such as'],
+    ['command: [python, 9000, "{port}"]', 'models.yaml:2:89 models[0].command[1] must be text'],
+    ['command: ["", "{port}"]', 'models.yaml:2:80 models[0].command must be a list such as'],
   ])('%s is refused', (fields, problem) =>
     expect(brief(fields)).toEqual([expect.stringContaining(problem)]),
   );
@@ -75,13 +55,10 @@ describe('models of engine external', () => {
 
   it('are written in the guide as they are read here', () => {
     const guide = readFileSync('docs/guides/write-a-worker.md', 'utf8');
-    const [, example = ''] =
-      /```yaml\n(# config\/models\.yaml[^`]+)```/.exec(guide) ?? [];
+    const [, example = ''] = /```yaml\n(# config\/models\.yaml[^`]+)```/.exec(guide) ?? [];
     const { models, problems } = modelsFromFile(parseYaml(example, 'guide'));
     expect(problems).toEqual([]);
-    expect(
-      models.map(({ id, replicas, addresses }) => [id, replicas, addresses]),
-    ).toEqual([
+    expect(models.map(({ id, replicas, addresses }) => [id, replicas, addresses])).toEqual([
       ['meter', [{ env: { OMP_NUM_THREADS: '2' } }], []],
       ['whisper', 0, ['127.0.0.1:9000']],
     ]);

@@ -14,8 +14,7 @@ import {
 } from './settings.js';
 import { ConfigError, problemText } from './yaml-file.js';
 
-const MODELS =
-  'models:\n  - { id: m, kind: stt, engine: synthetic, capabilities: [transcribe] }\n';
+const MODELS = 'models:\n  - { id: m, kind: stt, engine: synthetic, capabilities: [transcribe] }\n';
 
 /** Settings whose text is checked further: other values that they may have. */
 const CHECKED: Partial<Record<SettingPath, string>> = {
@@ -42,8 +41,7 @@ describe('loadConfig', () => {
 
   const write = (name: string, text: string) =>
     writeFileSync(join(directory, 'config', name), text);
-  const load = (environment: Record<string, string> = {}) =>
-    loadConfig({ directory, environment });
+  const load = (environment: Record<string, string> = {}) => loadConfig({ directory, environment });
   const problems = (environment: Record<string, string> = {}) => {
     try {
       load(environment);
@@ -61,11 +59,9 @@ describe('loadConfig', () => {
   it('prefers the environment to the file and the file to the default, and remembers which', () => {
     write('switchyard.yaml', 'queue:\n  max_requests: 7\n  aging_ms: 9\n');
     const { settings, sources } = load({ SWITCHYARD_QUEUE_AGING_MS: '11' });
-    expect([
-      settings.queue.maxRequests,
-      settings.queue.agingMs,
-      settings.queue.timeoutMs,
-    ]).toEqual([7, 11, 120_000]);
+    expect([settings.queue.maxRequests, settings.queue.agingMs, settings.queue.timeoutMs]).toEqual([
+      7, 11, 120_000,
+    ]);
     expect(sources.get('queue.max_requests')?.origin).toBe('config/switchyard.yaml:2:3');
     expect(sources.get('queue.aging_ms')?.origin).toBe('SWITCHYARD_QUEUE_AGING_MS');
     expect(sources.get('queue.timeout_ms')?.origin).toBe('default');
@@ -89,9 +85,7 @@ describe('loadConfig', () => {
   it('honours SWITCHYARD_WORKERS_MODELS_FILE', () => {
     write('other.yaml', MODELS.replace('id: m', 'id: other'));
     expect(
-      load({ SWITCHYARD_WORKERS_MODELS_FILE: 'config/other.yaml' }).models.map(
-        ({ id }) => id,
-      ),
+      load({ SWITCHYARD_WORKERS_MODELS_FILE: 'config/other.yaml' }).models.map(({ id }) => id),
     ).toEqual(['other']);
   });
 
@@ -104,9 +98,9 @@ describe('loadConfig', () => {
       value: 'https://mirror.example',
       origin: 'HF_ENDPOINT',
     });
-    expect(
-      endpoint({ ...borrowed, SWITCHYARD_HUB_ENDPOINT: 'https://own.example' })?.value,
-    ).toBe('https://own.example');
+    expect(endpoint({ ...borrowed, SWITCHYARD_HUB_ENDPOINT: 'https://own.example' })?.value).toBe(
+      'https://own.example',
+    );
   });
 
   it('takes PORT and REDIS_URL; the own variable wins, and a difference is reported without values', () => {
@@ -119,9 +113,7 @@ describe('loadConfig', () => {
       SWITCHYARD_SERVER_PORT: '9000',
       SWITCHYARD_REDIS_URL: 'redis://two.example',
     };
-    expect(source({ ...common, ...own }, 'redis.url')?.value).toBe(
-      'redis://two.example',
-    );
+    expect(source({ ...common, ...own }, 'redis.url')?.value).toBe('redis://two.example');
     const warnings = load({ ...common, ...own }).warnings.map(problemText);
     expect(warnings).toEqual([
       expect.stringContaining('redis.url: is ignored: SWITCHYARD_REDIS_URL'),
@@ -133,9 +125,7 @@ describe('loadConfig', () => {
     const key = 'a-key-of-its-own-1234';
     const wrong = (environment: Record<string, string>) =>
       problems(environment).map(problemText).join('\n');
-    expect(wrong({ SWITCHYARD_AUTH_KEY: key, SWITCHYARD_SERVER_HOST: '0.0.0.0' })).toBe(
-      '',
-    );
+    expect(wrong({ SWITCHYARD_AUTH_KEY: key, SWITCHYARD_SERVER_HOST: '0.0.0.0' })).toBe('');
     write('switchyard.yaml', 'auth:\n  keys_file: keys.yaml\n');
     const both = wrong({
       SWITCHYARD_AUTH_KEY: key,
@@ -144,9 +134,7 @@ describe('loadConfig', () => {
     expect(both).toContain(
       'SWITCHYARD_AUTH_KEY  auth.key: cannot be combined with auth.keys_file (config/switchyard.yaml:2:3)',
     );
-    expect(both).toContain(
-      'contradicts auth.allow_anonymous (SWITCHYARD_AUTH_ALLOW_ANONYMOUS)',
-    );
+    expect(both).toContain('contradicts auth.allow_anonymous (SWITCHYARD_AUTH_ALLOW_ANONYMOUS)');
     expect(both).not.toContain(key);
   });
 
@@ -163,9 +151,7 @@ describe('loadConfig', () => {
 
   it('takes QUEUE_DRIVER for queue.driver', () => {
     const redis = { SWITCHYARD_REDIS_URL: 'redis://other.example' };
-    expect(
-      load({ QUEUE_DRIVER: 'redis', ...redis }).sources.get('queue.driver'),
-    ).toEqual({
+    expect(load({ QUEUE_DRIVER: 'redis', ...redis }).sources.get('queue.driver')).toEqual({
       value: 'redis',
       origin: 'QUEUE_DRIVER',
     });
@@ -195,10 +181,7 @@ describe('loadConfig', () => {
   });
 
   it('reports problems of the file, the environment and the models file all at once', () => {
-    write(
-      'switchyard.yaml',
-      'server:\n  port: -1\nqueue:\n  max_request: 5\nbatchin: {}\n',
-    );
+    write('switchyard.yaml', 'server:\n  port: -1\nqueue:\n  max_request: 5\nbatchin: {}\n');
     write(
       'models.yaml',
       'models:\n  - { id: m, kind: video, engine: synthetic, capabilities: [] }\n',
@@ -227,9 +210,7 @@ describe('loadConfig', () => {
       expect.objectContaining({ message: 'no such setting, did you mean server.port?' }),
     ]);
     const [unknown] = problems({ SWITCHYARD_SERVER_PROT: '1' }).slice(-1);
-    expect(unknown?.message).toBe(
-      'no such setting, did you mean SWITCHYARD_SERVER_PORT?',
-    );
+    expect(unknown?.message).toBe('no such setting, did you mean SWITCHYARD_SERVER_PORT?');
   });
 
   it('refuses a fetch.allow_hosts that it cannot read, and takes an empty one', () => {
@@ -240,9 +221,7 @@ describe('loadConfig', () => {
         message: '`10.0.0.0/33` is no host, host:port or network such as 10.1.0.0/16',
       }),
     ]);
-    expect(load({ SWITCHYARD_FETCH_ALLOW_HOSTS: '' }).settings.fetch.allowHosts).toBe(
-      '',
-    );
+    expect(load({ SWITCHYARD_FETCH_ALLOW_HOSTS: '' }).settings.fetch.allowHosts).toBe('');
   });
 
   it('reports the line of broken YAML and of a doubled key', () => {
@@ -255,25 +234,15 @@ describe('loadConfig', () => {
       SWITCHYARD_WORKERS_RESTART_MIN_MS: '500',
       SWITCHYARD_WORKERS_RESTART_MAX_MS: '100',
     };
-    expect(problems(environment).map(({ path }) => path)).toEqual([
-      'workers.restart_min_ms',
-    ]);
+    expect(problems(environment).map(({ path }) => path)).toEqual(['workers.restart_min_ms']);
     expect(problems({ SWITCHYARD_QUEUE_MAX_BYTES: '5' })[0]?.origin).toBe(
       'SWITCHYARD_QUEUE_MAX_BYTES',
     );
   });
 
   it.each([
-    [
-      'DATABASE_URL',
-      'mysql://user:secret@db/name',
-      'database.url: must look like postgres://',
-    ],
-    [
-      'SWITCHYARD_DATABASE_URL',
-      'postgres:/db',
-      'database.url: must look like postgres://',
-    ],
+    ['DATABASE_URL', 'mysql://user:secret@db/name', 'database.url: must look like postgres://'],
+    ['SWITCHYARD_DATABASE_URL', 'postgres:/db', 'database.url: must look like postgres://'],
     [
       'QUEUE_DRIVER',
       'redis',
@@ -285,17 +254,14 @@ describe('loadConfig', () => {
       'data.dir = "config/models.yaml": must be a folder',
     ],
     ['SWITCHYARD_DATA_DIR', 'config/models.yaml/below', 'config/models.yaml is a file'],
-  ])(
-    'refuses %s=%s with a configuration message that holds no secret',
-    (name, value, message) => {
-      expect(() => load({ [name]: value })).toThrow(ConfigError);
-      const [problem, ...others] = problems({ [name]: value });
-      expect(others).toEqual([]);
-      expect(problemText(problem!)).toMatch(new RegExp(`^${name} `));
-      expect(problemText(problem!)).toContain(message);
-      expect(problemText(problem!)).not.toContain('secret');
-    },
-  );
+  ])('refuses %s=%s with a configuration message that holds no secret', (name, value, message) => {
+    expect(() => load({ [name]: value })).toThrow(ConfigError);
+    const [problem, ...others] = problems({ [name]: value });
+    expect(others).toEqual([]);
+    expect(problemText(problem!)).toMatch(new RegExp(`^${name} `));
+    expect(problemText(problem!)).toContain(message);
+    expect(problemText(problem!)).not.toContain('secret');
+  });
 
   it('says that a file cannot be read instead of failing with a stack trace', () => {
     rmSync(join(directory, 'config/models.yaml'));
@@ -325,10 +291,7 @@ describe('loadConfig', () => {
   it('misses a settings file that SWITCHYARD_CONFIG names, and a models file that is not there', () => {
     rmSync(join(directory, 'config/models.yaml'));
     const found = problems({ SWITCHYARD_CONFIG: 'nowhere.yaml' });
-    expect(found.map(({ origin }) => origin)).toEqual([
-      'SWITCHYARD_CONFIG',
-      'config/models.yaml',
-    ]);
+    expect(found.map(({ origin }) => origin)).toEqual(['SWITCHYARD_CONFIG', 'config/models.yaml']);
   });
 
   it('takes a section whose every line is commented out', () => {
@@ -350,17 +313,11 @@ describe('config/switchyard.yaml', () => {
 });
 
 /** A legal value that is not the default, and breaks no rule between settings. */
-function anotherValue({
-  default: value,
-  rule,
-}: SettingDefinition): string | number | boolean {
-  if (rule instanceof z.ZodLiteral)
-    return String([...rule.values].find(known => known !== value));
+function anotherValue({ default: value, rule }: SettingDefinition): string | number | boolean {
+  if (rule instanceof z.ZodLiteral) return String([...rule.values].find(known => known !== value));
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'string') return `${value}-other`;
-  return (
-    [value + 1, value + 0.5, value - 1].find(one => rule.safeParse(one).success) ?? value
-  );
+  return [value + 1, value + 0.5, value - 1].find(one => rule.safeParse(one).success) ?? value;
 }
 
 const fileFor = (values: Partial<Record<SettingPath, string | boolean>>) =>
@@ -378,15 +335,9 @@ describe('without a keys file', () => {
     'a server on %s has one in its data folder, unless anonymous callers are allowed',
     host => {
       expect(fileFor({ 'server.host': host })).toBe('/data/keys.yaml');
-      expect(
-        fileFor({ 'server.host': host, 'auth.keys_file': 'keys.yaml' }),
-      ).toBeUndefined();
-      expect(
-        fileFor({ 'server.host': host, 'auth.allow_anonymous': true }),
-      ).toBeUndefined();
-      expect(
-        fileFor({ 'server.host': host, 'auth.key': 'a-key-of-its-own-1234' }),
-      ).toBeUndefined();
+      expect(fileFor({ 'server.host': host, 'auth.keys_file': 'keys.yaml' })).toBeUndefined();
+      expect(fileFor({ 'server.host': host, 'auth.allow_anonymous': true })).toBeUndefined();
+      expect(fileFor({ 'server.host': host, 'auth.key': 'a-key-of-its-own-1234' })).toBeUndefined();
     },
   );
 });

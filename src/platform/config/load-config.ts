@@ -4,12 +4,12 @@ import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { isMap, isScalar, type Pair } from 'yaml';
 import { isLoopback } from '../http/networks.js';
 import { crossProblems } from './cross-checks.js';
-import { isSecretSetting, SettingSources } from './setting-source.js';
 import { type ModelSpec } from './model-spec.js';
 import { type EngineCheck, modelsFromFile, withStarters } from './models-file.js';
 import { GATEWAY_VARIABLES } from './process-environment.js';
 import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
 import { protectSecrets } from './redaction.js';
+import { isSecretSetting, SettingSources } from './setting-source.js';
 import {
   environmentName,
   SETTING_PATHS,
@@ -18,12 +18,7 @@ import {
   settingsFrom,
 } from './settings.js';
 import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
-import {
-  ConfigError,
-  type ConfigProblem,
-  readYamlFile,
-  type YamlFile,
-} from './yaml-file.js';
+import { ConfigError, type ConfigProblem, readYamlFile, type YamlFile } from './yaml-file.js';
 
 export interface LoadedConfig {
   readonly settings: Settings;
@@ -105,9 +100,7 @@ export function firstKeysFile({ server, auth, data }: Settings): string | undefi
  */
 function effective(sources: SettingSources): Settings {
   const values = () =>
-    settingsFrom(
-      Object.fromEntries([...sources].map(([path, { value }]) => [path, value])),
-    );
+    settingsFrom(Object.fromEntries([...sources].map(([path, { value }]) => [path, value])));
   const settings = values();
   const keysFile = firstKeysFile(settings);
   if (keysFile === undefined) return settings;
@@ -119,11 +112,7 @@ function effective(sources: SettingSources): Settings {
   return values();
 }
 
-function readSettings(
-  directory: string,
-  named: string | undefined,
-  sources: SettingSources,
-) {
+function readSettings(directory: string, named: string | undefined, sources: SettingSources) {
   const name = named ?? DEFAULT_CONFIG_FILE;
   const file = readYamlFile(resolve(directory, name), name);
   if (file) return takeSettingsFile(file, sources);
@@ -134,18 +123,14 @@ function readSettings(
 }
 
 /** The models as the files are now. @throws ConfigError naming every problem of them */
-export function readModels(
-  settings: Settings,
-  askEngine?: EngineCheck,
-): readonly ModelSpec[] {
+export function readModels(settings: Settings, askEngine?: EngineCheck): readonly ModelSpec[] {
   const { models, problems } = configuredModels(process.cwd(), settings, askEngine);
   if (problems.length > 0) throw new ConfigError(problems);
   return models;
 }
 
 /** Of `models starter`: never a file that the user's project tracks. */
-export const startersFile = ({ data }: Settings): string =>
-  join(data.dir, 'models.yaml');
+export const startersFile = ({ data }: Settings): string => join(data.dir, 'models.yaml');
 
 /** The file of the settings, and the starters of this machine. */
 function configuredModels(
@@ -156,9 +141,7 @@ function configuredModels(
   const configured = modelsIn(directory, settings.workers.modelsFile, askEngine);
   const path = startersFile(settings);
   const starters = readYamlFile(resolve(directory, path), path);
-  return starters
-    ? withStarters(configured, modelsFromFile(starters, askEngine))
-    : configured;
+  return starters ? withStarters(configured, modelsFromFile(starters, askEngine)) : configured;
 }
 
 function modelsIn(directory: string, name: string, askEngine: EngineCheck | undefined) {

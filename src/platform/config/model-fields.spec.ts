@@ -55,9 +55,7 @@ describe('replicas', () => {
   );
 
   it('may not change what its gateway sets for a worker', () => {
-    expect(brief('replicas: [{ env: { SWITCHYARD_WORKER_SPEC: "{}" } }]')).toHaveLength(
-      1,
-    );
+    expect(brief('replicas: [{ env: { SWITCHYARD_WORKER_SPEC: "{}" } }]')).toHaveLength(1);
   });
 });
 
@@ -79,9 +77,9 @@ describe('remote', () => {
   });
 
   it('is refused with a certificate that has no key, an unknown field, or no addresses', () => {
-    expect(
-      brief('addresses: ["a:1"], remote: { tls: { cert_file: package.json } }'),
-    ).toHaveLength(1);
+    expect(brief('addresses: ["a:1"], remote: { tls: { cert_file: package.json } }')).toHaveLength(
+      1,
+    );
     expect(brief('addresses: ["a:1"], remote: { token: secret }')).toHaveLength(1);
     expect(brief('remote: { tls: {} }')).toEqual([
       expect.stringContaining('only models with addresses'),
@@ -90,9 +88,7 @@ describe('remote', () => {
 
   it('names the field whose file cannot be read', () => {
     expect(
-      brief(
-        'addresses: ["a:1"], remote: { tls: { ca_file: nowhere.pem }, token_file: nowhere }',
-      ),
+      brief('addresses: ["a:1"], remote: { tls: { ca_file: nowhere.pem }, token_file: nowhere }'),
     ).toEqual([
       'models[0].remote.tls.ca_file cannot be read',
       'models[0].remote.token_file cannot be read',
@@ -108,10 +104,8 @@ describe('life of a model', () => {
     });
   });
 
-  it.each([
-    'autostart: never',
-    'idle_unload_s: 0',
-    'idle_unload_s: 1.5',
-    'idleUnloadS: 5',
-  ])('%s is refused', field => expect(brief(field)).toHaveLength(1));
+  it.each(['autostart: never', 'idle_unload_s: 0', 'idle_unload_s: 1.5', 'idleUnloadS: 5'])(
+    '%s is refused',
+    field => expect(brief(field)).toHaveLength(1),
+  );
 });

@@ -30,10 +30,7 @@ import {
 const MAX_REPLICAS = 64;
 
 /** The gateway sets a worker's own variables. */
-const VARIABLE = matching(
-  /^(?!SWITCHYARD_)[A-Za-z_][A-Za-z0-9_]*$/,
-  'a variable, not SWITCHYARD_',
-);
+const VARIABLE = matching(/^(?!SWITCHYARD_)[A-Za-z_][A-Za-z0-9_]*$/, 'a variable, not SWITCHYARD_');
 
 const SCALAR = checked<string | number | boolean>(
   value => ['string', 'number', 'boolean'].includes(typeof value),
@@ -41,10 +38,7 @@ const SCALAR = checked<string | number | boolean>(
   { type: ['string', 'number', 'boolean'] },
 );
 
-const CORES = matching(
-  /^\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*$/,
-  "CPU numbers such as '0-3,6'",
-);
+const CORES = matching(/^\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*$/, "CPU numbers such as '0-3,6'");
 
 const REPLICA_ROLES: readonly ReplicaRole[] = ['any', 'stream', 'file'];
 
@@ -93,10 +87,7 @@ export const filledIn = (
   text: string,
   values: Readonly<Record<'port' | 'host' | 'model' | 'device', string>>,
 ): string =>
-  text.replace(
-    /\{(port|host|model|device)\}/g,
-    (_, name: keyof typeof values) => values[name],
-  );
+  text.replace(/\{(port|host|model|device)\}/g, (_, name: keyof typeof values) => values[name]);
 
 const PATHS = {
   ca_file: optional(TEXT),
@@ -147,8 +138,7 @@ const field = (rule: z.ZodType, help: string, unset?: string): ModelField => ({
   default: unset,
 });
 
-const NAME_RULE =
-  'letters, digits and . _ : / -, starting with a letter or digit, at most 128';
+const NAME_RULE = 'letters, digits and . _ : / -, starting with a letter or digit, at most 128';
 
 const NAME = matching(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, NAME_RULE);
 
@@ -267,8 +257,6 @@ export const MODEL_FIELDS: Readonly<Record<SnakeCase<keyof ModelSpec>, ModelFiel
 
 /** One entry of `config/models.yaml`. */
 export const MODEL = objectOf(
-  Object.fromEntries(
-    Object.entries(MODEL_FIELDS).map(([name, { rule }]) => [name, rule]),
-  ),
+  Object.fromEntries(Object.entries(MODEL_FIELDS).map(([name, { rule }]) => [name, rule])),
   'a model with id, kind, …',
 );

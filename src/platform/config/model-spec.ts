@@ -107,9 +107,7 @@ export const STAND_INS: readonly string[] = ['pocketsphinx', 'flite', 'synthetic
 export const AUTOSTARTS = ['always', 'on_request'] as const;
 
 /** One entry per local worker, however `replicas` was written. */
-export const replicaSpecs = ({
-  replicas,
-}: Pick<ModelSpec, 'replicas'>): readonly ReplicaSpec[] =>
+export const replicaSpecs = ({ replicas }: Pick<ModelSpec, 'replicas'>): readonly ReplicaSpec[] =>
   typeof replicas === 'number' ? Array.from({ length: replicas }, () => ({})) : replicas;
 
 /** The model as one of its local workers computes it. */

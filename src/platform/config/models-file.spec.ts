@@ -29,28 +29,21 @@ describe('modelsFromFile', () => {
   });
 
   it('starts no local replica for a model with addresses unless configured', () => {
-    expect(read(model('    addresses: ["10.0.0.7:9000"]\n')).models[0]?.replicas).toBe(
-      0,
-    );
+    expect(read(model('    addresses: ["10.0.0.7:9000"]\n')).models[0]?.replicas).toBe(0);
     expect(
-      read(model('    addresses: ["[::1]:9000"]\n    replicas: 2\n')).models[0]
-        ?.replicas,
+      read(model('    addresses: ["[::1]:9000"]\n    replicas: 2\n')).models[0]?.replicas,
     ).toBe(2);
   });
 
   it('names line, field and allowed values of everything that is wrong in an entry', () => {
     expect(
-      brief(
-        'models:\n  - id: "no spaces"\n    kind: vidoe\n    replica: 2\n    replicas: -1\n',
-      ),
+      brief('models:\n  - id: "no spaces"\n    kind: vidoe\n    replica: 2\n    replicas: -1\n'),
     ).toEqual([
       'models.yaml:4:5 models[0].replica no such field, did you mean replicas?',
       expect.stringContaining('models.yaml:2:9 models[0].id must be letters'),
       'models.yaml:3:11 models[0].kind must be one of stt, tts, llm, embedding',
       `models.yaml:2:5 models[0].engine is missing; must be one of ${ENGINE_NAMES.join(', ')}`,
-      expect.stringContaining(
-        'models[0].capabilities is missing; must be a list of transcribe',
-      ),
+      expect.stringContaining('models[0].capabilities is missing; must be a list of transcribe'),
       expect.stringContaining(
         'models.yaml:5:15 models[0].replicas must be a whole number from 0 to 64',
       ),
@@ -84,9 +77,7 @@ describe('modelsFromFile', () => {
       'models.yaml:6:10 models[0].itn must be true or false',
     ]);
     expect(
-      brief(
-        'models:\n  - { id: f, kind: tts, engine: flite, capabilities: [], itn: true }\n',
-      ),
+      brief('models:\n  - { id: f, kind: tts, engine: flite, capabilities: [], itn: true }\n'),
     ).toEqual(['models.yaml:2:63 models[0].itn only models of kind stt have itn']);
   });
 
@@ -157,24 +148,14 @@ describe('a wrong models file', () => {
       'aliases[0]',
       'must be letters, digits',
     ],
-    [
-      'a pattern with two *',
-      `${stt}, aliases: ["a*b*"]`,
-      'aliases[0]',
-      'a pattern with one *',
-    ],
+    ['a pattern with two *', `${stt}, aliases: ["a*b*"]`, 'aliases[0]', 'a pattern with one *'],
     [
       'two patterns of a kind',
       `${stt}, aliases: ["a*", "*"]`,
       'aliases[1]',
       '"* of kind stt" already names model m',
     ],
-    [
-      'an alias twice',
-      `${stt}, aliases: [a, a]`,
-      'aliases[1]',
-      '"a" already names model m',
-    ],
+    ['an alias twice', `${stt}, aliases: [a, a]`, 'aliases[1]', '"a" already names model m'],
     [
       'an alias that is its own id',
       `${stt}, aliases: [m]`,
@@ -188,32 +169,12 @@ describe('a wrong models file', () => {
       'replicas',
       'must be a whole number from 0 to 64',
     ],
-    [
-      'an address without port',
-      `${stt}, addresses: [gpu-7]`,
-      'addresses[0]',
-      'must be host:port',
-    ],
+    ['an address without port', `${stt}, addresses: [gpu-7]`, 'addresses[0]', 'must be host:port'],
     ['itn that is neither', `${stt}, itn: yes please`, 'itn', 'must be true or false'],
     ['itn of a voice', `${tts}, itn: true`, 'itn', 'only models of kind stt'],
-    [
-      'voices of a recogniser',
-      `${stt}, voices: { a: b }`,
-      'voices',
-      'only models of kind tts',
-    ],
-    [
-      'voices without an id',
-      `${tts}, voices: { a: 1 }`,
-      'voices',
-      'pairs of a client voice name',
-    ],
-    [
-      'options that are a list',
-      `${stt}, options: [threads]`,
-      'options',
-      'must be pairs',
-    ],
+    ['voices of a recogniser', `${stt}, voices: { a: b }`, 'voices', 'only models of kind tts'],
+    ['voices without an id', `${tts}, voices: { a: 1 }`, 'voices', 'pairs of a client voice name'],
+    ['options that are a list', `${stt}, options: [threads]`, 'options', 'must be pairs'],
   ])(
     'with %s is reported with file, line, column, field and what is allowed',
     (_, entry, field, message) => {
@@ -237,9 +198,7 @@ describe('a wrong models file', () => {
       { path: 'options.absent', message: 'is missing' },
     ];
     const { problems } = modelsFromFile(parseYaml(text, 'models.yaml'), refuse);
-    expect(
-      problems.map(({ origin, path, message }) => `${origin} ${path} ${message}`),
-    ).toEqual([
+    expect(problems.map(({ origin, path, message }) => `${origin} ${path} ${message}`)).toEqual([
       'models.yaml:7:16 models[0].options.cost_ms is -1; allowed: 0 to 5',
       'models.yaml:7:7 models[0].options.absent is missing',
     ]);
@@ -284,10 +243,7 @@ describe('config/models.yaml', () => {
 
 describe('withStarters', () => {
   const merged = (configured: string, starters: string) => {
-    const { models, problems, warnings } = withStarters(
-      read(configured),
-      read(starters),
-    );
+    const { models, problems, warnings } = withStarters(read(configured), read(starters));
     expect(problems).toEqual([]);
     return {
       names: models.map(({ id, aliases }) => [id, ...aliases].join(' ')),
@@ -298,8 +254,7 @@ describe('withStarters', () => {
     `models: [${list
       .map(text => {
         const [id, engine, ...aliases] = text.split(' ');
-        const options =
-          engine === 'openai-http' ? ', options: { baseUrl: "http://x/v1" }' : '';
+        const options = engine === 'openai-http' ? ', options: { baseUrl: "http://x/v1" }' : '';
         return `{ id: ${id}, kind: stt, engine: ${engine}, aliases: [${aliases.join(', ')}], capabilities: []${options} }`;
       })
       .join(', ')}]`;
@@ -313,12 +268,7 @@ describe('withStarters', () => {
       ),
       entries('base openai-http whisper-1 gpt-4o-transcribe', 'tiny openai-http b'),
     );
-    expect(names).toEqual([
-      'ears own',
-      'gpu gpt-4o-transcribe',
-      'tiny',
-      'base whisper-1',
-    ]);
+    expect(names).toEqual(['ears own', 'gpu gpt-4o-transcribe', 'tiny', 'base whisper-1']);
   });
 
   it('warns of no models only where both files have none', () => {

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
+import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { isMap, isSeq } from 'yaml';
 import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
-import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { ENGINE_KINDS, MODEL } from './model-fields.js';
 import {
   camelCase,
@@ -20,8 +20,7 @@ function readModel(node: unknown): {
   readonly model?: ModelSpec;
   readonly problems: readonly FieldProblem[];
 } {
-  if (!isMap(node))
-    return { problems: [{ path: [], message: `must be ${MODEL.description}` }] };
+  if (!isMap(node)) return { problems: [{ path: [], message: `must be ${MODEL.description}` }] };
   const { data, problems } = readFields(MODEL, node.toJSON());
   if (!data) return { problems };
   const model = withDefaults(data);
@@ -70,39 +69,23 @@ function* workerProblems({
   if (engine !== 'external') {
     if (command) yield problem(['command'], 'only models of engine external have one');
   } else if (!command && addresses.length === 0) {
-    yield problem(
-      ['engine'],
-      'needs `command` (a worker to start) or `addresses`',
-      engine,
-    );
+    yield problem(['engine'], 'needs `command` (a worker to start) or `addresses`', engine);
   } else if (!command && replicaSpecs({ replicas }).length > 0) {
     yield problem(['replicas'], 'needs `command`: what engine external is to start');
   }
 }
 
 /** Requests that none of its workers takes would wait for nothing. */
-function* roleProblems({
-  kind,
-  replicas,
-  addresses,
-}: ModelSpec): Generator<FieldProblem> {
+function* roleProblems({ kind, replicas, addresses }: ModelSpec): Generator<FieldProblem> {
   const roles = replicaSpecs({ replicas }).map(({ role = 'any' }) => role);
   if (kind !== 'stt' && roles.some(role => role !== 'any')) {
     yield problem(['replicas'], 'only models of kind stt have replicas with a role');
-  } else if (
-    addresses.length === 0 &&
-    roles.length > 0 &&
-    roles.every(role => role === 'stream')
-  ) {
+  } else if (addresses.length === 0 && roles.length > 0 && roles.every(role => role === 'stream')) {
     yield problem(['replicas'], 'needs one that takes files: role file or any');
   }
 }
 
-const problem = (
-  path: FieldProblem['path'],
-  message: string,
-  value?: unknown,
-): FieldProblem => ({
+const problem = (path: FieldProblem['path'], message: string, value?: unknown): FieldProblem => ({
   path,
   message,
   value,
@@ -111,13 +94,7 @@ const problem = (
 function withDefaults(written: Record<string, unknown>): ModelSpec {
   const given = camelKeys(written, ['remote', 'tls']) as Partial<ModelSpec> &
     Pick<ModelSpec, 'id' | 'kind' | 'engine' | 'capabilities'>;
-  const {
-    aliases = [],
-    languages = [],
-    voices = {},
-    options = {},
-    addresses = [],
-  } = given;
+  const { aliases = [], languages = [], voices = {}, options = {}, addresses = [] } = given;
   const local = given.replicas ?? (addresses.length > 0 && !given.command ? 0 : 1);
   const replicas = typeof local === 'number' ? local : local.map(compileReplica);
   return { ...given, aliases, languages, voices, options, replicas, addresses };
@@ -127,10 +104,7 @@ function withDefaults(written: Record<string, unknown>): ModelSpec {
  * The keys of a map, and of the maps under `nested`, as code spells them. Other values
  * are left as they are.
  */
-function camelKeys(
-  map: object,
-  nested: readonly string[] = [],
-): Record<string, unknown> {
+function camelKeys(map: object, nested: readonly string[] = []): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(map).map(([name, value]: [string, unknown]) => [
       camelCase(name),
@@ -146,9 +120,7 @@ const compileReplica = ({ env, ...replica }: ReplicaSpec): ReplicaSpec => {
   if (!env) return replica;
   return {
     ...replica,
-    env: Object.fromEntries(
-      Object.entries(env).map(([name, value]) => [name, String(value)]),
-    ),
+    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])),
   };
 };
 
@@ -156,10 +128,7 @@ const compileReplica = ({ env, ...replica }: ReplicaSpec): ReplicaSpec => {
  * Files that cannot be read, by their field: reported at boot instead of at
  * the first connection.
  */
-function unreadableFiles({
-  tls,
-  tokenFile,
-}: RemoteSpec): { field: string[]; file: string }[] {
+function unreadableFiles({ tls, tokenFile }: RemoteSpec): { field: string[]; file: string }[] {
   const named = [
     { field: ['tls', 'ca_file'], file: tls?.caFile },
     { field: ['tls', 'cert_file'], file: tls?.certFile },
@@ -200,25 +169,18 @@ interface ModelsFile {
  * Compiles `models:` into specs; every problem carries its line, its field and
  * what is allowed.
  */
-export function modelsFromFile(
-  file: YamlFile,
-  askEngine: EngineCheck = () => [],
-): ModelsFile {
+export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []): ModelsFile {
   const models: ModelSpec[] = [];
   const problems: ConfigProblem[] = [...file.problems];
   const warnings: ConfigProblem[] = [];
   const names = new Map<string, string>();
   for (const [index, node] of entriesOf(file, problems, warnings).entries()) {
-    const at = (found: FieldProblem) =>
-      placed(file, { node, path: `models[${index}]` }, found);
+    const at = (found: FieldProblem) => placed(file, { node, path: `models[${index}]` }, found);
     const { model, problems: found } = readModel(node);
     problems.push(...found.map(at));
     if (!model) continue;
     models.push(model);
-    problems.push(
-      ...clashes(model, names).map(at),
-      ...objections(model, askEngine).map(at),
-    );
+    problems.push(...clashes(model, names).map(at), ...objections(model, askEngine).map(at));
     if (speaksBlindly(model)) warnings.push(at(problem(['id'], NO_VOICES, model.id)));
   }
   return { models, problems, warnings };
@@ -250,9 +212,7 @@ export function withStarters(configured: ModelsFile, starters: ModelsFile): Mode
   return {
     models: [...own, ...added],
     problems: [...configured.problems, ...starters.problems],
-    warnings: warnings.filter(
-      ({ message }) => added.length === 0 || message !== NO_MODELS,
-    ),
+    warnings: warnings.filter(({ message }) => added.length === 0 || message !== NO_MODELS),
   };
 }
 
@@ -275,8 +235,7 @@ function entriesOf(
     const message = 'no such section; only `models`';
     if (path !== 'models') problems.push({ origin: file.originOf(key), path, message });
   }
-  if (list.items.length === 0)
-    warnings.push({ origin: file.originOf(list), message: NO_MODELS });
+  if (list.items.length === 0) warnings.push({ origin: file.originOf(list), message: NO_MODELS });
   return list.items;
 }
 

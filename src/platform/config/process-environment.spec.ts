@@ -11,9 +11,7 @@ describe('the environment of a worker', () => {
     'LD_LIBRARY_PATH',
     'CUDA_VISIBLE_DEVICES',
     'NVIDIA_VISIBLE_DEVICES',
-  ])('has %s', name =>
-    expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }),
-  );
+  ])('has %s', name => expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }));
 
   it.each([
     'ONNXRUNTIME_LOG',
@@ -23,9 +21,7 @@ describe('the environment of a worker', () => {
     'SSL_CERT_FILE',
     'NODE_EXTRA_CA_CERTS',
     'npm_command',
-  ])('has %s', name =>
-    expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }),
-  );
+  ])('has %s', name => expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }));
 
   it.each([
     'SWITCHYARD_AUTH_KEYS_FILE',

@@ -19,28 +19,21 @@ const INHERITED_VARIABLES: readonly RegExp[] = [
   /^(ONNXRUNTIME|ORT|OMP|KMP|GOMP|MKL|OPENBLAS|HF(?!_TOKEN$))_/,
 ];
 
-export const inheritedEnvironment = (
-  base: NodeJS.ProcessEnv = process.env,
-): NodeJS.ProcessEnv =>
+export const inheritedEnvironment = (base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(base).filter(([name]) =>
-      INHERITED_VARIABLES.some(rule => rule.test(name)),
-    ),
+    Object.entries(base).filter(([name]) => INHERITED_VARIABLES.some(rule => rule.test(name))),
   );
 
 /** Where programs without a path are looked for. */
-export const programFolders = (): readonly string[] =>
-  (process.env.PATH ?? '').split(delimiter);
+export const programFolders = (): readonly string[] => (process.env.PATH ?? '').split(delimiter);
 
 /**
  * The part of the traces that begin here which is recorded, 0 to 1 (1). OpenTelemetry is
  * configured by its own variables. Undefined without an endpoint: nothing is traced.
  */
 export function tracedShare(): number | undefined {
-  const {
-    OTEL_EXPORTER_OTLP_ENDPOINT: all,
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces,
-  } = process.env;
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } =
+    process.env;
   return (all ?? traces ?? '') === ''
     ? undefined
     : Number(process.env.OTEL_TRACES_SAMPLER_ARG || 1);

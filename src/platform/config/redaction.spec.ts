@@ -18,15 +18,7 @@ describe('the redactor', () => {
       headers: { 'x-api-key': V, 'x-tenant-code': V },
       after: 'stays',
     },
-    'an argument and its value': [
-      'server',
-      '--token',
-      V,
-      '--api-key',
-      V,
-      '--port',
-      '80',
-    ],
+    'an argument and its value': ['server', '--token', V, '--api-key', V, '--port', '80'],
     'an argument with its value': ['server', `--token=${V}`, `--hf-secret=${V}`],
     'a header in an argument': [
       'curl',
@@ -54,9 +46,7 @@ describe('the redactor', () => {
       ])
         expect(redacted(text)).not.toMatch(LEAK);
       expect(() => JSON.parse(redacted(json)) as unknown).not.toThrow();
-      expect(
-        () => JSON.parse(redacted(JSON.stringify({ msg: json }))) as unknown,
-      ).not.toThrow();
+      expect(() => JSON.parse(redacted(JSON.stringify({ msg: json }))) as unknown).not.toThrow();
     },
   );
 
@@ -73,9 +63,7 @@ describe('the redactor', () => {
       command: { name: 'auth', args: ['default', 'pl@nted-word'] },
     });
     expect(redacted(inspect(error))).not.toContain('nted-word');
-    expect(redacted(JSON.stringify({ a: 'only/announced"value' }))).toBe(
-      '{"a":"[redacted]"}',
-    );
+    expect(redacted(JSON.stringify({ a: 'only/announced"value' }))).toBe('{"a":"[redacted]"}');
   });
 
   it('keeps what helps: names, places, counts and text', () => {

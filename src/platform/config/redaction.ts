@@ -54,20 +54,17 @@ export function protectSecrets(values: readonly string[]): void {
 
 /** As they are written, and as a client sends them. */
 function passwordsIn(text: string): readonly string[] {
-  return [...text.matchAll(/:\/\/[^\s/:@"']*:([^\s/@"']+)@/g)].flatMap(
-    ([, password = '']) => {
-      try {
-        return [password, decodeURIComponent(password)];
-      } catch {
-        return [password];
-      }
-    },
-  );
+  return [...text.matchAll(/:\/\/[^\s/:@"']*:([^\s/@"']+)@/g)].flatMap(([, password = '']) => {
+    try {
+      return [password, decodeURIComponent(password)];
+    } catch {
+      return [password];
+    }
+  });
 }
 
 for (const [name, value = ''] of Object.entries(process.env)) {
-  const isSecret =
-    SECRET_VARIABLES.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name);
+  const isSecret = SECRET_VARIABLES.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name);
   if (isSecret && value.length >= 6) protectSecrets([value]);
   // A worker gets its queue's address in a variable of another form.
   protectSecrets(passwordsIn(value));
@@ -83,12 +80,8 @@ export function redacted(text: string): string {
   // By their places first: a password that is a usual word must not change the names of
   // fields before that.
   if (SUSPICIOUS.test(text))
-    rest = PLACES.reduce((left, place) => left.replace(place, masked), text).replace(
-      KEY,
-      MASK,
-    );
-  for (const secret of known)
-    if (rest.includes(secret)) rest = withoutSecret(rest, secret);
+    rest = PLACES.reduce((left, place) => left.replace(place, masked), text).replace(KEY, MASK);
+  for (const secret of known) if (rest.includes(secret)) rest = withoutSecret(rest, secret);
   return rest;
 }
 

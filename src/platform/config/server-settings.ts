@@ -1,14 +1,4 @@
-import {
-  bytes,
-  choice,
-  count,
-  DAY_MS,
-  flag,
-  GIB,
-  MIB,
-  ms,
-  text,
-} from './setting-definition.js';
+import { bytes, choice, count, DAY_MS, flag, GIB, MIB, ms, text } from './setting-definition.js';
 
 /** How the gateway listens, who may call it, how much, and what it stores of requests. */
 export const SERVER_SETTINGS = {
@@ -112,10 +102,7 @@ export const SERVER_SETTINGS = {
     '',
     'Audiences (`aud`) of accepted JWTs, comma-separated; required with an issuer.',
   ),
-  'auth.oidc_jwks_url': text(
-    '',
-    "URL of the issuer's keys; empty: from its discovery document.",
-  ),
+  'auth.oidc_jwks_url': text('', "URL of the issuer's keys; empty: from its discovery document."),
   'auth.oidc_algorithms': text(
     'RS256,PS256,ES256,EdDSA',
     'Accepted signature algorithms, comma-separated; asymmetric ones only.',
@@ -181,12 +168,7 @@ export const SERVER_SETTINGS = {
     1e9,
     'Concurrent requests and live sessions of one tenant; 0 = unlimited.',
   ),
-  'limits.requests_per_day': count(
-    0,
-    0,
-    1e9,
-    'Requests of one tenant per UTC day; 0 = unlimited.',
-  ),
+  'limits.requests_per_day': count(0, 0, 1e9, 'Requests of one tenant per UTC day; 0 = unlimited.'),
   'requests.idempotency': choice(
     ['auto', 'key', 'request_id', 'off'],
     'auto',

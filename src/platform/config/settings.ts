@@ -34,10 +34,7 @@ export const SETTINGS_TABLE = {
     '',
     'More models for `switchyard models add`: a file of the form of config/catalogue.yaml. Its entries win.',
   ),
-  'hub.models_dir': text(
-    './data/models',
-    'Folder for pulled models, one subfolder each.',
-  ),
+  'hub.models_dir': text('./data/models', 'Folder for pulled models, one subfolder each.'),
   'redis.url': text(
     '',
     'Redis shared by several gateways; it holds the queue when queue.driver is redis. Empty: a single gateway. ' +
@@ -133,11 +130,7 @@ type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : S;
 
-type Section = SettingPath extends infer P
-  ? P extends `${infer S}.${string}`
-    ? S
-    : never
-  : never;
+type Section = SettingPath extends infer P ? (P extends `${infer S}.${string}` ? S : never) : never;
 
 type SettingValues = {
   readonly [S in Section]: {
@@ -159,8 +152,7 @@ export const requiresKeys = ({ auth }: Settings): boolean =>
 
 export const SETTING_PATHS = Object.keys(SETTINGS_TABLE) as readonly SettingPath[];
 
-export const settingDefinition = (path: SettingPath): SettingDefinition =>
-  SETTINGS_TABLE[path];
+export const settingDefinition = (path: SettingPath): SettingDefinition => SETTINGS_TABLE[path];
 
 /** `queue.max_requests` → `SWITCHYARD_QUEUE_MAX_REQUESTS` */
 export const environmentName = (path: string): string =>
@@ -170,14 +162,11 @@ export const environmentName = (path: string): string =>
  * Nests flat values by path, filling in defaults. `settingsFrom({})` is what an empty
  * file and environment give.
  */
-export function settingsFrom(
-  values: Partial<Record<SettingPath, SettingValue>>,
-): Settings {
+export function settingsFrom(values: Partial<Record<SettingPath, SettingValue>>): Settings {
   const nested: Record<string, Record<string, SettingValue>> = {};
   for (const path of SETTING_PATHS) {
     const [section, name] = path.split('.') as [string, string];
-    (nested[section] ??= {})[camelCase(name)] =
-      values[path] ?? settingDefinition(path).default;
+    (nested[section] ??= {})[camelCase(name)] = values[path] ?? settingDefinition(path).default;
   }
   return nested as unknown as Settings;
 }

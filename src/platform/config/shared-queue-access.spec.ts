@@ -1,12 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { sharedQueueAccess } from './worker-spec.js';
 import { settingsFrom } from './settings.js';
+import { sharedQueueAccess } from './worker-spec.js';
 
 describe('sharedQueueAccess', () => {
   it('is absent while the queue is embedded, also with a Redis', () => {
-    expect(
-      sharedQueueAccess(settingsFrom({ 'redis.url': 'redis://r' })),
-    ).toBeUndefined();
+    expect(sharedQueueAccess(settingsFrom({ 'redis.url': 'redis://r' }))).toBeUndefined();
   });
 
   it('carries what gateways and workers must agree on', () => {

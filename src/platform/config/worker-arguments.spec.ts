@@ -44,26 +44,9 @@ describe('a worker started by hand', () => {
   });
 
   it('listens at the given address, with device, TLS and token', () => {
-    const tls = [
-      '--tls-cert',
-      'c.pem',
-      '--tls-key',
-      'k.pem',
-      '--tls-client-ca',
-      'ca.pem',
-    ];
+    const tls = ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-client-ca', 'ca.pem'];
     expect(
-      spec(
-        '--model',
-        'b',
-        '--listen',
-        '[::]:0',
-        '--device',
-        'cuda:1',
-        '--token-file',
-        't',
-        ...tls,
-      ),
+      spec('--model', 'b', '--listen', '[::]:0', '--device', 'cuda:1', '--token-file', 't', ...tls),
     ).toMatchObject({
       model: { id: 'b', options: { device: 'cuda:1' } },
       ...{ host: '[::]', port: 0, tokenFile: 't' },
@@ -84,17 +67,14 @@ describe('a worker started by hand', () => {
         options: { modelDir: '/m', threads: 4 },
       },
     });
-    expect(
-      spec('--model', 'v', '--engine', 'llama-cpp', '--kind', 'embedding')?.model.kind,
-    ).toBe('embedding');
+    expect(spec('--model', 'v', '--engine', 'llama-cpp', '--kind', 'embedding')?.model.kind).toBe(
+      'embedding',
+    );
   });
 
   it.each([
     [['--engine', 'sherpa-onnx'], '--engine needs --model'],
-    [
-      ['--model', 'w', '--engine', 'whisper'],
-      '--engine must be one of pocketsphinx, flite,',
-    ],
+    [['--model', 'w', '--engine', 'whisper'], '--engine must be one of pocketsphinx, flite,'],
     [['--model', 'w', '--engine', 'llama-cpp'], '--kind must be one of llm, embedding'],
     [
       ['--model', 'w', '--engine', 'llama-cpp', '--kind', 'stt'],

@@ -115,9 +115,7 @@ function row(option: string, text: string): string {
   const lines = text.split(' ').reduce<string[]>(
     (done, word) => {
       const line = `${done.at(-1)} ${word}`;
-      return line.length <= WIDTH - INDENT
-        ? [...done.slice(0, -1), line]
-        : [...done, ` ${word}`];
+      return line.length <= WIDTH - INDENT ? [...done.slice(0, -1), line] : [...done, ` ${word}`];
     },
     [''],
   );
@@ -139,8 +137,7 @@ export function workerSpecOf(
   args: readonly string[],
   environment = process.env,
 ): WorkerSpec | undefined {
-  if (environment[WORKER_SPEC_VARIABLE] !== undefined)
-    return readWorkerSpec(environment);
+  if (environment[WORKER_SPEC_VARIABLE] !== undefined) return readWorkerSpec(environment);
   const values = parsed(args);
   return values.help ? undefined : specOf(values, environment);
 }
@@ -185,8 +182,7 @@ function modelOf(values: Values, models: readonly ModelSpec[]): ModelSpec {
   const model = models.find(one => one.id === id);
   if (model) return model;
   const known =
-    models.map(one => one.id).join(', ') ||
-    'none, since models.yaml is empty: name an --engine';
+    models.map(one => one.id).join(', ') || 'none, since models.yaml is empty: name an --engine';
   throw wrong(`--model must be one of ${known}`);
 }
 
@@ -197,13 +193,11 @@ function writtenModel({
   option = [],
   ...given
 }: Values & { engine: string }): ModelSpec {
-  if (id === undefined)
-    throw wrong('--engine needs --model, the id that the gateway knows');
+  if (id === undefined) throw wrong('--engine needs --model, the id that the gateway knows');
   const kinds = Object.hasOwn(ENGINE_KINDS, engine)
     ? ENGINE_KINDS[engine as EngineName]
     : undefined;
-  if (!kinds)
-    throw wrong(`--engine must be one of ${Object.keys(ENGINE_KINDS).join(', ')}`);
+  if (!kinds) throw wrong(`--engine must be one of ${Object.keys(ENGINE_KINDS).join(', ')}`);
   const kind = given.kind ?? (kinds.length === 1 ? kinds[0] : undefined);
   if (kind === undefined) throw wrong(`--kind must be one of ${kinds.join(', ')}`);
   const entry = {
@@ -222,19 +216,14 @@ function writtenModel({
     ...problem,
     path: path.replace('models[0].', ''),
   }));
-  throw wrong(
-    said.map(problem => problemText({ ...problem, origin: 'command line' })).join('\n'),
-  );
+  throw wrong(said.map(problem => problemText({ ...problem, origin: 'command line' })).join('\n'));
 }
 
 /** The value is YAML, as in models.yaml: 4 is a number. @throws UsageError */
 function namedOption(text: string): readonly [name: string, value: unknown] {
   const at = text.indexOf('=');
   if (at < 1) throw wrong(`--option ${text}: must be NAME=VALUE`);
-  return [
-    text.slice(0, at),
-    parseYaml(text.slice(at + 1), 'option').document.toJS() as unknown,
-  ];
+  return [text.slice(0, at), parseYaml(text.slice(at + 1), 'option').document.toJS() as unknown];
 }
 
 /**
@@ -246,9 +235,7 @@ function bridgedWorker(
 ): BridgedWorker {
   const care = workerCare(settings);
   if (kind === 'llm')
-    throw wrong(
-      `--model ${id}: its worker is called by gateways and needs no other process`,
-    );
+    throw wrong(`--model ${id}: its worker is called by gateways and needs no other process`);
   if (command) return { care };
   const [address, ...others] = addresses;
   if (address === undefined || others.length > 0)
@@ -272,8 +259,7 @@ function sourceOf(source: string | undefined, settings: Settings, model: ModelSp
 }
 
 function listenAddress(listen: string): { host: string; port: number } {
-  const [, host, port] =
-    /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/.exec(listen) ?? [];
+  const [, host, port] = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/.exec(listen) ?? [];
   if (host === undefined || Number(port) > 65_535)
     throw wrong(`--listen must be HOST:PORT, not ${listen}`);
   return { host, port: Number(port) };

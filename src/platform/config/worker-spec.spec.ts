@@ -47,9 +47,9 @@ describe('worker spec', () => {
       ...spec,
       fetch,
     });
-    expect(() =>
-      readWorkerSpec(workerEnvironment({ ...spec, fetch: 1 as never }, {})),
-    ).toThrow('fetch must be an object');
+    expect(() => readWorkerSpec(workerEnvironment({ ...spec, fetch: 1 as never }, {}))).toThrow(
+      'fetch must be an object',
+    );
   });
 
   it('leaves 9 MiB for voices and text beside the largest upload in a gRPC message, up to 32 MiB of audio', () => {

@@ -31,8 +31,7 @@ export function sharedQueueAccess({
   data,
 }: Settings): SharedQueueAccess | undefined {
   if (driver === 'embedded') return undefined;
-  if (redis.url === '')
-    throw new Error('queue.driver is redis: redis.url must name one.');
+  if (redis.url === '') throw new Error('queue.driver is redis: redis.url must name one.');
   return { ...redis, agingMs, agingShare, blobs, data };
 }
 
@@ -87,8 +86,7 @@ export const EXTERNAL_GRACE_MS = 5000;
  */
 export const isBridged = (model: ModelSpec, settings: Settings): boolean =>
   model.engine === 'external' &&
-  (pulledWork(model, settings).sharedQueue !== undefined ||
-    'segmentationModel' in model.options);
+  (pulledWork(model, settings).sharedQueue !== undefined || 'segmentationModel' in model.options);
 
 /**
  * Everything one worker process receives from the gateway or from its command line. Nest
@@ -167,8 +165,7 @@ export function pulledWork(
   settings: Settings,
   { role }: ReplicaSpec = {},
 ): Pick<WorkerSpec, 'sharedQueue' | 'pull'> {
-  const sharedQueue =
-    kind === 'llm' || role === 'stream' ? undefined : sharedQueueAccess(settings);
+  const sharedQueue = kind === 'llm' || role === 'stream' ? undefined : sharedQueueAccess(settings);
   if (!sharedQueue) return {};
   const { policy, quietGapMs } = settings.batching;
   return { sharedQueue, pull: { ...settings.pull, policy, quietGapMs } };
@@ -190,8 +187,7 @@ export const maxMessageBytes = (uploadLimitBytes: number): number =>
   Math.min(uploadLimitBytes, WHOLE_BYTES) + ENVELOPE_BYTES;
 
 /** Largest audio that fits into a message of that limit beside the other fields. */
-export const maxWholeAudioBytes = (messageBytes: number): number =>
-  messageBytes - ENVELOPE_BYTES;
+export const maxWholeAudioBytes = (messageBytes: number): number => messageBytes - ENVELOPE_BYTES;
 
 /**
  * The one place where the settings become the limits of audio by URL: as large as an
@@ -224,35 +220,25 @@ export function workerEnvironment(
  * A worker that pulls reads its audio from the bucket by itself, with the keys of
  * its own environment.
  */
-const bucketKeys = (
-  { sharedQueue }: WorkerSpec,
-  base: NodeJS.ProcessEnv,
-): NodeJS.ProcessEnv =>
+const bucketKeys = ({ sharedQueue }: WorkerSpec, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   sharedQueue?.blobs.driver === 's3'
-    ? Object.fromEntries(
-        Object.entries(base).filter(([name]) => name.startsWith('AWS_')),
-      )
+    ? Object.fromEntries(Object.entries(base).filter(([name]) => name.startsWith('AWS_')))
     : {};
 
 /**
  * @throws Error naming the variable when it is missing or damaged: a worker cannot run
  *   without its spec.
  */
-export function readWorkerSpec(
-  environment: NodeJS.ProcessEnv = process.env,
-): WorkerSpec {
+export function readWorkerSpec(environment: NodeJS.ProcessEnv = process.env): WorkerSpec {
   const json = environment[WORKER_SPEC_VARIABLE];
   if (json === undefined)
-    throw new Error(
-      `${WORKER_SPEC_VARIABLE} is not set; workers are started by the gateway`,
-    );
+    throw new Error(`${WORKER_SPEC_VARIABLE} is not set; workers are started by the gateway`);
   try {
     return complete(JSON.parse(json));
   } catch (error) {
-    throw new Error(
-      `${WORKER_SPEC_VARIABLE} is not a worker spec: ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw new Error(`${WORKER_SPEC_VARIABLE} is not a worker spec: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 
@@ -286,8 +272,6 @@ const SPEC = objectOf(
 function complete(spec: unknown): WorkerSpec {
   const { problems } = readFields(SPEC, spec);
   if (problems.length > 0)
-    throw new Error(
-      problems.map(({ path, message }) => `${pathText(path)} ${message}`).join(', '),
-    );
+    throw new Error(problems.map(({ path, message }) => `${pathText(path)} ${message}`).join(', '));
   return spec as WorkerSpec;
 }

@@ -1,13 +1,5 @@
 import { readFileSync } from 'node:fs';
-import {
-  Document,
-  isCollection,
-  isMap,
-  isNode,
-  isScalar,
-  LineCounter,
-  parseDocument,
-} from 'yaml';
+import { Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { type FieldProblem, pathText } from '../../contracts/schema/field-problems.js';
 import { StartError } from './start-error.js';
 
@@ -131,14 +123,8 @@ function nodeAt(start: unknown, path: FieldProblem['path'], atKey = false): unkn
   for (const [depth, key] of path.entries()) {
     const last = depth === path.length - 1;
     const pair =
-      atKey && last && isMap(node)
-        ? node.items.find(item => keyOf(item.key) === key)
-        : undefined;
-    const next: unknown = pair
-      ? pair.key
-      : isCollection(node)
-        ? node.get(key, true)
-        : undefined;
+      atKey && last && isMap(node) ? node.items.find(item => keyOf(item.key) === key) : undefined;
+    const next: unknown = pair ? pair.key : isCollection(node) ? node.get(key, true) : undefined;
     if (next === undefined) break;
     node = next;
   }

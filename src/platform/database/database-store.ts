@@ -12,16 +12,14 @@ import { OpenDatabase } from './open-database.js';
 import { type Database, type TableName, TABLES } from './schema.js';
 
 /** The columns of a table, without those that only its store reads. */
-export const columnsOf = <
-  T extends TableName,
-  Hidden extends keyof Database[T] & string,
->(
+export const columnsOf = <T extends TableName, Hidden extends keyof Database[T] & string>(
   table: T,
   ...hidden: readonly Hidden[]
 ) =>
-  Object.keys(TABLES[table]).filter(
-    column => !hidden.includes(column as Hidden),
-  ) as Exclude<keyof Database[T] & string, Hidden>[];
+  Object.keys(TABLES[table]).filter(column => !hidden.includes(column as Hidden)) as Exclude<
+    keyof Database[T] & string,
+    Hidden
+  >[];
 
 /** What the stores of all tables share. */
 @Injectable()
@@ -38,10 +36,7 @@ export abstract class DatabaseStore {
   }
 
   /** The sum of the column `bytes`. */
-  protected async bytesIn(
-    table: 'files' | 'responses',
-    tenant: string,
-  ): Promise<number> {
+  protected async bytesIn(table: 'files' | 'responses', tenant: string): Promise<number> {
     const { total } = await this.db
       .selectFrom(table as 'files')
       .select(row => row.fn.sum<number | string | null>('bytes').as('total'))
@@ -62,11 +57,8 @@ export async function changesRows(query: {
   executeTakeFirst(): Promise<InsertResult | UpdateResult | DeleteResult>;
 }): Promise<boolean> {
   const result = await query.executeTakeFirst();
-  if (result instanceof InsertResult)
-    return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
-  return (
-    (result instanceof UpdateResult ? result.numUpdatedRows : result.numDeletedRows) > 0n
-  );
+  if (result instanceof InsertResult) return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  return (result instanceof UpdateResult ? result.numUpdatedRows : result.numDeletedRows) > 0n;
 }
 
 /** Records with ids that grow with time. */
@@ -86,9 +78,7 @@ export async function pageOf<T>(
   { order = 'desc', after, limit }: PageRequest,
 ): Promise<Page<T>> {
   const rest =
-    after === undefined
-      ? records
-      : records.where('id', order === 'asc' ? '>' : '<', after);
+    after === undefined ? records : records.where('id', order === 'asc' ? '>' : '<', after);
   const found = await rest
     .orderBy('id', order)
     .limit(limit + 1)

@@ -1,18 +1,13 @@
 import { join } from 'node:path';
-import {
-  Global,
-  Module,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
-import { OpenDatabase } from './open-database.js';
-import { UsageStore, AuditStore } from './usage-store.js';
 import { FileStore, UploadStore } from './file-store.js';
 import { JobStore } from './job-store.js';
 import { KeyStore } from './key-store.js';
+import { OpenDatabase } from './open-database.js';
 import { ResponseRecordStore } from './response-store.js';
 import { StoredRequestStore } from './stored-request-store.js';
+import { UsageStore, AuditStore } from './usage-store.js';
 import { WebhookOutbox } from './webhook-outbox.js';
 
 const STORES = [

@@ -8,13 +8,7 @@ import type {
   Upload,
   UploadPart,
 } from '../../core/jobs/job.ports.js';
-import {
-  columnsOf,
-  DatabaseStore,
-  equals,
-  changesRows,
-  pageOf,
-} from './database-store.js';
+import { columnsOf, DatabaseStore, equals, changesRows, pageOf } from './database-store.js';
 import { type Database } from './schema.js';
 
 /**
@@ -81,8 +75,7 @@ export class FileStore extends DatabaseStore {
     tenant: string,
     page: PageRequest & { purpose?: FilePurpose },
   ): Promise<Page<StoredFile> | undefined> {
-    if (page.after !== undefined && !(await this.find(tenant, page.after)))
-      return undefined;
+    if (page.after !== undefined && !(await this.find(tenant, page.after))) return undefined;
     const rows = this.#of(tenant).$if(page.purpose !== undefined, query =>
       query.where('purpose', '=', page.purpose!),
     );
@@ -125,10 +118,7 @@ export class FileStore extends DatabaseStore {
   /** Which of these blob keys a row names. */
   async referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>> {
     if (blobKeys.length === 0) return new Set();
-    const files = this.db
-      .selectFrom('files')
-      .select('blobKey')
-      .where('blobKey', 'in', blobKeys);
+    const files = this.db.selectFrom('files').select('blobKey').where('blobKey', 'in', blobKeys);
     const parts = this.db
       .selectFrom('upload_parts')
       .select('blobKey')
@@ -211,11 +201,7 @@ export class UploadStore extends DatabaseStore {
 }
 
 /** False: it is not pending. */
-const setPending = (
-  db: Kysely<Database>,
-  id: string,
-  values: Updateable<Database['uploads']>,
-) =>
+const setPending = (db: Kysely<Database>, id: string, values: Updateable<Database['uploads']>) =>
   changesRows(
     db
       .updateTable('uploads')

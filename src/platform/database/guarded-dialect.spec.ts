@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { OpenDatabase } from './open-database.js';
 import { FileStore } from './file-store.js';
+import { OpenDatabase } from './open-database.js';
 
 let folder: string;
 let database: OpenDatabase;
@@ -45,8 +45,7 @@ describe('SQLite, write-locked by an outsider', () => {
     let written = false;
     const writing = files.create(file('f1') as never).then(() => (written = true));
     // Each turn of the loop is one that a busy wait would have taken away.
-    for (let turn = 0; turn < 20; turn++)
-      await new Promise(resolve => setTimeout(resolve, 1));
+    for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setTimeout(resolve, 1));
     expect(written).toBe(false);
     outsider.exec('COMMIT');
     await writing;

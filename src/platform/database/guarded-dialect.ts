@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import type {
   AbortableOperationOptions,
   CompiledQuery,
@@ -6,11 +7,10 @@ import type {
   Dialect,
   Driver,
 } from 'kysely';
-import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { cellOf } from './record-rows.js';
 import { storageUnavailable } from '../http/passing-errors.js';
 import { isOutage } from '../storage/storage-problems.js';
+import { cellOf } from './record-rows.js';
 
 /** How long writers together wait for another process's lock on SQLite. */
 const LOCKED_MS = 5000;
@@ -53,10 +53,7 @@ function guardDriver(driver: Driver): Driver {
   return driver;
 }
 
-function guardConnection(
-  connection: DatabaseConnection,
-  guard: ReturnType<typeof lockGuard>,
-) {
+function guardConnection(connection: DatabaseConnection, guard: ReturnType<typeof lockGuard>) {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = async <R>(
     query: CompiledQuery,
@@ -95,8 +92,7 @@ const SQLSTATE_FULL = '53100';
 
 /** The database says that its disk has no room. */
 const isFullDatabase = (error: unknown) =>
-  sqliteCode(error) === SQLITE_FULL ||
-  (error as { code?: unknown } | null)?.code === SQLSTATE_FULL;
+  sqliteCode(error) === SQLITE_FULL || (error as { code?: unknown } | null)?.code === SQLSTATE_FULL;
 
 /** Extended codes carry the plain one in their low byte. */
 function sqliteCode(error: unknown) {
@@ -111,8 +107,7 @@ function sqliteCode(error: unknown) {
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 function assertStorable(parameters: readonly unknown[]) {
-  if (!parameters.some(value => typeof value === 'string' && UNSTORABLE.test(value)))
-    return;
+  if (!parameters.some(value => typeof value === 'string' && UNSTORABLE.test(value))) return;
   throw new DomainError(
     'invalid_value',
     'Ids, names and filenames must be text without NUL and without lone surrogates.',
@@ -126,8 +121,5 @@ function worded(cause: unknown): unknown {
       cause,
     });
   if (!isOutage(cause)) return cause;
-  return storageUnavailable(
-    'The database does not answer or takes no writes now.',
-    cause,
-  );
+  return storageUnavailable('The database does not answer or takes no writes now.', cause);
 }

@@ -17,15 +17,9 @@ import type {
   OutboxEntry,
 } from '../../core/jobs/job.ports.js';
 import { type TenantShare } from '../../core/jobs/tenant-share.js';
-import {
-  columnsOf,
-  DatabaseStore,
-  equals,
-  changesRows,
-  pageOf,
-} from './database-store.js';
-import type { Database, JobRow } from './schema.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
+import { columnsOf, DatabaseStore, equals, changesRows, pageOf } from './database-store.js';
+import type { Database, JobRow } from './schema.js';
 
 /**
  * Writes what a holder found out. A terminal status, the end of the lease and the webhook
@@ -82,13 +76,7 @@ async function announce(
     .execute();
 }
 
-const JOB = columnsOf(
-  'batches',
-  'idempotencyKey',
-  'leaseOwner',
-  'leaseUntilMs',
-  'epoch',
-);
+const JOB = columnsOf('batches', 'idempotencyKey', 'leaseOwner', 'leaseUntilMs', 'epoch');
 
 const jobOf = ({ total, completed, failed, webhookUrl, ...job }: JobRow): BatchJob => ({
   ...job,
@@ -110,9 +98,7 @@ export class JobStore extends DatabaseStore {
       this.db
         .insertInto('batches')
         .values({ ...fields, ...counts, webhookUrl: webhook?.url, idempotencyKey })
-        .onConflict(conflict =>
-          conflict.columns(['tenant', 'idempotencyKey']).doNothing(),
-        ),
+        .onConflict(conflict => conflict.columns(['tenant', 'idempotencyKey']).doNothing()),
     );
     if (created) return { job, created };
     const earlier = await this.#of(job.tenant)
@@ -128,8 +114,7 @@ export class JobStore extends DatabaseStore {
 
   /** Newest first unless told otherwise; undefined when `after` is no job of the tenant. */
   async list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined> {
-    if (page.after !== undefined && !(await this.find(tenant, page.after)))
-      return undefined;
+    if (page.after !== undefined && !(await this.find(tenant, page.after))) return undefined;
     const { data, hasMore } = await pageOf(this.#of(tenant), page);
     return { data: data.map(jobOf), hasMore };
   }
@@ -146,17 +131,12 @@ export class JobStore extends DatabaseStore {
         .executeTakeFirst();
       if (!row) return undefined;
       const job = jobOf(row);
-      if (!CANCELLABLE.includes(job.status))
-        return { job, accepted: job.status === 'cancelling' };
+      if (!CANCELLABLE.includes(job.status)) return { job, accepted: job.status === 'cancelling' };
       const cancelling = {
         status: 'cancelling' as const,
         reachedAtMs: { ...job.reachedAtMs, cancelling: nowMs },
       };
-      await transaction
-        .updateTable('batches')
-        .set(cancelling)
-        .where('id', '=', id)
-        .execute();
+      await transaction.updateTable('batches').set(cancelling).where('id', '=', id).execute();
       return { job: { ...job, ...cancelling }, accepted: true };
     });
   }
@@ -175,10 +155,7 @@ export class JobStore extends DatabaseStore {
 
   /** Unfinished batches that read this file: it must not be deleted. */
   async usersOf(fileId: string): Promise<readonly string[]> {
-    const rows = await this.#unfinished
-      .select('id')
-      .where('inputFileId', '=', fileId)
-      .execute();
+    const rows = await this.#unfinished.select('id').where('inputFileId', '=', fileId).execute();
     return rows.map(({ id }) => id);
   }
 
@@ -190,11 +167,7 @@ export class JobStore extends DatabaseStore {
   }
 
   /** One atomic claim of an unfinished job that no processor holds, or whose lease expired: of the tenant with the fewest held jobs, and of these the one with the least slack. */
-  async claim(
-    owner: string,
-    nowMs: number,
-    leaseMs: number,
-  ): Promise<LeasedJob | undefined> {
+  async claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined> {
     const row = await this.db
       .updateTable('batches')
       .set(({ eb }) => ({
@@ -246,16 +219,9 @@ export class JobStore extends DatabaseStore {
   }
 
   /** Nothing is written unless it answers `written`. @throws RangeError for an illegal move. */
-  update(
-    id: string,
-    epoch: number,
-    change: JobChange,
-    nowMs: number,
-  ): Promise<UpdateOutcome> {
+  update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<UpdateOutcome> {
     return this.db.transaction().execute(async transaction => {
-      const row = await this.#locked(transaction, id)
-        .where('epoch', '=', epoch)
-        .executeTakeFirst();
+      const row = await this.#locked(transaction, id).where('epoch', '=', epoch).executeTakeFirst();
       return row && !isTerminal(row.status)
         ? writeJobChange(transaction, jobOf(row), change, nowMs)
         : 'lost';
@@ -293,9 +259,10 @@ export class JobStore extends DatabaseStore {
       .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
       .groupBy('status')
       .execute();
-    const byStatus = Object.fromEntries(
-      BATCH_STATUSES.map(status => [status, 0]),
-    ) as Record<BatchStatus, number>;
+    const byStatus = Object.fromEntries(BATCH_STATUSES.map(status => [status, 0])) as Record<
+      BatchStatus,
+      number
+    >;
     for (const { status, count } of rows) byStatus[status] = count;
     const waiting = await this.#unfinished
       .select(({ fn }) => fn.min<number | null>('createdAtMs').as('oldest'))

@@ -1,5 +1,4 @@
 import { type Kysely } from 'kysely';
-
 import type { StoredKey } from '../../core/access/stored-key.js';
 import { DatabaseStore, changesRows } from './database-store.js';
 import type { Database, EndedSession, KeyRow } from './schema.js';
@@ -58,10 +57,7 @@ export class KeyStore extends DatabaseStore {
   }
 
   async version(): Promise<number> {
-    const row = await this.db
-      .selectFrom('api_key_version')
-      .select('version')
-      .executeTakeFirst();
+    const row = await this.db.selectFrom('api_key_version').select('version').executeTakeFirst();
     return Number(row?.version ?? 0);
   }
 
@@ -114,9 +110,7 @@ export class KeyStore extends DatabaseStore {
       .updateTable('api_keys')
       .set({ lastUsedAtMs: atMs })
       .where('id', 'in', ids)
-      .where(eb =>
-        eb.or([eb('lastUsedAtMs', 'is', null), eb('lastUsedAtMs', '<', atMs)]),
-      )
+      .where(eb => eb.or([eb('lastUsedAtMs', 'is', null), eb('lastUsedAtMs', '<', atMs)]))
       .execute();
   }
 
@@ -159,11 +153,5 @@ export class KeyStore extends DatabaseStore {
   }
 }
 
-const keyOf = ({
-  replacedSha256: sha256,
-  replacedUntilMs: untilMs,
-  ...key
-}: KeyRow): StoredKey =>
-  sha256 === undefined || untilMs === undefined
-    ? key
-    : { ...key, replaced: { sha256, untilMs } };
+const keyOf = ({ replacedSha256: sha256, replacedUntilMs: untilMs, ...key }: KeyRow): StoredKey =>
+  sha256 === undefined || untilMs === undefined ? key : { ...key, replaced: { sha256, untilMs } };

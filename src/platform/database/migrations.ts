@@ -54,12 +54,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
     created('api_keys'),
     createVersion,
     created('usage', [], table =>
-      table.addPrimaryKeyConstraint('usage_groups', [
-        'day',
-        'tenant',
-        'key_id',
-        'model',
-      ]),
+      table.addPrimaryKeyConstraint('usage_groups', ['day', 'tenant', 'key_id', 'model']),
     ),
     created('audit'),
     indexed('audit', 'audit_by_time', ['at_ms']),
@@ -137,9 +132,7 @@ function created(
   constrain = (table: CreateTableBuilder<string, string>) => table,
 ): Step {
   return async db => {
-    let table: CreateTableBuilder<string, string> = db.schema
-      .createTable(name)
-      .ifNotExists();
+    let table: CreateTableBuilder<string, string> = db.schema.createTable(name).ifNotExists();
     for (const [column, type] of Object.entries<ColumnType>(TABLES[name])) {
       if (later.includes(column)) continue;
       table = table.addColumn(column, isNumber(type) ? 'bigint' : 'text', made =>
@@ -152,10 +145,7 @@ function created(
 
 const isNumber = (type: ColumnType) => /^(bigint|flag|counter)/.test(type);
 
-function constrained(
-  column: ColumnDefinitionBuilder,
-  type: ColumnType,
-): ColumnDefinitionBuilder {
+function constrained(column: ColumnDefinitionBuilder, type: ColumnType): ColumnDefinitionBuilder {
   if (type === 'key') return column.primaryKey();
   if (type.endsWith('?')) return column;
   const filled = column.notNull();
@@ -164,6 +154,5 @@ function constrained(
 }
 
 function indexed(table: string, name: string, columns: string[]): Step {
-  return db =>
-    db.schema.createIndex(name).ifNotExists().on(table).columns(columns).execute();
+  return db => db.schema.createIndex(name).ifNotExists().on(table).columns(columns).execute();
 }

@@ -1,4 +1,8 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import {
   type Dialect,
   Kysely,
@@ -12,16 +16,12 @@ import {
   type SqliteStatement,
 } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
+import type pg from 'pg';
 import { StartError } from '../config/start-error.js';
 import { guarded } from './guarded-dialect.js';
 import { MIGRATIONS } from './migrations.js';
 import { RecordRows } from './record-rows.js';
 import { type Database } from './schema.js';
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import type pg from 'pg';
 
 /** Time limits of what a request waits for. All in milliseconds. */
 const QUERY_LIMITS = {
@@ -48,10 +48,7 @@ const IDLE_IN_TRANSACTION_MS = 5000;
  * 5 s. SQLite, the default, does without the client of Postgres: it is loaded with the
  * first query.
  */
-async function postgresPool(
-  url: string,
-  limits: Partial<typeof QUERY_LIMITS>,
-): Promise<pg.Pool> {
+async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): Promise<pg.Pool> {
   const { default: pg } = await import('pg');
   const types = new pg.TypeOverrides();
   // int8: this project's whole numbers (instants, sizes, counts) stay far below 2^53.
@@ -68,9 +65,7 @@ async function postgresPool(
   });
   // A connection that breaks, idle or lent out between two queries, must not end the
   // process: the pool drops it, and a query on it is refused.
-  pool
-    .on('error', () => undefined)
-    .on('connect', client => client.on('error', () => undefined));
+  pool.on('error', () => undefined).on('connect', client => client.on('error', () => undefined));
   return pool;
 }
 
@@ -206,13 +201,10 @@ export class OpenDatabase {
       await migrateWith(migrating, migrations);
     } catch (cause) {
       const repair =
-        this.dialect === 'sqlite'
-          ? `${this.url}: ${MOVE_AWAY}`
-          : `database.url: ${CORRECT}`;
-      throw new StartError(
-        `The database cannot be used: ${fullErrorMessage(cause)}.\n${repair}`,
-        { cause },
-      );
+        this.dialect === 'sqlite' ? `${this.url}: ${MOVE_AWAY}` : `database.url: ${CORRECT}`;
+      throw new StartError(`The database cannot be used: ${fullErrorMessage(cause)}.\n${repair}`, {
+        cause,
+      });
     } finally {
       if (migrating !== this.db) await migrating.destroy();
     }
@@ -225,10 +217,7 @@ const MOVE_AWAY =
 const CORRECT =
   'start PostgreSQL there or correct the address; the account must be allowed to create tables.';
 
-async function migrateWith(
-  db: Kysely<Database>,
-  migrations: Readonly<Record<string, Migration>>,
-) {
+async function migrateWith(db: Kysely<Database>, migrations: Readonly<Record<string, Migration>>) {
   const migrator = new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve(migrations) },

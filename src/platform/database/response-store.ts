@@ -44,10 +44,7 @@ export class ResponseRecordStore extends DatabaseStore {
   }
 
   /** The same without its texts, which may have megabytes. */
-  async head(
-    { tenant, id }: ResponseRef,
-    nowMs: number,
-  ): Promise<ResponseProgress | undefined> {
+  async head({ tenant, id }: ResponseRef, nowMs: number): Promise<ResponseProgress | undefined> {
     const row = await this.db
       .selectFrom('responses')
       .select(['status', 'chainLength', 'chainBytes', 'nextSequence'])
@@ -107,13 +104,10 @@ export class ResponseRecordStore extends DatabaseStore {
 
   /** In one transaction. @returns the runs that may go on; the others were replaced, or their response ended Rows are written in one order, so that two gateways cannot wait for each other. */
   async append(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>> {
-    const ordered = [...appends].sort((a, b) =>
-      orderOf(a.run) < orderOf(b.run) ? -1 : 1,
-    );
+    const ordered = [...appends].sort((a, b) => (orderOf(a.run) < orderOf(b.run) ? -1 : 1));
     return this.db.transaction().execute(async db => {
       const held = new Set<ResponseRun>();
-      for (const append of ordered)
-        if (await appendOne(db, append)) held.add(append.run);
+      for (const append of ordered) if (await appendOne(db, append)) held.add(append.run);
       return held;
     });
   }
@@ -260,9 +254,7 @@ async function isWritten(
   const row = await db
     .selectFrom('responses')
     .select('id')
-    .where(
-      equals({ tenant: run.tenant, id: run.id, epoch: run.epoch, nextSequence: next }),
-    )
+    .where(equals({ tenant: run.tenant, id: run.id, epoch: run.epoch, nextSequence: next }))
     .executeTakeFirst();
   return row !== undefined;
 }
@@ -275,11 +267,7 @@ const removeEvents = (db: Kysely<Database>, { tenant, id }: ResponseRef) =>
 
 const orderOf = ({ tenant, id }: ResponseRef) => JSON.stringify([tenant, id]);
 
-const groupOf = (
-  { tenant, id }: ResponseRef,
-  first: number,
-  events: readonly string[],
-) => ({
+const groupOf = ({ tenant, id }: ResponseRef, first: number, events: readonly string[]) => ({
   tenant,
   responseId: id,
   firstSequence: first,

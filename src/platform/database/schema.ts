@@ -3,12 +3,7 @@ import type { AuditEntry } from '../../core/access/audit-entry.js';
 import type { StoredKey } from '../../core/access/stored-key.js';
 import type { UsageGroup, UsageSums } from '../../core/access/usage-row.js';
 import type { BatchJob, RequestCounts } from '../../core/jobs/batch-job.js';
-import type {
-  OutboxEntry,
-  StoredFile,
-  Upload,
-  UploadPart,
-} from '../../core/jobs/job.ports.js';
+import type { OutboxEntry, StoredFile, Upload, UploadPart } from '../../core/jobs/job.ports.js';
 import type { ResponseRecord } from '../../core/request/response-record.js';
 import type { StoredRequest } from '../../core/request/stored-request.js';
 
@@ -236,9 +231,7 @@ export interface Database {
     epoch: Generated<number>;
   };
   webhook_outbox: Columns<OutboxEntry & { dueAtMs: number }>;
-  kept_requests: Columns<
-    Omit<StoredRequest, 'lapsed'> & { owner?: string; leaseUntilMs: number }
-  >;
+  kept_requests: Columns<Omit<StoredRequest, 'lapsed'> & { owner?: string; leaseUntilMs: number }>;
   api_keys: Columns<KeyRow>;
   ended_sessions: Columns<EndedSession>;
   usage: Columns<Omit<UsageGroup, 'key'> & { keyId: string } & UsageSums>;

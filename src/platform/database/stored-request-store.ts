@@ -81,10 +81,7 @@ export class StoredRequestStore extends DatabaseStore {
   }
 
   /** The latest of that id. @param tenant undefined: of any tenant */
-  findById(
-    requestId: string,
-    tenant: string | undefined,
-  ): Promise<StoredRequest | undefined> {
+  findById(requestId: string, tenant: string | undefined): Promise<StoredRequest | undefined> {
     return this.db
       .selectFrom('kept_requests')
       .select(REQUEST)
@@ -117,9 +114,7 @@ export class StoredRequestStore extends DatabaseStore {
     const { status, answer, keepMs, fingerprint } = ending;
     const isEnded = await changesRows(
       this.#open(attempt)
-        .$if(status === 'failed', query =>
-          query.where('attempts', '=', attempt.attempts),
-        )
+        .$if(status === 'failed', query => query.where('attempts', '=', attempt.attempts))
         .$if(status === 'completed', query => query.where('cancelling', '=', false))
         .set({
           fingerprint,
@@ -189,9 +184,7 @@ export class StoredRequestStore extends DatabaseStore {
       this.db
         .updateTable('kept_requests')
         .set({ cancelling: true })
-        .where(
-          equals({ tenant, requestId: requestId, mode: 'async', status: 'running' }),
-        ),
+        .where(equals({ tenant, requestId: requestId, mode: 'async', status: 'running' })),
     );
   }
 
@@ -234,17 +227,12 @@ export class StoredRequestStore extends DatabaseStore {
       );
   }
 
-  #makeRoom(
-    { tenant, name }: StoredRef,
-    isPatient = false,
-  ): Promise<readonly StoredRequest[]> {
+  #makeRoom({ tenant, name }: StoredRef, isPatient = false): Promise<readonly StoredRequest[]> {
     const lapsedMs = isPatient ? RELEASED_MS : this.#now;
     return this.db
       .deleteFrom('kept_requests')
       .where(equals({ tenant, name }))
-      .where(row =>
-        row.or([row('status', 'in', BAD_ENDS), isOver(row, this.#now, lapsedMs)]),
-      )
+      .where(row => row.or([row('status', 'in', BAD_ENDS), isOver(row, this.#now, lapsedMs)]))
       .returning(REQUEST)
       .execute();
   }
@@ -290,16 +278,9 @@ function isOver(
   lapsedMs = nowMs,
 ): ExpressionWrapper<Database, 'kept_requests', SqlBool> {
   const ended = row.and([row('status', 'in', ENDED), row('expiresAtMs', '<=', nowMs)]);
-  const callersOnly = row.or([
-    row('mode', '=', 'waiting'),
-    row('status', '=', 'receiving'),
-  ]);
+  const callersOnly = row.or([row('mode', '=', 'waiting'), row('status', '=', 'receiving')]);
   return row.or([
     ended,
-    row.and([
-      row('status', 'not in', ENDED),
-      row('leaseUntilMs', '<=', lapsedMs),
-      callersOnly,
-    ]),
+    row.and([row('status', 'not in', ENDED), row('leaseUntilMs', '<=', lapsedMs), callersOnly]),
   ]);
 }

@@ -28,10 +28,7 @@ export class UsageStore extends DatabaseStore {
               .columns(['day', 'tenant', 'keyId', 'model'])
               .doUpdateSet(({ eb }) =>
                 Object.fromEntries(
-                  USAGE_SUMS.map(name => [
-                    name,
-                    eb(eb.ref(`usage.${name}`), '+', sums[name]),
-                  ]),
+                  USAGE_SUMS.map(name => [name, eb(eb.ref(`usage.${name}`), '+', sums[name])]),
                 ),
               ),
           )
@@ -59,16 +56,13 @@ export class UsageStore extends DatabaseStore {
     let query = this.db
       .selectFrom('usage')
       .select(groupBy.map(name => (name === 'key' ? 'keyId as key' : name)))
-      .select(({ fn }) =>
-        USAGE_SUMS.map(name => fn.sum<number | string | null>(name).as(name)),
-      )
+      .select(({ fn }) => USAGE_SUMS.map(name => fn.sum<number | string | null>(name).as(name)))
       .where('day', '>=', from)
       .where('day', '<=', to)
       .$if(tenant !== undefined, query => query.where('tenant', '=', tenant!))
       .limit(limit);
     if (columns.length > 0) query = query.groupBy(columns);
-    for (const column of columns)
-      query = query.orderBy(column, column === 'day' ? 'desc' : 'asc');
+    for (const column of columns) query = query.orderBy(column, column === 'day' ? 'desc' : 'asc');
     const rows = await query.execute();
     return rows
       .map(row => ({ ...row, ...sumsFrom(name => Number(row[name] ?? 0)) }))
@@ -82,10 +76,7 @@ export class UsageStore extends DatabaseStore {
 }
 
 const sumsFrom = (read: (name: keyof UsageSums) => number) =>
-  Object.fromEntries(USAGE_SUMS.map(name => [name, read(name)])) as Record<
-    keyof UsageSums,
-    number
-  >;
+  Object.fromEntries(USAGE_SUMS.map(name => [name, read(name)])) as Record<keyof UsageSums, number>;
 
 /** The audit log. Ids grow with time: newest first is by descending id. */
 export class AuditStore extends DatabaseStore {

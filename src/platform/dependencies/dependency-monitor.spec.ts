@@ -22,10 +22,7 @@ describe('DependencyMonitor', () => {
       status: 'unknown',
       sinceMs: expect.any(Number) as unknown,
     });
-    expect([monitor.isDown('redis'), monitor.state('database')]).toEqual([
-      false,
-      undefined,
-    ]);
+    expect([monitor.isDown('redis'), monitor.state('database')]).toEqual([false, undefined]);
   });
 
   it('says up, down with the reason, and up again, each once', async () => {
@@ -56,10 +53,7 @@ describe('DependencyMonitor', () => {
     await new Promise(resolve => setTimeout(resolve, 10 * often.everyMs));
     expect(answers).toHaveLength(3);
     const back = changed();
-    const answering = setInterval(
-      () => answers.splice(0).forEach(answer => answer()),
-      1,
-    );
+    const answering = setInterval(() => answers.splice(0).forEach(answer => answer()), 1);
     expect(await back).toBe('up');
     clearInterval(answering);
   });

@@ -98,10 +98,9 @@ export class DependencyMonitor implements OnApplicationShutdown {
     void probed.catch(() => undefined).finally(() => (watched.pending -= 1));
     try {
       const { timeoutMs } = watched;
-      await new WaitBudget(
-        timeoutMs,
-        () => new Error(`no answer within ${timeoutMs} ms`),
-      ).spend(probed);
+      await new WaitBudget(timeoutMs, () => new Error(`no answer within ${timeoutMs} ms`)).spend(
+        probed,
+      );
       this.#enter(name, watched);
     } catch (error) {
       this.#enter(name, watched, error as Error);

@@ -68,10 +68,7 @@ describe('DispatchEventBus', () => {
     expect(() => events.emit(accepted('a'))).not.toThrow();
     events.emit(accepted('b'));
     expect(seen).toEqual(['a', 'b']);
-    expect(await logged).toMatchObject([
-      { err: { message: 'bad listener' } },
-      expect.any(String),
-    ]);
+    expect(await logged).toMatchObject([{ err: { message: 'bad listener' } }, expect.any(String)]);
   });
 
   it('isolates an operator that throws as well', async () => {
@@ -81,10 +78,7 @@ describe('DispatchEventBus', () => {
     });
     events.events$.pipe(bad).subscribe();
     expect(() => events.emit(accepted('a'))).not.toThrow();
-    expect(await logged).toMatchObject([
-      { err: { message: 'bad operator' } },
-      expect.any(String),
-    ]);
+    expect(await logged).toMatchObject([{ err: { message: 'bad operator' } }, expect.any(String)]);
   });
 
   it('ends its subscriptions when the application is gone', () => {

@@ -60,10 +60,7 @@ export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
   }
 
   #report(error: unknown) {
-    this.#logger.error(
-      { err: error },
-      'a subscriber threw; the others and the emitter went on',
-    );
+    this.#logger.error({ err: error }, 'a subscriber threw; the others and the emitter went on');
   }
 }
 

@@ -35,10 +35,10 @@ export function channelSecurity(remote: RemoteSpec = {}): ChannelSecurity {
 }
 
 /** @param host what was looked up in DNS: the name, unless the settings have another */
-export const knownAs = (
-  security: ChannelSecurity,
-  host: string | undefined,
-): ChannelSecurity => ({ ...security, serverName: security.serverName ?? host });
+export const knownAs = (security: ChannelSecurity, host: string | undefined): ChannelSecurity => ({
+  ...security,
+  serverName: security.serverName ?? host,
+});
 
 function tlsCredentials({ caFile, certFile, keyFile }: NonNullable<RemoteSpec['tls']>) {
   const read = (file: string | undefined): Buffer | null =>

@@ -71,9 +71,7 @@ describe('reportProblem', () => {
 
   it('takes any engine, and numbers that do not hold yet while the engine loads', () => {
     expect(problemOf({ engine: 'written-yesterday' })).toBeUndefined();
-    expect(
-      problemOf({ state: 'starting', maxBatch: 0, maxMessageBytes: 0 }),
-    ).toBeUndefined();
+    expect(problemOf({ state: 'starting', maxBatch: 0, maxMessageBytes: 0 })).toBeUndefined();
     expect(problemOf({ state: 'draining', maxBatch: 0 })).toBeUndefined();
   });
 });

@@ -77,43 +77,26 @@ function sizeProblem({
 }: WorkerHealthReport): string | undefined {
   for (const [field, text] of Object.entries({ engine, device, revision }))
     if (text.length > MAX_CHARACTERS)
-      return wrong(
-        field,
-        `a text of ${text.length} characters`,
-        `at most ${MAX_CHARACTERS}`,
-      );
+      return wrong(field, `a text of ${text.length} characters`, `at most ${MAX_CHARACTERS}`);
   for (const [field, list] of Object.entries({ capabilities, languages }))
     if (list.length > MAX_LIST)
       return wrong(field, `${list.length} entries`, `at most ${MAX_LIST}`);
   return undefined;
 }
 
-function limitProblem(
-  report: WorkerHealthReport,
-  maxMessageBytes: number,
-): string | undefined {
+function limitProblem(report: WorkerHealthReport, maxMessageBytes: number): string | undefined {
   for (const [name, field, min, max] of RANGES) {
     const value = report[name] ?? 0;
-    if (value < min || value > max)
-      return wrong(field, String(value), `from ${min} to ${max}`);
+    if (value < min || value > max) return wrong(field, String(value), `from ${min} to ${max}`);
   }
   const slots = report.maxBatch * (report.maxConcurrent + 1);
   if (slots > MAX_SLOTS)
-    return wrong(
-      'max_batch × (max_concurrent + 1)',
-      String(slots),
-      `at most ${MAX_SLOTS}`,
-    );
+    return wrong('max_batch × (max_concurrent + 1)', String(slots), `at most ${MAX_SLOTS}`);
   if (report.maxMessageBytes >= maxMessageBytes) return undefined;
-  return wrong(
-    'max_message_bytes',
-    String(report.maxMessageBytes),
-    `at least ${maxMessageBytes}`,
-  );
+  return wrong('max_message_bytes', String(report.maxMessageBytes), `at least ${maxMessageBytes}`);
 }
 
 const wrong = (field: string, value: string, allowed: string) =>
   `its Health reports ${field} ${value}; it must be ${allowed}`;
 
-const shown = (text: string) =>
-  JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+const shown = (text: string) => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);

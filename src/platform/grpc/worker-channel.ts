@@ -14,16 +14,10 @@ import {
 } from '../../contracts/grpc/generation.codec.js';
 import { type HealthClient, HealthStub } from '../../contracts/grpc/health.codec.js';
 import { isConnectionLost, isExplained } from '../../contracts/grpc/status.codec.js';
-import {
-  type SpeechToTextClient,
-  SpeechToTextStub,
-} from '../../contracts/grpc/stt.codec.js';
-import {
-  type TextToSpeechClient,
-  TextToSpeechStub,
-} from '../../contracts/grpc/tts.codec.js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
+import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/tts.codec.js';
 import { SlotMap } from '../../core/request/slot-map.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type ModelKind } from '../config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 
@@ -106,9 +100,7 @@ export class WorkerChannel {
   }
 
   /** Cancel and Health, of the service that workers of that kind have. */
-  control(
-    kind: ModelKind,
-  ): SpeechToTextClient | TextToSpeechClient | TextGenerationClient {
+  control(kind: ModelKind): SpeechToTextClient | TextToSpeechClient | TextGenerationClient {
     return kind === 'stt' || kind === 'tts' ? this[kind] : this.text;
   }
 
@@ -121,10 +113,7 @@ export class WorkerChannel {
     observer?: CallObserver,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.track(
-        () => start((error, reply) => (error ? reject(error) : resolve(reply))),
-        observer,
-      );
+      this.track(() => start((error, reply) => (error ? reject(error) : resolve(reply))), observer);
     });
   }
 
@@ -134,10 +123,7 @@ export class WorkerChannel {
    */
   track<C extends TrackedCall>(start: () => C, observer?: CallObserver): C {
     if (this.#retired)
-      throw new WorkerLostError(
-        'unsent',
-        'The worker went away before the request was sent.',
-      );
+      throw new WorkerLostError('unsent', 'The worker went away before the request was sent.');
     const call = withoutStack(start);
     const number = this.#started++;
     this.#calls.set(number, call);
@@ -178,10 +164,8 @@ export class WorkerChannel {
         before = this.#drops;
         next(metadata, {
           onReceiveStatus: (ended, deliver) => {
-            const isLost =
-              ended.code !== status.OK && this.#drops > before && !isExplained(ended);
-            if (isLost && ended.code === status.RESOURCE_EXHAUSTED)
-              this.#pingedTooOften = true;
+            const isLost = ended.code !== status.OK && this.#drops > before && !isExplained(ended);
+            if (isLost && ended.code === status.RESOURCE_EXHAUSTED) this.#pingedTooOften = true;
             deliver(isLost ? { ...ended, code: status.UNAVAILABLE } : ended);
           },
         });

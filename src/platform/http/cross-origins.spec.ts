@@ -5,9 +5,7 @@ describe('CrossOrigins', () => {
   it('allows the origins that are named, exactly', () => {
     const origins = new CrossOrigins('https://app.example.com, http://localhost:3000/');
     expect(
-      ['https://app.example.com', 'http://localhost:3000'].every(each =>
-        origins.allows(each),
-      ),
+      ['https://app.example.com', 'http://localhost:3000'].every(each => origins.allows(each)),
     ).toBe(true);
     const others = [
       'http://app.example.com',
@@ -48,15 +46,7 @@ describe('CrossOrigins', () => {
   // What has no host is `null` to a browser, as every sandboxed page is.
   it.each([
     ...['app.example.com', 'https://app.example.com/path', 'https://*.example.com'],
-    ...[
-      'app://*',
-      'app://a/b',
-      'app://a@b',
-      'file://',
-      'data:text/html',
-      'null',
-      'javascript:1',
-    ],
+    ...['app://*', 'app://a/b', 'app://a@b', 'file://', 'data:text/html', 'null', 'javascript:1'],
   ])('refuses %s', text => {
     expect(() => new CrossOrigins(text)).toThrow(`\`${text}\` is no origin`);
   });

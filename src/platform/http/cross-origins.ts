@@ -53,9 +53,7 @@ function exactOrigin(text: string): string {
   const origin = url && serialized(url);
   if (origin !== undefined && !text.includes('*') && origin === text.replace(/\/$/, ''))
     return origin;
-  throw new Error(
-    `\`${text}\` is no origin such as https://app.example.com or tauri://localhost`,
-  );
+  throw new Error(`\`${text}\` is no origin such as https://app.example.com or tauri://localhost`);
 }
 
 /**

@@ -61,8 +61,6 @@ describe('fetch.allow_hosts', () => {
     'me@host',
     'a?b',
   ])('refuses %j, naming it', entry => {
-    expect(() => new HostExceptions(`files.lan,${entry}`)).toThrow(
-      `\`${entry}\` is no host`,
-    );
+    expect(() => new HostExceptions(`files.lan,${entry}`)).toThrow(`\`${entry}\` is no host`);
   });
 });

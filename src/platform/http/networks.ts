@@ -20,9 +20,7 @@ export class TrustedProxies {
     const { networks, names } = networksAndNames(list);
     const [wrong] = names;
     if (wrong !== undefined)
-      throw new Error(
-        `\`server.trusted_proxies\`: \`${wrong}\` is no address and no network.`,
-      );
+      throw new Error(`\`server.trusted_proxies\`: \`${wrong}\` is no address and no network.`);
     this.#networks = networks;
   }
 
@@ -31,10 +29,7 @@ export class TrustedProxies {
   }
 
   /** The last address that no trusted proxy has. @param peer of the connection */
-  clientOf(
-    { 'x-forwarded-for': forwarded = '' }: IncomingHttpHeaders,
-    peer = '',
-  ): string {
+  clientOf({ 'x-forwarded-for': forwarded = '' }: IncomingHttpHeaders, peer = ''): string {
     const earlier = [...listed([forwarded].flat().join())];
     let client = peer;
     while (this.has(client) && earlier.length > 0) client = earlier.pop() || client;
@@ -43,8 +38,7 @@ export class TrustedProxies {
 }
 
 /** In lower case; `::1` for the `[::1]` of a URL and of `Host`. */
-export const bareHost = (host: string): string =>
-  host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+export const bareHost = (host: string): string => host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
 
 /**
  * True for this machine's own addresses and for `localhost`. Any other name is false,
@@ -70,12 +64,7 @@ export class Networks {
     const [address = '', prefix, ...rest] = entry.split('/');
     const most = isIP(address) === 6 ? 128 : 32;
     const bits = Number(prefix ?? most);
-    if (
-      isIP(address) === 0 ||
-      rest.length > 0 ||
-      !/^\d{1,3}$/.test(prefix ?? '0') ||
-      bits > most
-    )
+    if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix ?? '0') || bits > most)
       return false;
     this.#list.addSubnet(address, bits, familyOf(address));
     return true;
@@ -148,17 +137,10 @@ export class HostExceptions {
     // The URL parser gives the spelling that a caller's URL is compared in, and refuses
     // what is no host.
     const url = URL.parse(`https://${entry}`);
-    if (
-      url === null ||
-      url.host === '' ||
-      url.username !== '' ||
-      /[?#@\s\\]/.test(entry)
-    )
+    if (url === null || url.host === '' || url.username !== '' || /[?#@\s\\]/.test(entry))
       throw badEntry(entry);
     const port = /:(\d+)$/.exec(entry)?.[1];
-    this.#hosts.add(
-      port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`,
-    );
+    this.#hosts.add(port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`);
   }
 }
 

@@ -11,12 +11,7 @@ const STORAGE_MS = 5000;
 /** No longer than a fetch of its keys takes to be tried again. */
 const ISSUER_MS = 30_000;
 
-const passing = (
-  code: ErrorCode,
-  message: string,
-  afterMs: number,
-  cause?: unknown,
-): DomainError =>
+const passing = (code: ErrorCode, message: string, afterMs: number, cause?: unknown): DomainError =>
   new DomainError(code, message, {
     retryAfterMs: spreadHint(afterMs, Math.random),
     cause,

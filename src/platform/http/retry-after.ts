@@ -18,10 +18,7 @@ export const REAL_TIMING: RetryTiming = {
  * What an answer asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as a
  * date. `nowMs` is wall-clock time.
  */
-export function retryAfterMs(
-  headers: IncomingHttpHeaders,
-  nowMs: number,
-): number | undefined {
+export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | undefined {
   const ms = numberIn(headers['retry-after-ms']);
   if (ms !== undefined) return ms;
   const after = headers['retry-after'];
@@ -33,7 +30,6 @@ export function retryAfterMs(
 }
 
 function numberIn(header: string | readonly string[] | undefined) {
-  if (typeof header !== 'string' || !/^\d+(\.\d+)?$/.test(header.trim()))
-    return undefined;
+  if (typeof header !== 'string' || !/^\d+(\.\d+)?$/.test(header.trim())) return undefined;
   return Number(header);
 }

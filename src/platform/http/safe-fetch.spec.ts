@@ -1,15 +1,10 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { type AddressInfo, isIP, createServer as createTcpServer } from 'node:net';
 import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIP, createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type FetchRules, SafeFetch, fetchTarget } from './safe-fetch.js';
 import { HostExceptions } from './networks.js';
+import { type FetchRules, SafeFetch, fetchTarget } from './safe-fetch.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -50,11 +45,7 @@ const rules = (change: Partial<FetchRules> = {}): FetchRules => ({
 const resolveAll = () => Promise.resolve(LOOPBACK);
 const url = (path: string): string => `http://audio.test:${port}${path}`;
 
-function get(
-  path: string,
-  change: Partial<FetchRules> = {},
-  signal = NEVER,
-): Promise<Buffer> {
+function get(path: string, change: Partial<FetchRules> = {}, signal = NEVER): Promise<Buffer> {
   return new SafeFetch(rules(change), resolveAll).bytes(
     path.startsWith('/') ? url(path) : path,
     signal,
@@ -101,8 +92,7 @@ describe('a download', () => {
     let closed: Promise<unknown> | undefined;
     routes.set('/chunks', (_, response) => {
       closed = once(response, 'close');
-      const more = (): void =>
-        void (response.write(Buffer.alloc(400)) && setImmediate(more));
+      const more = (): void => void (response.write(Buffer.alloc(400)) && setImmediate(more));
       response.on('drain', more).on('close', () => response.removeAllListeners('drain'));
       more();
     });
@@ -128,9 +118,7 @@ describe('a download', () => {
     ['xhtml', { 'content-type': ' Application/XHTML+xml' }, 'a web page'],
     ['compressed', { 'content-encoding': 'gzip' }, 'compressed'],
   ])('of %s is refused', async (_, headers, reason) => {
-    routes.set('/odd', (_request, response) =>
-      response.writeHead(200, headers).end('x'),
-    );
+    routes.set('/odd', (_request, response) => response.writeHead(200, headers).end('x'));
     const error = await failure(get('/odd'));
     expect(error).toMatchObject({ code: 'file_url_refused', param: 'file_url' });
     expect(error.message).toContain(reason);
@@ -140,9 +128,7 @@ describe('a download', () => {
     routes.set('/status', (_, response) => response.writeHead(status).end());
     const error = await failure(get('/status'));
     expect(error.code).toBe('file_url_unreachable');
-    expect(error.message).toBe(
-      `\`file_url\` cannot be fetched: its server answered ${status}.`,
-    );
+    expect(error.message).toBe(`\`file_url\` cannot be fetched: its server answered ${status}.`);
   });
 
   it('of 0 bytes is empty_file', async () => {
@@ -156,8 +142,7 @@ describe('a download', () => {
   it.each<[string, Handler]>([
     [
       'cut in the middle',
-      (_, response) =>
-        void response.writeHead(200, HALF).write('RIFF', () => response.destroy()),
+      (_, response) => void response.writeHead(200, HALF).write('RIFF', () => response.destroy()),
     ],
     [
       'without a length that is reset',
@@ -215,9 +200,7 @@ describe('redirects', () => {
 
   it('in a loop end after 6 requests', async () => {
     routes.set('/loop', redirect('/loop'));
-    expect((await failure(get('/loop'))).message).toContain(
-      'redirects more than 5 times',
-    );
+    expect((await failure(get('/loop'))).message).toContain('redirects more than 5 times');
     expect(requests).toHaveLength(6);
   });
 
@@ -248,9 +231,7 @@ describe('a name that changes its mind (DNS rebinding)', () => {
     const answers = [LOOPBACK, [{ address: '192.0.2.1', family: 4 }]];
     let asked = 0;
     routes.set('/a', (_, response) => response.end('RIFF'));
-    const fetch = new SafeFetch(rules(), () =>
-      Promise.resolve(answers[Math.min(asked++, 1)]!),
-    );
+    const fetch = new SafeFetch(rules(), () => Promise.resolve(answers[Math.min(asked++, 1)]!));
     expect((await fetch.bytes(url('/a'), NEVER)).toString()).toBe('RIFF');
     expect(asked).toBe(1);
   });
@@ -260,15 +241,10 @@ describe('a name that changes its mind (DNS rebinding)', () => {
     const names: string[] = [];
     const resolve = (name: string) => {
       names.push(name);
-      return Promise.resolve(
-        names.length === 1 ? LOOPBACK : [{ address: '127.0.0.2', family: 4 }],
-      );
+      return Promise.resolve(names.length === 1 ? LOOPBACK : [{ address: '127.0.0.2', family: 4 }]);
     };
     routes.set('/a', redirect('http://rebind.test/'));
-    const fetch = new SafeFetch(
-      rules({ allowHosts: `audio.test:${port},127.0.0.1/32` }),
-      resolve,
-    );
+    const fetch = new SafeFetch(rules({ allowHosts: `audio.test:${port},127.0.0.1/32` }), resolve);
     expect(await failure(fetch.bytes(url('/a'), NEVER))).toMatchObject({
       code: 'file_url_refused',
     });
@@ -284,17 +260,12 @@ describe('a name that changes its mind (DNS rebinding)', () => {
     const target = await fetchTarget(new URL('https://mixed.test/'), exceptions, () =>
       Promise.resolve(addresses),
     );
-    expect(target.addresses.map(({ address }) => address)).toEqual([
-      '1.1.1.1',
-      '2606:4700::1',
-    ]);
+    expect(target.addresses.map(({ address }) => address)).toEqual(['1.1.1.1', '2606:4700::1']);
   });
 
   it('has to have an address', async () => {
     const none = new SafeFetch(rules(), () => Promise.resolve([]));
-    expect((await failure(none.bytes(url('/a'), NEVER))).message).toContain(
-      'has no address',
-    );
+    expect((await failure(none.bytes(url('/a'), NEVER))).message).toContain('has no address');
     const unknown = new SafeFetch(rules(), () => Promise.reject(new Error('ENOTFOUND')));
     expect((await failure(unknown.bytes(url('/a'), NEVER))).message).toContain(
       'cannot be resolved',

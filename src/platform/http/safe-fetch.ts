@@ -1,11 +1,11 @@
+import { type LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { type LookupFunction, isIP, isIPv4 } from 'node:net';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { bareHost, HostExceptions, Networks } from './networks.js';
-import { type LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 
 /**
  * IPv4 that is no public server: IANA's special-purpose registry, multicast, the reserved
@@ -50,9 +50,7 @@ const GLOBAL_V6 = new Networks('2000::/3');
  * `2130706433`) never come here: the URL parser and DNS go first.
  */
 export const isPublicAddress = (address: string): boolean =>
-  !address.includes('%') &&
-  (isIPv4(address) || GLOBAL_V6.has(address)) &&
-  !REFUSED.has(address);
+  !address.includes('%') && (isIPv4(address) || GLOBAL_V6.has(address)) && !REFUSED.has(address);
 
 /**
  * A URL and the addresses that were checked for it: the connection goes to one of them,
@@ -93,8 +91,7 @@ export async function fetchTarget(
   const known = await addressesOf(hostname, resolve);
   const trusted = exceptions.isHostTrusted(hostname, port);
   const addresses = known.filter(
-    ({ address }) =>
-      trusted || exceptions.isAddressTrusted(address) || isPublicAddress(address),
+    ({ address }) => trusted || exceptions.isAddressTrusted(address) || isPublicAddress(address),
   );
   if (addresses.length === 0) throw refusedUrl('its host is not on the public Internet');
   return { url, addresses };
@@ -208,17 +205,13 @@ export class SafeFetch {
       if (next === undefined) return answer;
       answer.destroy();
       const followed = URL.parse(next, url.href);
-      if (followed === null)
-        throw refusedUrl('it redirects to something that is no URL');
+      if (followed === null) throw refusedUrl('it redirects to something that is no URL');
       url = followed;
     }
     throw refusedUrl(`it redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  #get(
-    { url, addresses }: FetchTarget,
-    signal: AbortSignal,
-  ): Promise<http.IncomingMessage> {
+  #get({ url, addresses }: FetchTarget, signal: AbortSignal): Promise<http.IncomingMessage> {
     const options = { headers: HEADERS, lookup: lookupIn(addresses), signal };
     return new Promise((resolve, reject) => {
       const request =
@@ -260,8 +253,7 @@ export class SafeFetch {
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity')
       throw refusedUrl('its server compressed the file, although asked not to');
-    if (Number(headers['content-length'] ?? 0) > this.rules.maxBytes)
-      throw this.#tooLarge();
+    if (Number(headers['content-length'] ?? 0) > this.rules.maxBytes) throw this.#tooLarge();
   }
 
   #tooLarge(): DomainError {

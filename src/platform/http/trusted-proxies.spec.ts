@@ -17,9 +17,9 @@ describe('the address of a client', () => {
   });
 
   it('is that of the peer where none is trusted', () => {
-    expect(
-      new TrustedProxies('').clientOf({ 'x-forwarded-for': '1.2.3.4' }, '10.0.0.1'),
-    ).toBe('10.0.0.1');
+    expect(new TrustedProxies('').clientOf({ 'x-forwarded-for': '1.2.3.4' }, '10.0.0.1')).toBe(
+      '10.0.0.1',
+    );
     expect(() => new TrustedProxies('proxy.local')).toThrow(
       '`proxy.local` is no address and no network',
     );

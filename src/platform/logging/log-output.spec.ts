@@ -3,8 +3,7 @@ import { LogOutput } from './log-output.js';
 
 type LogFile = ConstructorParameters<typeof LogOutput>[0];
 
-const failure = (code: string): NodeJS.ErrnoException =>
-  Object.assign(new Error(code), { code });
+const failure = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
 
 /** Each asynchronous write is held until it is answered. */
 class HeldFile implements LogFile {
@@ -14,10 +13,7 @@ class HeldFile implements LogFile {
   syncFailure: NodeJS.ErrnoException | undefined;
   #done: ((error: NodeJS.ErrnoException | null, written: number) => void) | undefined;
 
-  write(
-    data: Buffer,
-    done: (error: NodeJS.ErrnoException | null, written: number) => void,
-  ): void {
+  write(data: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void): void {
     this.asked.push(data.toString());
     this.#done = done;
   }
@@ -29,10 +25,7 @@ class HeldFile implements LogFile {
     return data.length;
   }
 
-  answer(
-    error: NodeJS.ErrnoException | null,
-    written = this.asked.at(-1)!.length,
-  ): void {
+  answer(error: NodeJS.ErrnoException | null, written = this.asked.at(-1)!.length): void {
     this.#done?.(error, written);
   }
 }

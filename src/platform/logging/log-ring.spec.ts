@@ -15,12 +15,8 @@ describe('LogRing', () => {
 
   it('reads lines of pino: time, level, message and further fields', () => {
     const ring = new LogRing(3);
-    ring.add(
-      '{"level":40,"time":1500,"pid":1,"role":"gateway","model":"m","msg":"slow"}\n',
-    );
-    expect(ring.last(1)).toEqual([
-      { at: 1.5, level: 'warn', text: 'slow {"model":"m"}' },
-    ]);
+    ring.add('{"level":40,"time":1500,"pid":1,"role":"gateway","model":"m","msg":"slow"}\n');
+    expect(ring.last(1)).toEqual([{ at: 1.5, level: 'warn', text: 'slow {"model":"m"}' }]);
     ring.add('no JSON\n');
     expect(ring.last(1)).toMatchObject([{ level: 'info', text: 'no JSON' }]);
   });
@@ -39,9 +35,7 @@ describe('LogFollower', () => {
     const ring = new LogRing(10);
     ring.add(line('early'));
     ring.add(line('early warning', 'warn'));
-    const follower = new LogFollower(ring, { lines: 10, level: 'warn' }).setEncoding(
-      'utf8',
-    );
+    const follower = new LogFollower(ring, { lines: 10, level: 'warn' }).setEncoding('utf8');
     follower.read(0);
     ring.add(line('late'));
     ring.add('{"level":50,"msg":"late error"}');
@@ -51,12 +45,9 @@ describe('LogFollower', () => {
 
   it('drops lines that a slow reader leaves, says how many, and continues', () => {
     const ring = new LogRing(10);
-    const follower = new LogFollower(ring, { lines: 10, level: 'trace' }).setEncoding(
-      'utf8',
-    );
+    const follower = new LogFollower(ring, { lines: 10, level: 'trace' }).setEncoding('utf8');
     follower.read(0);
-    for (let count = 0; count < 5000; count++)
-      ring.add(line(`${count} ${'x'.repeat(1000)}`));
+    for (let count = 0; count < 5000; count++) ring.add(line(`${count} ${'x'.repeat(1000)}`));
     const seen: string[] = [];
     for (
       let chunk = follower.read() as string | null;

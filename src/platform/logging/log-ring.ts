@@ -73,10 +73,8 @@ export class LogRing {
    */
   add(line: LogLine | string): void {
     let kept = line;
-    if (typeof line !== 'string')
-      kept = { ...line, text: line.text.slice(0, MAX_LINE_CHARS) };
-    else if (this.#added.observed || line.length > 2 * MAX_LINE_CHARS)
-      kept = pinoLine(line);
+    if (typeof line !== 'string') kept = { ...line, text: line.text.slice(0, MAX_LINE_CHARS) };
+    else if (this.#added.observed || line.length > 2 * MAX_LINE_CHARS) kept = pinoLine(line);
     this.#kept.push(kept);
     if (this.#kept.length > this.size) this.#kept.shift();
     if (typeof kept !== 'string') this.#added.next(kept);
@@ -139,8 +137,7 @@ export class ProcessLog {
 
 /** By what a line says: many programs write all of their log to stderr. */
 function levelIn(line: string): LogLevel {
-  if (/error\b|\b(fatal|critical|panic|traceback|exception|fault)\b/i.test(line))
-    return 'error';
+  if (/error\b|\b(fatal|critical|panic|traceback|exception|fault)\b/i.test(line)) return 'error';
   return /\bwarn(ing)?\b/i.test(line) ? 'warn' : 'info';
 }
 
@@ -160,13 +157,9 @@ export class LogFollower extends Readable {
   #dropped = 0;
   #isAsked = false;
 
-  constructor(
-    ring: LogRing,
-    options: { readonly lines: number; readonly level: LogLevel },
-  ) {
+  constructor(ring: LogRing, options: { readonly lines: number; readonly level: LogLevel }) {
     super({ highWaterMark: 64 * 1024 });
-    for (const line of ring.last(options.lines, options.level))
-      this.#waiting.push(eventOf(line));
+    for (const line of ring.last(options.lines, options.level)) this.#waiting.push(eventOf(line));
     this.#lines = ring.added$.subscribe(line => {
       if (isAtLeast(line, options.level)) this.#add(line);
     });

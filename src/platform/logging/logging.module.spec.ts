@@ -72,9 +72,7 @@ describe('LoggingModule', () => {
 
   function linesNow(): Record<string, unknown>[] {
     const lines = String(sink.read() ?? '').split('\n');
-    return lines
-      .filter(Boolean)
-      .map(line => JSON.parse(line) as Record<string, unknown>);
+    return lines.filter(Boolean).map(line => JSON.parse(line) as Record<string, unknown>);
   }
 
   async function linesFor(url: string): Promise<Record<string, unknown>[]> {

@@ -1,8 +1,8 @@
-import type pinoPretty from 'pino-pretty';
 import { createRequire } from 'node:module';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { type DestinationStream, type LoggerOptions } from 'pino';
+import type pinoPretty from 'pino-pretty';
 import { redacted } from '../config/redaction.js';
 import { type Settings } from '../config/settings.js';
 import { standardOutput } from './log-output.js';
@@ -69,8 +69,7 @@ const quietFramework: NonNullable<LoggerOptions['hooks']>['logMethod'] = functio
   level,
 ) {
   const context = (args[0] as { context?: unknown } | undefined)?.context;
-  if (level === INFO && typeof context === 'string' && FRAMEWORK.has(context))
-    this.debug(...args);
+  if (level === INFO && typeof context === 'string' && FRAMEWORK.has(context)) this.debug(...args);
   else method.apply(this, args);
 };
 

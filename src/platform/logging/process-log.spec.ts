@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Logger } from '@nestjs/common';
-import { ProcessLog } from './log-ring.js';
 import {
   LastLines,
   LogLineSplitter,
   OutputBound,
 } from '@switchyard/engine-api/process/output-lines.js';
+import { ProcessLog } from './log-ring.js';
 
 function logged(write: (log: ProcessLog) => void): unknown[][] {
   const written: unknown[][] = [];
@@ -29,9 +29,9 @@ describe('ProcessLog', () => {
   });
 
   it('a field of the line cannot pass itself off as another worker', () => {
-    expect(
-      logged(log => log.line('stdout', '{"level":30,"msg":"x","worker":"m-1"}')),
-    ).toEqual([['log', { worker: 'm-0' }, 'x']]);
+    expect(logged(log => log.line('stdout', '{"level":30,"msg":"x","worker":"m-1"}'))).toEqual([
+      ['log', { worker: 'm-0' }, 'x'],
+    ]);
   });
 
   it.each([
@@ -40,14 +40,11 @@ describe('ProcessLog', () => {
     ['stderr', '2026-11-22 10:00:00 WARNING worker: slow', 'warn'],
     ['stderr', '2026-11-22 10:00:00 INFO worker: 0 errors so far', 'log'],
     ['stdout', '{not json', 'log'],
-  ] as const)(
-    'logs text on %s at the level that it names: %s',
-    (stream, line, method) => {
-      expect(logged(log => log.line(stream, line))).toEqual([
-        [method, { stream, worker: 'm-0' }, line],
-      ]);
-    },
-  );
+  ] as const)('logs text on %s at the level that it names: %s', (stream, line, method) => {
+    expect(logged(log => log.line(stream, line))).toEqual([
+      [method, { stream, worker: 'm-0' }, line],
+    ]);
+  });
 });
 
 function split(chunks: (string | Buffer)[]): string[] {
@@ -70,9 +67,7 @@ describe('LogLineSplitter', () => {
 
   it('cuts a line that never ends at 65,536 characters', () => {
     expect(
-      split(Array.from({ length: 5 }, () => 'x'.repeat(30_000))).map(
-        line => line.length,
-      ),
+      split(Array.from({ length: 5 }, () => 'x'.repeat(30_000))).map(line => line.length),
     ).toEqual([65_536, 65_536, 18_928]);
   });
 });

@@ -68,9 +68,7 @@ describe('metricProvider', () => {
   });
 
   it('refuses a gauge without a reader and a counter with one', () => {
-    expect(() => counterMetric('scheduler_queue_depth')).toThrow(
-      'gauges, and only gauges',
-    );
+    expect(() => counterMetric('scheduler_queue_depth')).toThrow('gauges, and only gauges');
     expect(() =>
       metricProvider('scheduler_requests_total', {
         inject: [],
@@ -88,8 +86,6 @@ describe('METRICS', () => {
   });
 
   it('can see waits longer than the default limits', () => {
-    expect(Math.max(...METRICS.scheduler_queue_wait_seconds.buckets)).toBeGreaterThan(
-      120,
-    );
+    expect(Math.max(...METRICS.scheduler_queue_wait_seconds.buckets)).toBeGreaterThan(120);
   });
 });

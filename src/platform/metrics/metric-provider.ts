@@ -36,12 +36,10 @@ function countingMetric(name: MetricName): Counter | Histogram {
 }
 
 /** A counter of the table, for the one service that counts with it. */
-export const counterMetric = (name: MetricName): Counter =>
-  countingMetric(name) as Counter;
+export const counterMetric = (name: MetricName): Counter => countingMetric(name) as Counter;
 
 /** A histogram of the table, for the one service that observes with it. */
-export const histogramMetric = (name: MetricName): Histogram =>
-  countingMetric(name) as Histogram;
+export const histogramMetric = (name: MetricName): Histogram => countingMetric(name) as Histogram;
 
 /**
  * Nest provider of a gauge of the table, which is read at every scrape from its source,

@@ -7,16 +7,12 @@ import { METRICS } from './registry.js';
  * `GET /metrics`, for processes without an HTTP server of their own.
  * @returns what closes it. @throws when the port is taken by another
  */
-export async function serveMetrics(
-  port: number,
-  host: string,
-): Promise<() => Promise<void>> {
+export async function serveMetrics(port: number, host: string): Promise<() => Promise<void>> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics')
       return void response.writeHead(404).end();
     allMetricsText().then(
-      text =>
-        response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(text),
+      text => response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -40,9 +36,7 @@ export function mergedMetrics(texts: readonly string[]): string {
     if (known) known.push(...samples);
     else families.set(help, [type, ...samples]);
   }
-  return [...families]
-    .map(([help, lines]) => `${[help, ...lines].join('\n')}\n`)
-    .join('\n');
+  return [...families].map(([help, lines]) => `${[help, ...lines].join('\n')}\n`).join('\n');
 }
 
 export const METRICS_CONTENT_TYPE = register.contentType;
@@ -52,12 +46,8 @@ export const METRICS_CONTENT_TYPE = register.contentType;
  * prom-client's process metrics.
  */
 export async function ownMetricsText(): Promise<string> {
-  const names = Object.keys(METRICS).filter(
-    name => register.getSingleMetric(name) !== undefined,
-  );
-  const texts = await Promise.all(
-    names.map(name => register.getSingleMetricAsString(name)),
-  );
+  const names = Object.keys(METRICS).filter(name => register.getSingleMetric(name) !== undefined);
+  const texts = await Promise.all(names.map(name => register.getSingleMetricAsString(name)));
   return `${texts.join('\n\n')}\n`;
 }
 

@@ -9,8 +9,7 @@ export interface MetricDefinition {
 // The top buckets lie beyond the default limits (120 s in the queue), or an alert could
 // compare with a value never seen.
 const WAIT_S = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
-  300, 600,
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
 ];
 const WORK_S = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800,
@@ -18,15 +17,13 @@ const WORK_S = [
 const SIGNAL_S = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 /** Batches live for up to seven days; an alert on their time needs buckets beyond it. */
 const JOB_S = [
-  1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 64_800, 86_400,
-  172_800, 604_800,
+  1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 64_800, 86_400, 172_800,
+  604_800,
 ];
 const SIZE = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64];
 
-const counter = (help: string, ...labels: string[]) =>
-  ({ type: 'counter', help, labels }) as const;
-const gauge = (help: string, ...labels: string[]) =>
-  ({ type: 'gauge', help, labels }) as const;
+const counter = (help: string, ...labels: string[]) => ({ type: 'counter', help, labels }) as const;
+const gauge = (help: string, ...labels: string[]) => ({ type: 'gauge', help, labels }) as const;
 const histogram = (buckets: readonly number[], help: string, ...labels: string[]) =>
   ({ type: 'histogram', help, labels, buckets }) as const;
 
@@ -39,11 +36,7 @@ const histogram = (buckets: readonly number[], help: string, ...labels: string[]
  * completed|cancelled|failed; `stage` queued|in_flight; `worker` a worker id.
  */
 export const METRICS = {
-  scheduler_queue_depth: gauge(
-    'Requests waiting in the queue now.',
-    'priority',
-    'model',
-  ),
+  scheduler_queue_depth: gauge('Requests waiting in the queue now.', 'priority', 'model'),
   scheduler_queue_wait_seconds: histogram(
     WAIT_S,
     'From enqueue until a worker slot was leased.',
@@ -72,21 +65,14 @@ export const METRICS = {
     'model',
   ),
 
-  tts_ttfb_seconds: histogram(
-    WAIT_S,
-    'From the request until the first audio byte.',
-    'model',
-  ),
+  tts_ttfb_seconds: histogram(WAIT_S, 'From the request until the first audio byte.', 'model'),
   tts_synthesis_duration_seconds: histogram(
     WORK_S,
     'From the request until the last audio byte.',
     'model',
   ),
   tts_requests_total: counter('Settled speech requests.', 'status', 'model'),
-  tts_active_sessions: gauge(
-    'Speech requests that are queued or being synthesised now.',
-    'model',
-  ),
+  tts_active_sessions: gauge('Speech requests that are queued or being synthesised now.', 'model'),
 
   llm_ttft_seconds: histogram(
     WAIT_S,
@@ -229,11 +215,7 @@ export const METRICS = {
     'Time since the last probe of a dependency ended.',
     'dependency',
   ),
-  switchyard_requests_running: gauge(
-    'Requests that a worker has now.',
-    'priority',
-    'model',
-  ),
+  switchyard_requests_running: gauge('Requests that a worker has now.', 'priority', 'model'),
   switchyard_requests_retried_total: counter(
     'Requests sent again because their worker was lost or refused them.',
     'model',
@@ -243,10 +225,7 @@ export const METRICS = {
     'outcome',
     'model',
   ),
-  switchyard_queue_bytes: gauge(
-    'Bytes of the uploads waiting in the queue now.',
-    'model',
-  ),
+  switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),
 
   switchyard_worker_up: gauge(
     '1 while the worker takes work (ready or busy), else 0.',
@@ -307,11 +286,7 @@ export const METRICS = {
     'Reading and checking an input file.',
     'size_bucket',
   ),
-  model_request_execution_duration_seconds: histogram(
-    WORK_S,
-    'One attempt at a line.',
-    'model',
-  ),
+  model_request_execution_duration_seconds: histogram(WORK_S, 'One attempt at a line.', 'model'),
   request_errors_by_model_total: counter(
     'Lines that ended in an error file after an attempt.',
     'model',
@@ -344,13 +319,9 @@ export const METRICS = {
     'status',
     'action',
   ),
-  data_folder_free_bytes: gauge(
-    'Free bytes for Switchyard on the file system of data.dir.',
-  ),
+  data_folder_free_bytes: gauge('Free bytes for Switchyard on the file system of data.dir.'),
   batch_jobs: gauge('Batches in the table, by status.', 'status'),
-  batch_queue_age_seconds: gauge(
-    'Age of the oldest batch that no processor holds; 0: none waits.',
-  ),
+  batch_queue_age_seconds: gauge('Age of the oldest batch that no processor holds; 0: none waits.'),
   batch_deadline_risk_jobs: gauge(
     'Batches in work that will miss their deadline at their present rate.',
   ),
@@ -362,10 +333,7 @@ export const METRICS = {
   batch_checkpoint_lag_seconds: gauge(
     'Age of the oldest answer that is not yet durable; 0: all are.',
   ),
-  batch_webhooks_total: counter(
-    'Attempts at webhooks: sent, retry, given_up.',
-    'outcome',
-  ),
+  batch_webhooks_total: counter('Attempts at webhooks: sent, retry, given_up.', 'outcome'),
 } as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof METRICS;

@@ -41,10 +41,7 @@ export class ActiveTimeout {
 
   #wait() {
     this.#sinceMs = this.nowMs();
-    this.#timer = setTimeout(
-      () => this.#waited(),
-      Math.min(this.#sliceMs, this.#leftMs),
-    );
+    this.#timer = setTimeout(() => this.#waited(), Math.min(this.#sliceMs, this.#leftMs));
   }
 
   #waited() {
@@ -77,11 +74,7 @@ export class WaitBudget {
    */
   async spend<T>(answer: Promise<T>): Promise<T> {
     const { promise: end, reject } = Promise.withResolvers<never>();
-    const timer = new ActiveTimeout(
-      this.leftMs,
-      () => reject(this.overdue()),
-      this.nowMs,
-    );
+    const timer = new ActiveTimeout(this.leftMs, () => reject(this.overdue()), this.nowMs);
     timer.restart();
     try {
       return await Promise.race([answer, end]);

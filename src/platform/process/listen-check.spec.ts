@@ -18,9 +18,7 @@ describe('a port that is taken', () => {
 
   it('is reported with its holder, how to stop it, and how to choose another', async () => {
     const told = await explainListenProblem({ host: '127.0.0.1', port }, another);
-    expect(told).toContain(
-      `Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `,
-    );
+    expect(told).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
     expect(told).toContain(`(in ${process.cwd()})`);
     expect(told).toContain(`Stop it with: kill ${process.pid}`);
     expect(told).toContain(`Or take another port: take ${port + 1}`);
@@ -29,9 +27,7 @@ describe('a port that is taken', () => {
   it('is free, and has no holder, once the holder has closed it', async () => {
     server.close();
     await once(server, 'close');
-    expect(
-      await explainListenProblem({ host: '127.0.0.1', port }, another),
-    ).toBeUndefined();
+    expect(await explainListenProblem({ host: '127.0.0.1', port }, another)).toBeUndefined();
     expect(portHolder(port)).toBeUndefined();
   });
 });

@@ -21,9 +21,7 @@ const SOCKET_LINK = /^socket:\[(\d+)\]$/;
  * process, or a system without /proc.
  */
 export function portHolder(port: number): PortHolder | undefined {
-  const sockets = new Set(
-    ['tcp', 'tcp6'].flatMap(family => listeningSockets(family, port)),
-  );
+  const sockets = new Set(['tcp', 'tcp6'].flatMap(family => listeningSockets(family, port)));
   if (sockets.size === 0) return undefined;
   const pid = readable(() => readdirSync('/proc'), [])
     .filter(name => /^\d+$/.test(name))
@@ -42,25 +40,20 @@ function listeningSockets(family: string, port: number): string[] {
   return lines
     .map(line => line.trim().split(/\s+/))
     .filter(
-      ([, local, , state]) =>
-        state === LISTENING && Number(`0x${local?.split(':')[1]}`) === port,
+      ([, local, , state]) => state === LISTENING && Number(`0x${local?.split(':')[1]}`) === port,
     )
     .map(columns => columns[9] ?? '');
 }
 
 function holdsAny(pid: string, sockets: ReadonlySet<string>): boolean {
   return readable(() => readdirSync(`/proc/${pid}/fd`), []).some(fd => {
-    const inode = SOCKET_LINK.exec(
-      readable(() => readlinkSync(`/proc/${pid}/fd/${fd}`), ''),
-    )?.[1];
+    const inode = SOCKET_LINK.exec(readable(() => readlinkSync(`/proc/${pid}/fd/${fd}`), ''))?.[1];
     return inode !== undefined && sockets.has(inode);
   });
 }
 
 function describe(pid: string): PortHolder {
-  const words = readable(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '').split(
-    '\0',
-  );
+  const words = readable(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '').split('\0');
   const folder = readable(() => readlinkSync(`/proc/${pid}/cwd`), undefined);
   return {
     pid: Number(pid),
@@ -117,8 +110,7 @@ export async function explainListenProblem(
   const { host, port } = address;
   const problem = await listenProblem(address);
   if (problem === undefined) return undefined;
-  if (problem !== 'EADDRINUSE')
-    return `Cannot listen on ${host}, port ${port}: ${problem}`;
+  if (problem !== 'EADDRINUSE') return `Cannot listen on ${host}, port ${port}: ${problem}`;
   const other = another(port < 65_535 ? port + 1 : port - 1);
   return `Port ${port} on ${host} is in use by ${holderText(portHolder(port), port)}\nOr take another port: ${other}`;
 }

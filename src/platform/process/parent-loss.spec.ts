@@ -17,10 +17,7 @@ describe('onParentLost', () => {
 
   it('calls at once for a parent that died while this process was starting', () => {
     let lost = 0;
-    onParentLost(
-      Object.assign(new EventEmitter(), { send, connected: false }),
-      () => (lost += 1),
-    );
+    onParentLost(Object.assign(new EventEmitter(), { send, connected: false }), () => (lost += 1));
     expect(lost).toBe(1);
   });
 

@@ -4,8 +4,8 @@ import {
   type ProcessExit,
   SupervisedProcess,
 } from '@switchyard/engine-api/process/child-process.js';
-import { type ProcessLog } from '../logging/log-ring.js';
 import { type RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
+import { type ProcessLog } from '../logging/log-ring.js';
 
 export interface SupervisorOptions {
   /** In log lines: worker, batch processor. */
@@ -93,8 +93,7 @@ export class ProcessSupervisor {
    * with that one.
    */
   get problem(): string | undefined {
-    if (this.#process !== undefined && this.#readyAtMs !== undefined)
-      return this.#process.problem;
+    if (this.#process !== undefined && this.#readyAtMs !== undefined) return this.#process.problem;
     return this.lastExit && exitText(this.lastExit);
   }
 
@@ -126,8 +125,7 @@ export class ProcessSupervisor {
    * two processes ends.
    */
   restart(): void {
-    if (this.#onStopped || this.#isFinding || this.#isRestarting || !this.#events)
-      return;
+    if (this.#onStopped || this.#isFinding || this.#isRestarting || !this.#events) return;
     clearTimeout(this.#timer);
     this.#isRestarting = this.#process !== undefined;
     if (this.#process) this.#terminate(this.#process);
@@ -184,9 +182,7 @@ export class ProcessSupervisor {
   #onSlow() {
     const { startTimeoutMs, unready } = this.options;
     const why = unready?.();
-    this.kill(
-      `not ready within ${startTimeoutMs} ms${why === undefined ? '' : `: ${why}`}`,
-    );
+    this.kill(`not ready within ${startTimeoutMs} ms${why === undefined ? '' : `: ${why}`}`);
   }
 
   #onMessage(message: Fields) {
@@ -219,14 +215,9 @@ export class ProcessSupervisor {
 
   #restartLater(exit: ProcessExit) {
     const { what, backoff, log } = this.options;
-    if (
-      this.#readyAtMs !== undefined &&
-      this.options.nowMs() - this.#readyAtMs >= SOUND_AFTER_MS
-    )
+    if (this.#readyAtMs !== undefined && this.options.nowMs() - this.#readyAtMs >= SOUND_AFTER_MS)
       backoff.reset();
-    const restartInMs = exit.startFailed
-      ? backoff.longestMs
-      : Math.round(backoff.nextMs());
+    const restartInMs = exit.startFailed ? backoff.longestMs : Math.round(backoff.nextMs());
     const { code, signal, reason } = exit;
     log.say('warn', `${what} exited`, { code, signal, reason, restartInMs });
     this.#timer = setTimeout(() => this.#spawn(), restartInMs);

@@ -36,9 +36,7 @@ describe('WaitBudget', () => {
 
   it('passes errors on, and counts no time between waits', async () => {
     const wait = budget();
-    await expect(wait.spend(Promise.reject(new Error('refused')))).rejects.toThrow(
-      'refused',
-    );
+    await expect(wait.spend(Promise.reject(new Error('refused')))).rejects.toThrow('refused');
     await pass(60_000);
     const answered = wait.spend(after(4999));
     await pass(4999);
@@ -48,9 +46,10 @@ describe('WaitBudget', () => {
 
   it('of 100 ms reads an answer that arrived while the loop was held for 400 ms', async () => {
     jest.useRealTimers();
-    const server = createServer(socket =>
-      socket.on('data', data => socket.write(data)),
-    ).listen(0, '127.0.0.1');
+    const server = createServer(socket => socket.on('data', data => socket.write(data))).listen(
+      0,
+      '127.0.0.1',
+    );
     await once(server, 'listening');
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     await once(socket, 'connect');

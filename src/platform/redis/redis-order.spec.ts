@@ -55,8 +55,7 @@ describeWith(REDIS)('RedisOrder', () => {
   };
   const idOf = (job: Job | undefined) => job?.id?.split('.').slice(1).join('.');
   /** As BullMQ's own worker does, which knows nothing of the order. */
-  const grab = async (): Promise<Job | undefined> =>
-    worker.getNextJob('t', { block: false });
+  const grab = async (): Promise<Job | undefined> => worker.getNextJob('t', { block: false });
   const take = async () => {
     await order.release(MODEL);
     return grab();
@@ -100,8 +99,7 @@ describeWith(REDIS)('RedisOrder', () => {
     const first = [await take(), await take(), await take(), await take()];
     expect(first.map(idOf)).toEqual(['a1', 'b1', 'a2', 'b2']);
     // Nine times what was charged for it, and twice the same report.
-    for (let twice = 0; twice < 2; twice += 1)
-      await order.settle(MODEL, first[0]!.id!, 90);
+    for (let twice = 0; twice < 2; twice += 1) await order.settle(MODEL, first[0]!.id!, 90);
     expect(await drain()).toEqual([
       'b3',
       'b4',
@@ -123,16 +121,10 @@ describeWith(REDIS)('RedisOrder', () => {
     await order.release(MODEL);
     await order.release(MODEL);
     // What was released long ago goes to the next who asks: nothing else is released.
-    const front = await redis.zrange(
-      `${keys.prefix}:${keys.queue(MODEL)}:prioritized`,
-      0,
-      '1',
-    );
+    const front = await redis.zrange(`${keys.prefix}:${keys.queue(MODEL)}:prioritized`, 0, '1');
     for (const id of front)
       await redis.zadd(`${keys.prefix}:${keys.queue(MODEL)}:prioritized`, 1, id);
-    expect([await order.release(MODEL), await order.release(MODEL)].sort()).toEqual(
-      front.sort(),
-    );
+    expect([await order.release(MODEL), await order.release(MODEL)].sort()).toEqual(front.sort());
     expect((await drain()).sort()).toEqual(['r1', 'r2', 'r3', 'r4', 'r5', 'r6']);
   });
 
@@ -153,9 +145,7 @@ describeWith(REDIS)('RedisOrder', () => {
     await order.sort(MODEL);
     await add('c1', { tenant: 'c' });
     expect(await drain(grab)).toEqual(['a2', 'b2', 'c1', 'b1', 'a1']);
-    expect((await order.accounts(MODEL)).tenants.flatMap(({ jobs }) => jobs)).toEqual(
-      [],
-    );
+    expect((await order.accounts(MODEL)).tenants.flatMap(({ jobs }) => jobs)).toEqual([]);
     for (const id of ['d1', 'd2']) await add(id);
     expect(await drain()).toEqual(['d1', 'd2']);
   });
@@ -167,10 +157,7 @@ describeWith(REDIS)('RedisOrder', () => {
     await queue.remove(keys.job('a1', 'a'));
     await order.leave(MODEL, keys.job('a1', 'a'));
     const { tenants, others } = await order.accounts(MODEL);
-    expect([others, tenants.map(({ jobs }) => jobs.length).sort()]).toEqual([
-      [],
-      [1, 2],
-    ]);
+    expect([others, tenants.map(({ jobs }) => jobs.length).sort()]).toEqual([[], [1, 2]]);
     // Not by a gateway of this version: it is noticed when its turn would be.
     await queue.remove(keys.job('b1', 'b'));
     expect(await drain()).toEqual(['a2', 'a3']);

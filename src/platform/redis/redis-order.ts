@@ -60,8 +60,7 @@ export class RedisOrder {
   async release(model: string): Promise<string | undefined> {
     const { agingMs, agingShare } = this.options;
     return (
-      ((await this.#run('release', model, [agingMs, agingShare])) as string | null) ??
-      undefined
+      ((await this.#run('release', model, [agingMs, agingShare])) as string | null) ?? undefined
     );
   }
 
@@ -83,10 +82,7 @@ export class RedisOrder {
     model: string,
     owner: string,
   ): Promise<{ readonly requests: number; readonly tenants: number }> {
-    const [requests, tenants] = (await this.#run('load', model, [owner])) as [
-      number,
-      number,
-    ];
+    const [requests, tenants] = (await this.#run('load', model, [owner])) as [number, number];
     return { requests, tenants };
   }
 

@@ -65,8 +65,7 @@ export class RedisLink implements OnApplicationShutdown {
     const client = this.commands(ANSWER_MS);
     const key = `${this.prefix}:plane:probe`;
     const probe = async (redis: Redis) => {
-      if (redis.status === 'connecting' || redis.status === 'connect')
-        await untilConnected(redis);
+      if (redis.status === 'connecting' || redis.status === 'connect') await untilConnected(redis);
       await redis.set(key, '1', 'PX', KEY_TTL_MS);
     };
     return client && { timeoutMs: ANSWER_MS, probe: () => probe(client) };
@@ -79,8 +78,7 @@ export class RedisLink implements OnApplicationShutdown {
   #connect(options: RedisOptions): Redis | undefined {
     const { url } = this.settings.redis;
     const client =
-      this.client &&
-      new this.client(url, { disconnectTimeout: DISCONNECT_MS, ...options });
+      this.client && new this.client(url, { disconnectTimeout: DISCONNECT_MS, ...options });
     if (!client) return undefined;
     handleRejections(client);
     this.#watch(client);
@@ -93,10 +91,7 @@ export class RedisLink implements OnApplicationShutdown {
     let away = false;
     client.on('error', (error: Error) => {
       if (!away)
-        this.#logger.warn(
-          { reason: error.message },
-          'Redis is not reachable; trying again',
-        );
+        this.#logger.warn({ reason: error.message }, 'Redis is not reachable; trying again');
       away = true;
     });
     client.on('ready', () => {

@@ -67,8 +67,7 @@ const MOST = 5000;
 const SETS = { completed: 'removeOnComplete', failed: 'removeOnFail' } as const;
 
 /** Milliseconds between two sweeps: no longer than a result lives. */
-export const sweepEveryMs = (resultTtlMs: number): number =>
-  Math.min(60_000, resultTtlMs);
+export const sweepEveryMs = (resultTtlMs: number): number => Math.min(60_000, resultTtlMs);
 
 /** How long finished jobs and events of a queue stay in Redis. */
 export class ResultExpiry {
@@ -91,12 +90,7 @@ export class ResultExpiry {
    * is left alone. @param base before every key of the queue. @param isUnlisted its result
    * was read: it is no longer listed as finished
    */
-  async expire(
-    base: string,
-    jobId: string,
-    ms: number,
-    isUnlisted = false,
-  ): Promise<void> {
+  async expire(base: string, jobId: string, ms: number, isUnlisted = false): Promise<void> {
     const keys = [`${base}${jobId}`, ...Object.keys(SETS).map(set => `${base}${set}`)];
     const args = [Math.ceil(ms), jobId, isUnlisted ? 1 : 0];
     await this.redis.eval(EXPIRE, keys.length, ...keys, ...args);

@@ -52,10 +52,7 @@ describe('the duration of a file is read from its headers', () => {
 
   it('an m4a on disk whose index lies behind its audio', async () => {
     const path = record('long.m4a', '-b:a', '320k');
-    const { seconds, known } = await audioDuration(
-      onDisk(path, await readFile(path)),
-      'long.m4a',
-    );
+    const { seconds, known } = await audioDuration(onDisk(path, await readFile(path)), 'long.m4a');
     expect([known, Math.round(seconds)]).toEqual([true, SECONDS]);
   });
 
@@ -65,9 +62,7 @@ describe('the duration of a file is read from its headers', () => {
     const declared = bytes.indexOf('data') + 4;
     for (const length of [0, 0xffffffff]) {
       bytes.writeUInt32LE(length, declared);
-      expect(
-        Math.round((await audioDuration(inMemory(bytes), 'piped.wav')).seconds),
-      ).toBe(SECONDS);
+      expect(Math.round((await audioDuration(inMemory(bytes), 'piped.wav')).seconds)).toBe(SECONDS);
     }
   });
 });
@@ -93,9 +88,7 @@ describe('a duration that cannot be known', () => {
   it('of a WAV header that lies is bounded by its bytes', async () => {
     const bytes = Buffer.from(await readFile(record('lie.wav')));
     bytes.writeUInt32LE(1, 28);
-    expect((await audioDuration(inMemory(bytes), 'lie.wav')).seconds).toBe(
-      bytes.length / 500,
-    );
+    expect((await audioDuration(inMemory(bytes), 'lie.wav')).seconds).toBe(bytes.length / 500);
   });
 });
 

@@ -12,8 +12,7 @@ function wavSeconds({ head, size }: SpooledUpload): number | undefined {
   let byteRate = 0;
   for (const { id, start, length } of wavChunks(head, size)) {
     if (id === 'data') return byteRate > 0 ? length / byteRate : undefined;
-    if (id === 'fmt ' && start + FMT_BYTES <= head.length)
-      byteRate = head.readUInt32LE(start + 8);
+    if (id === 'fmt ' && start + FMT_BYTES <= head.length) byteRate = head.readUInt32LE(start + 8);
   }
   return undefined;
 }
@@ -49,15 +48,11 @@ export async function audioDuration(
   filename: string,
 ): Promise<{ readonly seconds: number; readonly known: boolean }> {
   const seconds = wavSeconds(upload) ?? (await headerSeconds(upload, filename));
-  if (seconds === undefined)
-    return { seconds: upload.size / GUESSED_BYTES_PER_S, known: false };
+  if (seconds === undefined) return { seconds: upload.size / GUESSED_BYTES_PER_S, known: false };
   return { seconds: Math.min(seconds, upload.size / LEAST_BYTES_PER_S), known: true };
 }
 
-async function headerSeconds(
-  upload: SpooledUpload,
-  filename: string,
-): Promise<number | undefined> {
+async function headerSeconds(upload: SpooledUpload, filename: string): Promise<number | undefined> {
   try {
     const { path, head, size } = upload;
     const { parseBuffer, parseFile } = await import('music-metadata');

@@ -17,10 +17,7 @@ export async function storeLarge(
 }
 
 /** @throws BlobMissing when it was removed */
-export async function loadValue(
-  blobs: BlobStore,
-  value: JobCompleted['value'],
-): Promise<JobValue> {
+export async function loadValue(blobs: BlobStore, value: JobCompleted['value']): Promise<JobValue> {
   if (value.kind !== 'stored') return value;
   return JSON.parse((await readWhole(blobs, value.blob)).toString()) as JobValue;
 }
@@ -50,8 +47,7 @@ export const STORED_REQUEST_BLOBS: BlobKind = {
  * Where the body and the answer of a request will lie, as its row names it: two
  * keys below this.
  */
-export const newStoredBlob = (): string =>
-  `${STORED_REQUEST_BLOBS.prefix}${randomUUID()}`;
+export const newStoredBlob = (): string => `${STORED_REQUEST_BLOBS.prefix}${randomUUID()}`;
 
 /** Copied result logs of batches. */
 export const JOB_LOG_BLOBS: BlobKind = {
@@ -60,8 +56,7 @@ export const JOB_LOG_BLOBS: BlobKind = {
 };
 
 /** Where the copies of a batch's result log lie, for processors that share no disk. */
-export const jobLogFolder = (jobId: string): string =>
-  `${JOB_LOG_BLOBS.prefix}${jobId}/log/`;
+export const jobLogFolder = (jobId: string): string => `${JOB_LOG_BLOBS.prefix}${jobId}/log/`;
 
 export const FILE_BLOBS: BlobKind = { prefix: 'files/', idOf: key => key };
 
@@ -79,8 +74,5 @@ export function fileBlobKey(tenant: string, fileId: string): string {
  * them during the first half of that time only, so that no row comes while they are being
  * removed, however long a write, a pause or an outage was.
  */
-export const mayBeNamed = (
-  fileId: string,
-  orphanAgeMs: number,
-  nowMs: number,
-): boolean => nowMs - (bornAtMs(fileId) ?? nowMs) <= orphanAgeMs / 2;
+export const mayBeNamed = (fileId: string, orphanAgeMs: number, nowMs: number): boolean =>
+  nowMs - (bornAtMs(fileId) ?? nowMs) <= orphanAgeMs / 2;

@@ -6,8 +6,7 @@ export const isAbsent = (error: unknown): boolean =>
 
 /** One `write` may take less than it was given. */
 export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.byteLength;)
-    at += (await file.write(bytes, at)).bytesWritten;
+  for (let at = 0; at < bytes.byteLength;) at += (await file.write(bytes, at)).bytesWritten;
 }
 
 /** Makes new and renamed entries of a folder durable. One that is gone has none. */
@@ -26,9 +25,7 @@ export async function syncFolder(path: string): Promise<void> {
 const CHUNK_BYTES = 262_144;
 
 /** Many small pieces as few chunks. */
-export async function* chunked(
-  pieces: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Buffer> {
+export async function* chunked(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of pieces) {

@@ -50,10 +50,7 @@ export class FsBlobStore extends BlobStore {
     key: string,
     range?: { readonly from: number; readonly to: number },
   ): AsyncIterable<Uint8Array> {
-    const stream = createReadStream(
-      this.#path(key),
-      range && { start: range.from, end: range.to },
-    );
+    const stream = createReadStream(this.#path(key), range && { start: range.from, end: range.to });
     try {
       for await (const chunk of stream) yield chunk as Buffer;
     } catch (error) {
@@ -81,11 +78,7 @@ export class FsBlobStore extends BlobStore {
    * fills meanwhile stays.
    */
   async #removeEmptied(emptied: string) {
-    for (
-      let folder = emptied;
-      folder.startsWith(this.folder + sep);
-      folder = dirname(folder)
-    ) {
+    for (let folder = emptied; folder.startsWith(this.folder + sep); folder = dirname(folder)) {
       const removed = await rmdir(folder).then(
         () => true,
         () => false,
@@ -137,17 +130,14 @@ async function moveInto(draft: string, target: string) {
 
 /** `mkdir` says ENOTDIR of a folder that is removed while it looks at it. */
 function retriable(error: unknown) {
-  if (isAbsent(error) || (error as NodeJS.ErrnoException).code === 'ENOTDIR')
-    return error;
+  if (isAbsent(error) || (error as NodeJS.ErrnoException).code === 'ENOTDIR') return error;
   throw error;
 }
 
 async function filesUnder(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries
-      .filter(entry => entry.isFile())
-      .map(entry => join(entry.parentPath, entry.name));
+    return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
   } catch (error) {
     if (isAbsent(error)) return [];
     throw error;

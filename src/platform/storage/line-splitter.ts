@@ -63,16 +63,13 @@ export class LineSplitter {
     const start = offset === 0 && kept.subarray(0, 3).equals(BOM) ? BOM.length : 0;
     const end = kept.at(-1) === RETURN ? kept.length - 1 : kept.length;
     const length = Math.max(0, end - start);
-    const bytes =
-      length > this.maxBytes ? undefined : kept.subarray(start, start + length);
+    const bytes = length > this.maxBytes ? undefined : kept.subarray(start, start + length);
     return { offset: offset + start, length, bytes, hasBreak };
   }
 }
 
 /** The lines of a whole source. */
-export async function* linesOf(
-  source: AsyncIterable<Uint8Array>,
-): AsyncGenerator<FileLine> {
+export async function* linesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<FileLine> {
   const splitter = new LineSplitter(Infinity);
   for await (const chunk of source) yield* splitter.push(chunk);
   yield* splitter.end();

@@ -111,8 +111,7 @@ export class S3BlobStore extends BlobStore {
 
   async size(key: string): Promise<number | undefined> {
     try {
-      return (await this.#client.send(new HeadObjectCommand(this.#at(key))))
-        .ContentLength;
+      return (await this.#client.send(new HeadObjectCommand(this.#at(key)))).ContentLength;
     } catch (error) {
       if (isAbsent(error)) return undefined;
       throw error;
@@ -158,7 +157,5 @@ function isAbsent(error: unknown): boolean {
     name?: string;
     $metadata?: { httpStatusCode?: number };
   };
-  return (
-    name === 'NoSuchKey' || name === 'NotFound' || $metadata?.httpStatusCode === 404
-  );
+  return name === 'NoSuchKey' || name === 'NotFound' || $metadata?.httpStatusCode === 404;
 }

@@ -33,9 +33,7 @@ describe('an upload', () => {
   it('of up to memoryBytes stays in memory', async () => {
     const upload = await spool.store(pieces(60, 40));
     expect([upload.size, upload.path, await files()]).toEqual([100, undefined, []]);
-    expect(await upload.bytes()).toEqual(
-      Buffer.concat([Buffer.alloc(60, 1), Buffer.alloc(40, 2)]),
-    );
+    expect(await upload.bytes()).toEqual(Buffer.concat([Buffer.alloc(60, 1), Buffer.alloc(40, 2)]));
   });
 
   it('that is larger lies in one file that only its user can read', async () => {
@@ -111,8 +109,7 @@ describe('at boot', () => {
     const living = '1-0b0e7a52-7f2c-4b58-9a55-0d7a3c7f0000.upload';
     const own = `${process.pid}-0b0e7a52-7f2c-4b58-9a55-0d7a3c7f0000.upload`;
     await mkdir(folder, { recursive: true });
-    for (const name of [dead, living, own, 'notes.txt'])
-      await writeFile(join(folder, name), 'x');
+    for (const name of [dead, living, own, 'notes.txt']) await writeFile(join(folder, name), 'x');
     await spool.onModuleInit();
     expect((await files()).sort()).toEqual([living, 'notes.txt']);
   });

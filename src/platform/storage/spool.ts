@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  readdir,
-  unlink,
-  readFile,
-} from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, unlink, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../config/settings.js';
-import { orStorageFull } from './storage-problems.js';
 import { isAlive } from '../process/is-alive.js';
+import { orStorageFull } from './storage-problems.js';
 
 /**
  * Of a message to a worker: large enough that messages cost nothing, small enough that a
@@ -112,8 +105,7 @@ function disposed(): never {
 }
 
 function* slices(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
-    yield bytes.subarray(at, at + CHUNK_BYTES);
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
 interface SpoolLimits {
@@ -204,9 +196,7 @@ export class Spool implements OnModuleInit {
       leftovers.map(name => unlink(join(this.#folder, name)).catch(() => undefined)),
     );
     if (leftovers.length > 0)
-      this.#logger.log(
-        `removed ${leftovers.length} leftover upload(s) from ${this.#folder}`,
-      );
+      this.#logger.log(`removed ${leftovers.length} leftover upload(s) from ${this.#folder}`);
   }
 
   /** @throws DomainError as `spooled` does */

@@ -20,25 +20,13 @@ describe('isOutage', () => {
     ['a server that refuses', { code: 'ECONNREFUSED' }],
     ['Postgres that is going down', { severity: 'FATAL', code: '57P01' }],
     ['Postgres without room', { severity: 'ERROR', code: '53100' }],
-    [
-      'Postgres that is read-only, as after a failover',
-      { severity: 'ERROR', code: '25006' },
-    ],
-    [
-      'Postgres that ended a transaction for its age',
-      { severity: 'FATAL', code: '25P04' },
-    ],
+    ['Postgres that is read-only, as after a failover', { severity: 'ERROR', code: '25006' }],
+    ['Postgres that ended a transaction for its age', { severity: 'FATAL', code: '25P04' }],
     ['Postgres that refuses our account', { severity: 'FATAL', code: '28P01' }],
-    [
-      'Postgres without our database, as during a restore',
-      { severity: 'FATAL', code: '3D000' },
-    ],
+    ['Postgres without our database, as during a restore', { severity: 'FATAL', code: '3D000' }],
     ['Postgres with a broken disk', { severity: 'ERROR', code: 'XX001' }],
     ['SQLite that is busy', { code: 'ERR_SQLITE_ERROR', errcode: 5 }],
-    [
-      'SQLite with an extended I/O error',
-      { code: 'ERR_SQLITE_ERROR', errcode: 10 + (3 << 8) },
-    ],
+    ['SQLite with an extended I/O error', { code: 'ERR_SQLITE_ERROR', errcode: 10 + (3 << 8) }],
     ['what S3 says', { $metadata: { httpStatusCode: 503 } }],
     ['one behind another error', { cause: withFields({ code: 'EIO' }) }],
   ])('is %s', (_, fields) => {
@@ -64,9 +52,7 @@ describe('isOutage', () => {
   it('is not a broken rule or a wrong question of the real SQLite', () => {
     using database = new DatabaseSync(':memory:');
     database.exec('create table t (id integer primary key); insert into t values (1)');
-    expect(isOutage(thrownBy(() => database.exec('insert into t values (1)')))).toBe(
-      false,
-    );
+    expect(isOutage(thrownBy(() => database.exec('insert into t values (1)')))).toBe(false);
     expect(isOutage(thrownBy(() => database.exec('select * from nothing')))).toBe(false);
   });
 });

@@ -7,10 +7,7 @@ const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const isFull = (cause: unknown) => FULL.has((cause as NodeJS.ErrnoException).code ?? '');
 
 /** @throws DomainError `storage_full` when the disk is; else what `operation` throws. */
-export async function orStorageFull<T>(
-  operation: Promise<T>,
-  message: string,
-): Promise<T> {
+export async function orStorageFull<T>(operation: Promise<T>, message: string): Promise<T> {
   try {
     return await operation;
   } catch (cause) {
@@ -24,18 +21,12 @@ export async function orStorageFull<T>(
  *   database do not work; else what
  * `operation` throws.
  */
-export async function orStorageProblem<T>(
-  operation: Promise<T>,
-  message: string,
-): Promise<T> {
+export async function orStorageProblem<T>(operation: Promise<T>, message: string): Promise<T> {
   try {
     return await orStorageFull(operation, message);
   } catch (cause) {
     if (cause instanceof DomainError || !isOutage(cause)) throw cause;
-    throw storageUnavailable(
-      'The database or the blob store does not answer now.',
-      cause,
-    );
+    throw storageUnavailable('The database or the blob store does not answer now.', cause);
   }
 }
 
@@ -84,8 +75,9 @@ const SQLSTATE_PASSING = /^(08|28|3D|40|53|55|57|58|F0|XX|25006|25P0[34])/;
  */
 export function isOutage(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
-  const { code, $metadata, $fault, severity, errcode, message, cause } =
-    error as Readonly<Record<string, unknown>>;
+  const { code, $metadata, $fault, severity, errcode, message, cause } = error as Readonly<
+    Record<string, unknown>
+  >;
   // S3: whatever its server or the way to it said.
   if ($metadata !== undefined || $fault !== undefined) return true;
   // Postgres: the server spoke, and it may be about our question.

@@ -14,11 +14,7 @@ export type StorageStatus = 'success' | 'retry' | 'exhausted';
 export class StorageOperations {
   readonly #operations = counterMetric('file_storage_operations_total');
 
-  count(
-    component: StorageComponent,
-    operation: StorageOperation,
-    status: StorageStatus,
-  ): void {
+  count(component: StorageComponent, operation: StorageOperation, status: StorageStatus): void {
     this.#operations.inc({ operation, component, status });
   }
 }

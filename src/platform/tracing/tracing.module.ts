@@ -1,10 +1,5 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import {
-  type DynamicModule,
-  Inject,
-  Module,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import {
   type Context,
   isSpanContextValid,
@@ -79,9 +74,7 @@ export function contextAfter(traceparent: string | undefined): Context {
     traceFlags: Number.parseInt(flags, 16),
     isRemote: true,
   };
-  return isSpanContextValid(span)
-    ? trace.setSpanContext(ROOT_CONTEXT, span)
-    : ROOT_CONTEXT;
+  return isSpanContextValid(span) ? trace.setSpanContext(ROOT_CONTEXT, span) : ROOT_CONTEXT;
 }
 
 /**

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
-import { fetchTarget, lookupIn } from '../http/safe-fetch.js';
 import { type HostExceptions } from '../http/networks.js';
+import { fetchTarget, lookupIn } from '../http/safe-fetch.js';
 
 const PREFIX = 'whsec_';
 
@@ -18,9 +18,7 @@ export function webhookSecret(path: string): Buffer | undefined {
     ? Buffer.from(text.slice(PREFIX.length), 'base64')
     : Buffer.from(text);
   if (secret.length >= 16) return secret;
-  throw new ConfigError([
-    { origin: path, message: 'must hold at least 16 bytes of secret' },
-  ]);
+  throw new ConfigError([{ origin: path, message: 'must hold at least 16 bytes of secret' }]);
 }
 
 /**
@@ -31,9 +29,7 @@ function headersOf(id: string, body: string, secret: Buffer | undefined) {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const known = { 'webhook-id': id, 'webhook-timestamp': timestamp };
   if (!secret) return known;
-  const digest = createHmac('sha256', secret)
-    .update(`${id}.${timestamp}.${body}`)
-    .digest('base64');
+  const digest = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
   return { ...known, 'webhook-signature': `v1,${digest}` };
 }
 

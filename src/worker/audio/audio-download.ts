@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
+import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
-import { abortError } from '../../core/errors/abort-error.js';
 
 /**
  * The audio of a call: what it came with, or what its URL names. Downloads take no
@@ -19,10 +19,7 @@ export class AudioDownload {
   }
 
   /** @throws DomainError as `SafeFetch` does, or the abort's own error. */
-  async bytes(
-    audio: TranscribeCallFields['audio'],
-    signal: AbortSignal,
-  ): Promise<Buffer> {
+  async bytes(audio: TranscribeCallFields['audio'], signal: AbortSignal): Promise<Buffer> {
     if (Buffer.isBuffer(audio)) return audio;
     return Buffer.concat(await Array.fromAsync(this.pieces(audio.url, signal)));
   }

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { streamedWavHeader } from '../../contracts/formats/speech.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { decodeAudio } from './decode.js';
-import { streamedWavHeader } from '../../contracts/formats/speech.js';
 
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), 'decode-spec-'));
@@ -14,12 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** One second of a tone, made by ffmpeg in the container that `args` say. */
 function made(name: string, ...args: string[]): Buffer {
   const path = join(folder, name);
-  const source = [
-    '-f',
-    'lavfi',
-    '-i',
-    'sine=frequency=440:duration=1:sample_rate=44100',
-  ];
+  const source = ['-f', 'lavfi', '-i', 'sine=frequency=440:duration=1:sample_rate=44100'];
   execFileSync('ffmpeg', ['-y', '-loglevel', 'error', ...source, ...args, path]);
   return readFileSync(path);
 }
@@ -57,10 +52,7 @@ describe('decodeAudio', () => {
     ['opus', ['-c:a', 'libopus'], 0.03],
     ['ogg', ['-c:a', 'libopus'], 0.03],
   ])('decodes one second of %s to 16,000 samples', async (extension, args, slackS) => {
-    const { samples, durationS } = await decodeAudio(
-      made(`b.${extension}`, ...args),
-      never,
-    );
+    const { samples, durationS } = await decodeAudio(made(`b.${extension}`, ...args), never);
     expect(Math.abs(samples.length - 16_000)).toBeLessThanOrEqual(slackS * 16_000);
     expect(durationS).toBe(samples.length / 16_000);
     expect(Math.max(...samples.subarray(4000, 12_000))).toBeGreaterThan(2000);
@@ -178,15 +170,7 @@ describe('decodeAudio', () => {
     it('decodes an hour of silence in flac, some 30 bytes a second', async () => {
       const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono:d=3600'];
       const path = join(folder, 'silence.flac');
-      execFileSync('ffmpeg', [
-        '-y',
-        '-loglevel',
-        'error',
-        ...silence,
-        '-frame_size',
-        '4096',
-        path,
-      ]);
+      execFileSync('ffmpeg', ['-y', '-loglevel', 'error', ...silence, '-frame_size', '4096', path]);
       const file = readFileSync(path);
       expect(file.length).toBeLessThan(3600 * 60);
       expect((await decodeAudio(file, never)).durationS).toBe(3600);

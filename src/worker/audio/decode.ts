@@ -1,9 +1,9 @@
 import { type FileHandle } from 'node:fs/promises';
+import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { wavChunks } from '../../contracts/formats/wav-chunks.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { startFfmpeg } from './ffmpeg-process.js';
-import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { openUnnamed } from './received-file.js';
 import { PcmIntake } from './resampler.js';
 
@@ -33,16 +33,10 @@ function isCanonicalFormat(body: Buffer): boolean | undefined {
   const coding = body.readUInt16LE(0);
   // An extensible format names the real coding in the first two bytes of
   // its sub-format id.
-  const real =
-    coding === EXTENSIBLE && body.length >= 26 ? body.readUInt16LE(24) : coding;
+  const real = coding === EXTENSIBLE && body.length >= 26 ? body.readUInt16LE(24) : coding;
   const [channels, bitsPerSample] = [body.readUInt16LE(2), body.readUInt16LE(14)];
   const sampleRate = body.readUInt32LE(4);
-  return (
-    real === PCM &&
-    channels === 1 &&
-    sampleRate === RECOGNISER_RATE &&
-    bitsPerSample === 16
-  );
+  return real === PCM && channels === 1 && sampleRate === RECOGNISER_RATE && bitsPerSample === 16;
 }
 
 /** Longest audio of one file. 25 MB of the thinnest opus hold about this much. */
@@ -125,18 +119,13 @@ const tooLong = (longestS: number): DomainError =>
         `The audio is longer than ${Math.floor(longestS)} s, the most that a file of this size can hold.`,
       );
 
-const tooShort = (): DomainError =>
-  rejected('audio_too_short', 'The audio holds no samples.');
+const tooShort = (): DomainError => rejected('audio_too_short', 'The audio holds no samples.');
 
 /**
  * A file that ends early is taken as far as it goes; no samples are an error whatever the
  * exit code (ENGINES "ffmpeg").
  */
-function assertDecoded(
-  end: number | null | DomainError,
-  samples: number,
-  complaint: string,
-): void {
+function assertDecoded(end: number | null | DomainError, samples: number, complaint: string): void {
   if (end instanceof DomainError) throw end;
   if (end === 0 && samples > 0) return;
   const reason = reasonIn(complaint);
@@ -160,8 +149,7 @@ function reasonIn(complaint: string): string {
     .slice(0, 200);
 }
 
-export const emptyFile = (): DomainError =>
-  rejected('empty_file', 'The file has 0 bytes.');
+export const emptyFile = (): DomainError => rejected('empty_file', 'The file has 0 bytes.');
 
 const rejected = (
   code: 'invalid_audio' | 'audio_too_short' | 'empty_file',
@@ -175,11 +163,7 @@ const rejected = (
  * @param mostS what the caller has a use for; the size of the file may allow less
  * @throws DomainError `empty_file`, and as `decodedStream` does.
  */
-export async function decodeAudio(
-  file: Buffer,
-  signal: AbortSignal,
-  mostS: number = MAX_AUDIO_S,
-) {
+export async function decodeAudio(file: Buffer, signal: AbortSignal, mostS: number = MAX_AUDIO_S) {
   if (file.length === 0) throw emptyFile();
   const data = canonicalWavData(file);
   const samples = data ? samplesOf(data) : await decodeWithFfmpeg(file, signal, mostS);
@@ -196,9 +180,7 @@ async function decodeWithFfmpeg(
 ): Promise<Int16Array> {
   await using upload = await openUnnamed();
   await upload.writeFile(file);
-  return joined(
-    await Array.fromAsync(decodedStream(upload, signal, file.length, mostS)),
-  );
+  return joined(await Array.fromAsync(decodedStream(upload, signal, file.length, mostS)));
 }
 
 function joined(pieces: readonly Int16Array[]): Int16Array {

@@ -32,22 +32,15 @@ describe('speech encoding', () => {
     ['aac', 0.1],
     ['flac', 0],
     ['wav', 0],
-  ] as const)(
-    'makes %s of one second that decodes to one second',
-    async (format, slackS) => {
-      const chunks = await encoded(format, 16_000, [tone(16_000, 1)]);
-      const { durationS } = await decodeAudio(Buffer.concat(chunks), never);
-      expect(Math.abs(durationS - 1)).toBeLessThanOrEqual(slackS);
-    },
-  );
+  ] as const)('makes %s of one second that decodes to one second', async (format, slackS) => {
+    const chunks = await encoded(format, 16_000, [tone(16_000, 1)]);
+    const { durationS } = await decodeAudio(Buffer.concat(chunks), never);
+    expect(Math.abs(durationS - 1)).toBeLessThanOrEqual(slackS);
+  });
 
   it('makes 24,000 samples of PCM per second, the same however the engine cuts its audio', async () => {
     const samples = tone(16_000, 1);
-    const pieces = [
-      samples.subarray(0, 1),
-      samples.subarray(1, 9001),
-      samples.subarray(9001),
-    ];
+    const pieces = [samples.subarray(0, 1), samples.subarray(1, 9001), samples.subarray(9001)];
     const [whole, cut] = await Promise.all([
       encoded('pcm', 16_000, [samples]),
       encoded('pcm', 16_000, pieces),

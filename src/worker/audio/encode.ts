@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type SpeechFormat, streamedWavHeader } from '../../contracts/formats/speech.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { startFfmpeg } from './ffmpeg-process.js';
-import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { Resampler } from './resampler.js';
 import { WorkLine } from './work-line.js';
 
@@ -30,8 +30,7 @@ export function speechOutput({
   ...options
 }: EncoderOptions & { readonly sampleRate: number }) {
   const encoder = openEncoder(options);
-  const resampler =
-    sampleRate === SPEECH_RATE ? undefined : new Resampler(sampleRate, SPEECH_RATE);
+  const resampler = sampleRate === SPEECH_RATE ? undefined : new Resampler(sampleRate, SPEECH_RATE);
   const line = new WorkLine();
   const encode = async (samples: Int16Array): Promise<void> => {
     for (let at = 0; at < samples.length; at += SLICE) {
@@ -78,10 +77,7 @@ function openEncoder(options: EncoderOptions): SpeechEncoder {
     : ffmpegEncoder(format, options);
 }
 
-function rawEncoder(
-  format: 'wav' | 'pcm',
-  { signal, onBytes }: EncoderOptions,
-): SpeechEncoder {
+function rawEncoder(format: 'wav' | 'pcm', { signal, onBytes }: EncoderOptions): SpeechEncoder {
   let pendingHeader = format === 'wav';
   const begin = (): void => {
     if (pendingHeader) onBytes(streamedWavHeader(SPEECH_RATE));
@@ -118,11 +114,7 @@ function ffmpegEncoder(
   { signal, onBytes }: EncoderOptions,
 ): SpeechEncoder {
   const args = `${INPUT} ${OUTPUT[format]} -flush_packets 1 pipe:1`;
-  const { child, ended, complaint } = startFfmpeg(
-    args,
-    ['pipe', 'pipe', 'pipe'],
-    signal,
-  );
+  const { child, ended, complaint } = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
   const input = child.stdin!;
   // A broken pipe shows in the exit code, with ffmpeg's own reason; without a listener
   // it would end this process.
@@ -140,10 +132,7 @@ function ffmpegEncoder(
       if (end instanceof DomainError) throw end;
       if (end === 0) return;
       const [reason = 'ffmpeg gave no reason'] = complaint().split('\n');
-      throw new DomainError(
-        'engine_failed',
-        `The speech could not be encoded: ${reason}`,
-      );
+      throw new DomainError('engine_failed', `The speech could not be encoded: ${reason}`);
     },
   };
 }

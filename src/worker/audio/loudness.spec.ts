@@ -9,10 +9,7 @@ const speech = (db: number, seconds = 3): Int16Array =>
     i % 6400 < 3200 ? 32_767 * 10 ** (db / 20) * Math.sin(i / 8) : 0,
   );
 const tone = (db: number): Int16Array =>
-  Int16Array.from(
-    { length: 48_000 },
-    (_, i) => 32_767 * 10 ** (db / 20) * Math.sin(i / 8),
-  );
+  Int16Array.from({ length: 48_000 }, (_, i) => 32_767 * 10 ** (db / 20) * Math.sin(i / 8));
 const loudest = (samples: Int16Array): number =>
   20 * Math.log10(samples.reduce((a, b) => Math.max(a, Math.abs(b)), 1) / 32_768);
 
@@ -24,9 +21,7 @@ describe('normaliseLoudness', () => {
     expect(loudest(heard)).toBeLessThan(-18);
     const factor = heard[101]! / quiet[101]!;
     expect(
-      quiet.every(
-        (sample, i) => Math.abs(heard[i]! - sample * factor) <= Math.abs(sample) + 1,
-      ),
+      quiet.every((sample, i) => Math.abs(heard[i]! - sample * factor) <= Math.abs(sample) + 1),
     ).toBe(true);
     expect(heard.subarray(3300, 6300).every(sample => sample === 0)).toBe(true);
   });
@@ -53,9 +48,7 @@ describe('normaliseLoudness', () => {
 
   it('lifts nothing by more than 40 dB', async () => {
     const quiet = speech(-70);
-    expect(loudest(await normaliseLoudness(quiet, never)) - loudest(quiet)).toBeLessThan(
-      41,
-    );
+    expect(loudest(await normaliseLoudness(quiet, never)) - loudest(quiet)).toBeLessThan(41);
   });
 
   it('keeps nothing from one file to the next, and does not depend on how it was cut', () => {
@@ -63,16 +56,13 @@ describe('normaliseLoudness', () => {
     const whole = loudnessMeter();
     whole.add(samples);
     const pieces = loudnessMeter();
-    for (let at = 0; at < samples.length; at += 777)
-      pieces.add(samples.subarray(at, at + 777));
+    for (let at = 0; at < samples.length; at += 777) pieces.add(samples.subarray(at, at + 777));
     expect(pieces.gain()).toBe(whole.gain());
     expect(whole.gain()).toBeGreaterThan(10);
   });
 
   it('ends with the error of its abort', async () => {
-    await expect(
-      normaliseLoudness(speech(-40), AbortSignal.abort()),
-    ).rejects.toMatchObject({
+    await expect(normaliseLoudness(speech(-40), AbortSignal.abort())).rejects.toMatchObject({
       code: 'request_cancelled',
     });
   });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { abortError } from '../../core/errors/abort-error.js';
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import { abortError } from '../../core/errors/abort-error.js';
 
 const BLOCK = RECOGNISER_RATE / 10;
 const FULL_SCALE = 32_768;
@@ -65,11 +65,7 @@ function gainOf(blocks: readonly Block[]): number {
   // A click among a thousand blocks is no reason to leave a file unheard:
   // it is clipped.
   const peak = quantile(spoken.map(block => block.peak), 0.99); // prettier-ignore
-  const gainDb = Math.min(
-    TARGET_DB - meanDb(spoken),
-    HEADROOM_DB - decibels(peak),
-    MOST_GAIN_DB,
-  );
+  const gainDb = Math.min(TARGET_DB - meanDb(spoken), HEADROOM_DB - decibels(peak), MOST_GAIN_DB);
   return gainDb < LEAST_GAIN_DB ? 1 : 10 ** (gainDb / 20);
 }
 
@@ -84,10 +80,7 @@ const decibels = (amplitude: number): number =>
   20 * Math.log10(Math.max(amplitude, 1e-9) / FULL_SCALE);
 
 const meanDb = (blocks: readonly Block[]): number =>
-  10 *
-  Math.log10(
-    blocks.reduce((sum, { level }) => sum + 10 ** (level / 10), 0) / blocks.length,
-  );
+  10 * Math.log10(blocks.reduce((sum, { level }) => sum + 10 ** (level / 10), 0) / blocks.length);
 
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? -Infinity;
@@ -122,10 +115,7 @@ export async function normaliseLoudness(
 const amplified = (samples: Int16Array, gain: number): Int16Array =>
   samples.map(sample => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain))));
 
-async function* slicesOf(
-  samples: Int16Array,
-  signal: AbortSignal,
-): AsyncGenerator<Int16Array> {
+async function* slicesOf(samples: Int16Array, signal: AbortSignal): AsyncGenerator<Int16Array> {
   for (let at = 0; at < samples.length; at += SLICE) {
     if (at > 0) await nextTurn();
     if (signal.aborted) throw abortError(signal);

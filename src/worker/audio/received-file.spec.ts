@@ -35,8 +35,7 @@ describe('ReceivedFile', () => {
   });
 
   it('is storage_full when not even the file can be made', async () => {
-    const create = () =>
-      Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
+    const create = () => Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
     await expect(ReceivedFile.open(1, create)).rejects.toMatchObject({
       code: 'storage_full',
     });

@@ -47,10 +47,7 @@ export class ReceivedFile implements AsyncDisposable {
   }
 
   /** All of it. @throws as `open` and `append` do, or what `pieces` throws: it is gone then */
-  static async of(
-    pieces: AsyncIterable<Uint8Array>,
-    maxBytes: number,
-  ): Promise<ReceivedFile> {
+  static async of(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<ReceivedFile> {
     const file = await ReceivedFile.open(maxBytes);
     try {
       for await (const piece of pieces) await file.append(piece);
@@ -88,7 +85,4 @@ export class ReceivedFile implements AsyncDisposable {
 }
 
 const onDisk = <T>(operation: Promise<T>): Promise<T> =>
-  orStorageFull(
-    operation,
-    'The worker has no room for the upload in its temporary folder.',
-  );
+  orStorageFull(operation, 'The worker has no room for the upload in its temporary folder.');

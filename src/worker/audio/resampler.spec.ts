@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 import fc from 'fast-check';
 import { PcmIntake, Resampler } from './resampler.js';
-import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 
 const tone = (hertz: number, rate: number, count: number): Int16Array =>
   Int16Array.from({ length: count }, (_, n) =>
@@ -18,9 +18,7 @@ function resample(
   const pieces: Int16Array[] = [];
   let at = 0;
   for (const cut of [...cuts, samples.length]) {
-    pieces.push(
-      resampler.process(samples.subarray(at, Math.min(samples.length, at + cut))),
-    );
+    pieces.push(resampler.process(samples.subarray(at, Math.min(samples.length, at + cut))));
     at = Math.min(samples.length, at + cut);
   }
   pieces.push(resampler.flush());
@@ -56,35 +54,25 @@ describe('Resampler', () => {
     [44_100, 16_000],
     [48_000, 16_000],
     [22_050, 24_000],
-  ])(
-    'carries a 1 kHz tone from %i to %i Hz with 75 dB and without delay',
-    (from, to) => {
-      const heard = resample(tone(1000, from, from / 2), from, to);
-      expect(signalToNoise(heard, tone(1000, to, to / 2))).toBeGreaterThan(75);
-    },
-  );
+  ])('carries a 1 kHz tone from %i to %i Hz with 75 dB and without delay', (from, to) => {
+    const heard = resample(tone(1000, from, from / 2), from, to);
+    expect(signalToNoise(heard, tone(1000, to, to / 2))).toBeGreaterThan(75);
+  });
 
   it('keeps out what the lower rate cannot hold', () => {
     const heard = resample(tone(11_000, 48_000, 4800), 48_000, 16_000);
     expect(Math.max(...heard.subarray(100, -100).map(Math.abs))).toBeLessThanOrEqual(2);
   });
 
-  it.each([0, 1, 2, 159, 160, 161])(
-    'makes ceil(n * to / from) samples of n = %i',
-    count => {
-      expect(resample(tone(440, 44_100, count), 44_100, 16_000)).toHaveLength(
-        Math.ceil((count * 160) / 441),
-      );
-      expect(resample(tone(440, 16_000, count), 16_000, 24_000)).toHaveLength(
-        Math.ceil(count * 1.5),
-      );
-    },
-  );
+  it.each([0, 1, 2, 159, 160, 161])('makes ceil(n * to / from) samples of n = %i', count => {
+    expect(resample(tone(440, 44_100, count), 44_100, 16_000)).toHaveLength(
+      Math.ceil((count * 160) / 441),
+    );
+    expect(resample(tone(440, 16_000, count), 16_000, 24_000)).toHaveLength(Math.ceil(count * 1.5));
+  });
 
   it('clips instead of wrapping around at full scale', () => {
-    const square = Int16Array.from({ length: 400 }, (_, n) =>
-      n % 100 < 50 ? 32_767 : -32_768,
-    );
+    const square = Int16Array.from({ length: 400 }, (_, n) => (n % 100 < 50 ? 32_767 : -32_768));
     const heard = resample(square, 16_000, 24_000);
     expect(heard[40]).toBeGreaterThan(30_000);
     expect(heard[120]).toBeLessThan(-30_000);

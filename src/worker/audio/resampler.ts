@@ -1,10 +1,8 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 
 /** Rates whose filter is small; what microphones and telephones deliver. */
-const RATES = [
-  8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,
-] as const;
+const RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
 
 /**
  * PCM s16le frames of a live stream as samples at 16 kHz. A frame may end in the
@@ -22,14 +20,11 @@ export class PcmIntake {
       throw invalidField('sample_rate', message);
     }
     this.#resampler =
-      sampleRate === RECOGNISER_RATE
-        ? undefined
-        : new Resampler(sampleRate, RECOGNISER_RATE);
+      sampleRate === RECOGNISER_RATE ? undefined : new Resampler(sampleRate, RECOGNISER_RATE);
   }
 
   take(frame: Uint8Array): Int16Array {
-    const bytes =
-      this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
+    const bytes = this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
     this.#oddByte = bytes.slice(bytes.length - (bytes.length % 2));
     const samples = samplesOf(bytes);
     return this.#resampler?.process(samples) ?? samples;
@@ -126,13 +121,11 @@ export class Resampler {
 
 function dot(taps: Float64Array, input: Float64Array, offset: number): number {
   let sum = 0;
-  for (let tap = 0; tap < taps.length; tap += 1)
-    sum += taps[tap]! * input[offset + tap]!;
+  for (let tap = 0; tap < taps.length; tap += 1) sum += taps[tap]! * input[offset + tap]!;
   return sum;
 }
 
-const clipped = (value: number): number =>
-  Math.max(-32768, Math.min(32767, Math.round(value)));
+const clipped = (value: number): number => Math.max(-32768, Math.min(32767, Math.round(value)));
 
 /**
  * One filter per sub-sample position `p / up`, each with sum 1, so that a constant stays

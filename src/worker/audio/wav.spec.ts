@@ -41,20 +41,14 @@ describe('canonicalWavData', () => {
   });
 
   it('leaves chunks behind the data out', () => {
-    const file = riff(
-      format(),
-      chunk('data', samples),
-      chunk('LIST', Buffer.from('trailing')),
-    );
+    const file = riff(format(), chunk('data', samples), chunk('LIST', Buffer.from('trailing')));
     expect(canonicalWavData(file)).toEqual(samples);
   });
 
   it.each([0xffffffff, 0x7fffffff, 7, 0])(
     'clips a data length of %i to the 6 bytes of the file',
     declared => {
-      expect(canonicalWavData(riff(format(), chunk('data', samples, declared)))).toEqual(
-        samples,
-      );
+      expect(canonicalWavData(riff(format(), chunk('data', samples, declared)))).toEqual(samples);
     },
   );
 
@@ -62,9 +56,7 @@ describe('canonicalWavData', () => {
     const empty = Buffer.alloc(0);
     expect(canonicalWavData(riff(format(), chunk('data', empty)))).toHaveLength(0);
     expect(
-      canonicalWavData(
-        riff(format(), chunk('data', empty), chunk('LIST', Buffer.from('abcd'))),
-      ),
+      canonicalWavData(riff(format(), chunk('data', empty), chunk('LIST', Buffer.from('abcd')))),
     ).toHaveLength(0);
   });
 
@@ -72,15 +64,11 @@ describe('canonicalWavData', () => {
     const subFormat = Buffer.alloc(24);
     subFormat.writeUInt16LE(1, 8);
     expect(
-      canonicalWavData(
-        riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples)),
-      ),
+      canonicalWavData(riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples))),
     ).toEqual(samples);
     subFormat.writeUInt16LE(3, 8);
     expect(
-      canonicalWavData(
-        riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples)),
-      ),
+      canonicalWavData(riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples))),
     ).toBeUndefined();
   });
 
@@ -90,9 +78,7 @@ describe('canonicalWavData', () => {
     ['8 bit', { bits: 8 }],
     ['float', { coding: 3 }],
   ])('leaves %s to ffmpeg', (_what, change) => {
-    expect(
-      canonicalWavData(riff(format(change), chunk('data', samples))),
-    ).toBeUndefined();
+    expect(canonicalWavData(riff(format(change), chunk('data', samples)))).toBeUndefined();
   });
 
   it.each([
@@ -109,8 +95,6 @@ describe('canonicalWavData', () => {
 
 describe('streamedWavHeader', () => {
   it('begins a file of unknown length that reads as a WAV of all bytes that follow', () => {
-    expect(
-      canonicalWavData(Buffer.concat([streamedWavHeader(16_000), samples])),
-    ).toEqual(samples);
+    expect(canonicalWavData(Buffer.concat([streamedWavHeader(16_000), samples]))).toEqual(samples);
   });
 });

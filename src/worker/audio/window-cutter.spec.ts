@@ -9,9 +9,7 @@ const RULES: Parameters<typeof cutIntoWindows>[1] = {
 };
 
 const seconds = (count: number, level: number): Int16Array =>
-  Int16Array.from({ length: Math.round(count * RATE) }, (_, at) =>
-    at % 2 === 0 ? level : -level,
-  );
+  Int16Array.from({ length: Math.round(count * RATE) }, (_, at) => (at % 2 === 0 ? level : -level));
 const speech = (count: number) => seconds(count, 8000);
 const pause = (count: number) => seconds(count, 30);
 
@@ -25,8 +23,7 @@ async function* inPieces(audio: readonly Int16Array[]): AsyncGenerator<Int16Arra
 
 async function cut(audio: readonly Int16Array[], rules = RULES): Promise<AudioWindow[]> {
   const windows: AudioWindow[] = [];
-  for await (const window of cutIntoWindows(inPieces(audio), rules))
-    windows.push(window);
+  for await (const window of cutIntoWindows(inPieces(audio), rules)) windows.push(window);
   return windows;
 }
 
@@ -41,20 +38,14 @@ describe('cutIntoWindows', () => {
   });
 
   it('cuts in the middle of the last 0.3 s of silence in the second half of a window', async () => {
-    const windows = await cut([
-      speech(6),
-      pause(0.5),
-      speech(1.5),
-      pause(0.6),
-      speech(6),
-    ]);
+    const windows = await cut([speech(6), pause(0.5), speech(1.5), pause(0.6), speech(6)]);
     expect(times(windows)).toEqual([
       [0, 8.45],
       [8.45, 6.15],
     ]);
-    expect(
-      windows.every(window => window.sharedAfterS === 0 && window.sharedBeforeS === 0),
-    ).toBe(true);
+    expect(windows.every(window => window.sharedAfterS === 0 && window.sharedBeforeS === 0)).toBe(
+      true,
+    );
   });
 
   it('covers everything: windows joined without their overlaps are the audio', async () => {
@@ -63,9 +54,9 @@ describe('cutIntoWindows', () => {
     const joined = windows.flatMap(({ samples, sharedBeforeS }) => [
       ...samples.subarray(sharedBeforeS * RATE),
     ]);
-    expect(
-      Buffer.compare(Buffer.from(joined), Buffer.from(audio.flatMap(part => [...part]))),
-    ).toBe(0);
+    expect(Buffer.compare(Buffer.from(joined), Buffer.from(audio.flatMap(part => [...part])))).toBe(
+      0,
+    );
     expect(windows.map(({ index }) => index)).toEqual(windows.map((_, at) => at));
   });
 
@@ -75,25 +66,25 @@ describe('cutIntoWindows', () => {
       [0, 10],
       [8, 9],
     ]);
-    expect(
-      windows.map(({ sharedBeforeS, sharedAfterS }) => [sharedBeforeS, sharedAfterS]),
-    ).toEqual([
-      [0, 2],
-      [2, 0],
-    ]);
+    expect(windows.map(({ sharedBeforeS, sharedAfterS }) => [sharedBeforeS, sharedAfterS])).toEqual(
+      [
+        [0, 2],
+        [2, 0],
+      ],
+    );
   });
 
   it('ignores a pause shorter than the requested one, and gives the requested padding to what follows', async () => {
     const audio = [speech(8), pause(0.5), speech(8)];
     expect(times(await cut(audio, { ...RULES, silenceS: 0.6 }))[1]).toEqual([8, 8.5]);
-    expect(
-      times(await cut(audio, { ...RULES, silenceS: 0.4, paddingS: 0.1 }))[1]?.[0],
-    ).toBeCloseTo(8.4);
+    expect(times(await cut(audio, { ...RULES, silenceS: 0.4, paddingS: 0.1 }))[1]?.[0]).toBeCloseTo(
+      8.4,
+    );
   });
 
   it('cuts digital silence anywhere: it ends at the limit without overlap', async () => {
-    expect(
-      (await cut([seconds(25, 0)])).every(({ sharedAfterS }) => sharedAfterS === 0),
-    ).toBe(true);
+    expect((await cut([seconds(25, 0)])).every(({ sharedAfterS }) => sharedAfterS === 0)).toBe(
+      true,
+    );
   });
 });

@@ -81,10 +81,7 @@ export async function* cutIntoWindows(
 }
 
 /** Where a full window ends, and how much of it the next one has, too. */
-function placeOfCut(
-  samples: Int16Array,
-  rules: CutRules,
-): [end: number, shared: number] {
+function placeOfCut(samples: Int16Array, rules: CutRules): [end: number, shared: number] {
   const silence = lastSilence(samples, rules);
   if (silence !== undefined) return [silence, 0];
   const overlap = Math.min(OVERLAP_S * RECOGNISER_RATE, samples.length / 4);
@@ -109,8 +106,7 @@ function lastSilence(
       quiet += 1;
       if (quiet === wanted)
         return (
-          end * STEP -
-          Math.round(Math.min(paddingS ?? silenceS / 2, silenceS) * RECOGNISER_RATE)
+          end * STEP - Math.round(Math.min(paddingS ?? silenceS / 2, silenceS) * RECOGNISER_RATE)
         );
     }
   }

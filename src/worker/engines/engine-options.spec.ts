@@ -29,9 +29,7 @@ describe('engine options', () => {
   });
 
   it('refuses an option that nobody reads, naming those that exist', () => {
-    expect(() =>
-      createEngine(spec({ engine: 'pocketsphinx', options: { thread: 2 } })),
-    ).toThrow(
+    expect(() => createEngine(spec({ engine: 'pocketsphinx', options: { thread: 2 } }))).toThrow(
       'options.thread is unknown, did you mean threads?; known options are threads, streams, modelDir',
     );
     expect(() =>
@@ -46,9 +44,7 @@ describe('engine options', () => {
     ['an unknown field', [{ marker: 'x', action: 'fail', when: 'now' }]],
     ['a negative time', [{ marker: 'x', action: 'slow', ms: -1 }]],
   ])('refuses scripted faults: %s', (_title, faults) => {
-    expect(() => createEngine(spec({ options: { faults } }))).toThrow(
-      'options.faults is',
-    );
+    expect(() => createEngine(spec({ options: { faults } }))).toThrow('options.faults is');
   });
 
   it('refuses an engine of the other kind', () => {
@@ -62,15 +58,13 @@ describe('engine options', () => {
 
   it('makes the engine of the kind, with its limits, before anything is loaded', () => {
     expect(
-      createEngine(spec({ options: { maxBatch: 3, maxConcurrent: 2, streams: 4 } }))
-        .info,
+      createEngine(spec({ options: { maxBatch: 3, maxConcurrent: 2, streams: 4 } })).info,
     ).toMatchObject({
       ...{ maxBatch: 3, maxConcurrent: 2, streams: 4 },
     });
     expect(createEngine(spec({ kind: 'tts' })).kind).toBe('tts');
     expect(
-      createEngine(spec({ engine: 'pocketsphinx', options: { threads: 4, streams: 0 } }))
-        .info,
+      createEngine(spec({ engine: 'pocketsphinx', options: { threads: 4, streams: 0 } })).info,
     ).toMatchObject({
       ...{ maxBatch: 4, streams: 0, capabilities: ['transcribe', 'word_timestamps'] },
     });

@@ -1,9 +1,9 @@
+import { type EngineBase } from '@switchyard/engine-api/engine.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { type GenerationHead } from '../../contracts/formats/generation-body.js';
 import { type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
-import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type EngineBase } from '@switchyard/engine-api/engine.js';
 
 /** A call as engines see it. `tokenize` and `detokenize` are answered with one chunk. */
 export interface GenerateItem

@@ -57,8 +57,7 @@ const clock = { nowMs: () => 0 };
 
 describe('engineCall', () => {
   it('names every engine call differently', async () => {
-    const compute = (group: readonly number[]) =>
-      Promise.resolve(group.map(value => ok(value)));
+    const compute = (group: readonly number[]) => Promise.resolve(group.map(value => ok(value)));
     const [one, two] = await Promise.all([
       engineCall(compute, [1], clock),
       engineCall(compute, [2], clock),

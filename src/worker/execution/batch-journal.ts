@@ -61,10 +61,7 @@ export class BatchJournal {
         `Batch collected: ${size}/${maxBatch} items`,
       );
     const prepMs = Math.max(...members.map(member => member.prepMs));
-    this.log.info(
-      { event: 'batch_ready', size },
-      `Batch ready: size=${size}, taking the device`,
-    );
+    this.log.info({ event: 'batch_ready', size }, `Batch ready: size=${size}, taking the device`);
     const prepared = `Micro-batch CPU prep done: ${seconds(prepMs)} for ${size} items`;
     this.log.info({ event: 'batch_prepared', size, prepMs }, prepared);
     this.log.info({ event: 'batch_start', size }, `Micro-batch start: size=${size}`);
@@ -72,9 +69,7 @@ export class BatchJournal {
 
   done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
     const { batchId, deviceMs, outcomes } = result;
-    this.marks?.survived(
-      members.filter((_, at) => outcomes[at]?.ok).map(({ id }) => id),
-    );
+    this.marks?.survived(members.filter((_, at) => outcomes[at]?.ok).map(({ id }) => id));
     outcomes.forEach((outcome, index) => {
       const text = outcome.ok
         ? itemText(outcome.value as Parameters<typeof itemText>[0])

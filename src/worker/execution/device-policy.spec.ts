@@ -59,9 +59,7 @@ describe('DevicePolicy (D-24)', () => {
 
   it('counts its limit from the first decision, not from the latest', () => {
     const policy = waiting();
-    const decisions = [1000, 1100, 1249, 1250].map(nowMs =>
-      policy.waitsUntilMs(view(), nowMs),
-    );
+    const decisions = [1000, 1100, 1249, 1250].map(nowMs => policy.waitsUntilMs(view(), nowMs));
     expect(decisions).toEqual([1250, 1250, 1250, undefined]);
   });
 
@@ -122,9 +120,7 @@ describe('DevicePolicy (D-24)', () => {
 
   it('limits the wait to twice the usual time of a group, within 50 and 250 ms', () => {
     expect(
-      [0.1, 30, 60, 4000].map(elapsedMs =>
-        waits(waiting(gathered(new DevicePolicy(), elapsedMs))),
-      ),
+      [0.1, 30, 60, 4000].map(elapsedMs => waits(waiting(gathered(new DevicePolicy(), elapsedMs)))),
     ).toEqual([50, 60, 120, 250]);
   });
 

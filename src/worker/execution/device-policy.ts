@@ -106,11 +106,7 @@ export class DevicePolicy {
     if (members === undefined) return;
     members.preparing -= 1;
     if (!isReady || missingOf(members) > 0) return;
-    this.#gatherMs = blended(
-      this.#gatherMs,
-      nowMs - members.firstArrivedMs,
-      GROUP_WEIGHT,
-    );
+    this.#gatherMs = blended(this.#gatherMs, nowMs - members.firstArrivedMs, GROUP_WEIGHT);
   }
 
   /**
@@ -138,8 +134,7 @@ export class DevicePolicy {
     this.#callMs ??= device.callMs;
     if (this.#freed || device.ready >= device.maxBatch) return undefined;
     const untilMs =
-      (this.#waitingSinceMs ?? nowMs) +
-      Math.max(this.#groupMs(device), this.#othersMs(device));
+      (this.#waitingSinceMs ?? nowMs) + Math.max(this.#groupMs(device), this.#othersMs(device));
     if (nowMs >= untilMs) return undefined;
     this.#waitingSinceMs ??= nowMs;
     return untilMs;

@@ -1,15 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type EmbedCallFields,
-  type Embedded,
-} from '../../contracts/grpc/generation.codec.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import {
   type Embedding,
   type EmbedItem,
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
+import { type EmbedCallFields, type Embedded } from '../../contracts/grpc/generation.codec.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';

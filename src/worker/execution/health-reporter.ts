@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
-import { deviceLimits } from './micro-batcher.js';
-import { WorkerState } from '../lifecycle/worker-state.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
+import { deviceLimits } from './micro-batcher.js';
 
 /**
  * The answer of the Health RPCs. Until the engine has loaded, its limits are reported as
@@ -26,9 +26,7 @@ export class HealthReporter {
       ...this.#engineInfo(),
       // Another server computes in its place, and cannot be reached.
       state:
-        this.engine.away$?.value && this.state.phase === 'ready'
-          ? 'starting'
-          : this.state.phase,
+        this.engine.away$?.value && this.state.phase === 'ready' ? 'starting' : this.state.phase,
       model: model.id,
       kind: model.kind,
       inFlight: this.calls.size,

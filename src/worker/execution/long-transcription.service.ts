@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import {
   type PreparedAudio,
   type SpeechRecognizer,
   type VoiceActivityOptions,
 } from '@switchyard/engine-api/speech-recognizer.js';
+import { wavHeader } from '../../contracts/formats/speech.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { decodedStream, emptyFile, MAX_AUDIO_S } from '../audio/decode.js';
-import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
-import { wavHeader } from '../../contracts/formats/speech.js';
 import { type AudioWindow, cutIntoWindows } from '../audio/window-cutter.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { type RecognitionCall, RecognitionService } from './recognition.service.js';
@@ -25,8 +25,7 @@ function windowAudio(
   { samples, durationS }: AudioWindow,
   input: PreparedAudio['kind'],
 ): PreparedAudio {
-  if (input === 'pcm')
-    return { kind: 'pcm', samples, sampleRate: RECOGNISER_RATE, durationS };
+  if (input === 'pcm') return { kind: 'pcm', samples, sampleRate: RECOGNISER_RATE, durationS };
   const data = bytesOf(samples);
   const bytes = Buffer.concat([wavHeader(RECOGNISER_RATE, data.length), data]);
   return { kind: 'encoded', bytes, filename: 'window.wav', durationS };
@@ -60,10 +59,7 @@ class LongRun {
    * @throws what `windows` throws, a window's failure, or the abort's error once all
    *   work has stopped
    */
-  async run(
-    windows: AsyncIterable<AudioWindow>,
-    signal: AbortSignal,
-  ): Promise<TranscriptAnswer> {
+  async run(windows: AsyncIterable<AudioWindow>, signal: AbortSignal): Promise<TranscriptAnswer> {
     try {
       await this.#all(windows, AbortSignal.any([signal, this.#failed.signal]));
       return { transcript: this.#stitcher.finish(), execution: sumOf(this.#executions) };
@@ -79,9 +75,7 @@ class LongRun {
     const settled: Promise<void>[] = [];
     for await (const window of windows) {
       if (settled.length >= this.#ahead()) await settled.shift();
-      settled.push(
-        this.#inOrder(window, this.#recognise(window, signal), settled.at(-1)),
-      );
+      settled.push(this.#inOrder(window, this.#recognise(window, signal), settled.at(-1)));
     }
     await Promise.all(settled);
   }
@@ -103,9 +97,7 @@ class LongRun {
     const wordTimestamps = call.wordTimestamps || (shares && canTimeWords(engine));
     // Only the first window counts as a member of the gateway's group.
     const group =
-      index === 0
-        ? call.group
-        : { ...call.group, id: `${call.requestId}#${index}`, size: 1 };
+      index === 0 ? call.group : { ...call.group, id: `${call.requestId}#${index}`, size: 1 };
     const recognised = this.files.submit(
       {
         call: { ...call, wordTimestamps, group },
@@ -158,10 +150,8 @@ const canTimeWords = ({ info }: SpeechRecognizer): boolean =>
  */
 function sumOf(windows: readonly CallExecution[]): CallExecution {
   const calls = [...new Map(windows.map(one => [one.batchId, one])).values()];
-  const sum = (
-    all: readonly CallExecution[],
-    pick: (one: CallExecution) => number,
-  ): number => all.reduce((total, one) => total + pick(one), 0);
+  const sum = (all: readonly CallExecution[], pick: (one: CallExecution) => number): number =>
+    all.reduce((total, one) => total + pick(one), 0);
   const size = sum(calls, one => one.batchSize) / Math.max(1, calls.length);
   return {
     prepMs: sum(windows, one => one.prepMs),
@@ -237,8 +227,7 @@ export class LongTranscriptionService {
 
   #rules(chunking: VoiceActivityOptions | undefined) {
     const maxS = this.engine.longestItemS ?? USUAL_WINDOW_S;
-    if (chunking === undefined)
-      return { maxS, silenceS: 0.3, quietShare: QUIET_SHARE * 0.5 };
+    if (chunking === undefined) return { maxS, silenceS: 0.3, quietShare: QUIET_SHARE * 0.5 };
     return {
       maxS,
       silenceS: Math.min(maxS / 4, chunking.silenceDurationMs / 1000),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { VirtualTimeScheduler } from 'rxjs';
-import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
 import { BatchJournal } from './batch-journal.js';
 import { type Computed, MicroBatcher } from './micro-batcher.js';
 
@@ -18,12 +18,7 @@ interface Submission {
  * A batcher whose preparations and engine calls are gates, in virtual time.
  * Items are names.
  */
-function harness({
-  maxBatch = 8,
-  maxConcurrent = 1,
-  prepParallel = 16,
-  callMs = 0,
-} = {}) {
+function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16, callMs = 0 } = {}) {
   const time = new VirtualTimeScheduler();
   const calls: string[][] = [];
   const held = new Set<string>();
@@ -41,9 +36,7 @@ function harness({
           name.startsWith('bad')
             ? { ok: false as const, error: new Error(`${name} failed`) }
             : { ok: true as const, value: name.toUpperCase() };
-        return new Promise(resolve =>
-          deviceGates.push(() => resolve(group.map(outcome))),
-        );
+        return new Promise(resolve => deviceGates.push(() => resolve(group.map(outcome))));
       },
       engine: { info: { maxBatch, maxConcurrent, callMs } },
       spec: { prepParallel },
@@ -56,11 +49,7 @@ function harness({
     calls,
     async send(
       id: string,
-      {
-        priority = BATCH,
-        group = { id, size: 1 },
-        abort = new AbortController(),
-      }: Submission = {},
+      { priority = BATCH, group = { id, size: 1 }, abort = new AbortController() }: Submission = {},
     ) {
       const reply = batcher.submit({
         call: { requestId: id, priority, group },

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
-import { RequestPriority } from '../../core/request/request-priority.js';
-import { abortError } from '../../core/errors/abort-error.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { type MonotonicClock } from '../../core/batching/window-timers.js';
-import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { type EngineInfo, type ItemOutcome } from '@switchyard/engine-api/engine.js';
-import { type BatchJournal, type EngineCall } from './batch-journal.js';
-import { DevicePolicy } from './device-policy.js';
-import { PrepStage } from '../lifecycle/prep-stage.js';
-import { type PlacedWork, WorkQueue } from '../lifecycle/work-queue.js';
+import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import {
   type CallEnvelope,
   type CallExecution,
   type CallGroup,
 } from '../../contracts/grpc/call.codec.js';
+import { type MonotonicClock } from '../../core/batching/window-timers.js';
+import { abortError } from '../../core/errors/abort-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { PrepStage } from '../lifecycle/prep-stage.js';
+import { type PlacedWork, WorkQueue } from '../lifecycle/work-queue.js';
+import { type BatchJournal, type EngineCall } from './batch-journal.js';
+import { DevicePolicy } from './device-policy.js';
 
 /**
  * The engine's limits, lowered to this worker's settings (`MAX_BATCH_SIZE`,
@@ -89,9 +89,7 @@ async function outcomesOf<Input, Value>(
   try {
     const outcomes = await compute(group);
     if (outcomes.length === group.length) return outcomes;
-    throw new Error(
-      `The engine gave ${outcomes.length} outcomes for ${group.length} items.`,
-    );
+    throw new Error(`The engine gave ${outcomes.length} outcomes for ${group.length} items.`);
   } catch (error) {
     return group.map(() => ({ ok: false, error: error as Error }));
   }
@@ -231,10 +229,7 @@ export class MicroBatcher<Input, Ready, Value> {
     this.#wake = this.scheduler.schedule(() => this.#pump(), delayMs);
   }
 
-  async #launch(
-    members: readonly ReadyItem<Ready, Value>[],
-    maxBatch: number,
-  ): Promise<void> {
+  async #launch(members: readonly ReadyItem<Ready, Value>[], maxBatch: number): Promise<void> {
     const { compute, clock, journal } = this.options;
     journal.collected(members, maxBatch);
     this.#running += 1;

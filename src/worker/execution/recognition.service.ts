@@ -1,16 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { AudioDownload } from '../audio/audio-download.js';
-import { decodeAudio } from '../audio/decode.js';
-import { normaliseLoudness } from '../audio/loudness.js';
 import {
   type PreparedAudio,
   type RecognizedTranscript,
   type SpeechRecognizer,
   type TranscribeItem,
 } from '@switchyard/engine-api/speech-recognizer.js';
+import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
+import { AudioDownload } from '../audio/audio-download.js';
+import { decodeAudio } from '../audio/decode.js';
+import { normaliseLoudness } from '../audio/loudness.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';

@@ -6,8 +6,8 @@ import {
   type Transcript,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
-import { abortError } from '../../core/errors/abort-error.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
+import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { aboutUrl } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';

@@ -1,4 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import {
+  type SpeechSynthesizer,
+  type SynthesizeItem,
+} from '@switchyard/engine-api/speech-synthesizer.js';
 import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type SynthesizeCallFields } from '../../contracts/grpc/tts.codec.js';
@@ -6,11 +11,6 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { speechOutput } from '../audio/encode.js';
-import { SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
-import {
-  type SpeechSynthesizer,
-  type SynthesizeItem,
-} from '@switchyard/engine-api/speech-synthesizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';
@@ -95,11 +95,9 @@ export class SynthesisService {
   #assertVoice(voice: string): void {
     const known = this.engine.voices.map(({ id }) => id);
     if (known.includes(voice)) return;
-    throw new DomainError(
-      'voice_not_found',
-      `No voice "${voice}"; voices: ${known.join(', ')}.`,
-      { param: 'voice' },
-    );
+    throw new DomainError('voice_not_found', `No voice "${voice}"; voices: ${known.join(', ')}.`, {
+      param: 'voice',
+    });
   }
 }
 

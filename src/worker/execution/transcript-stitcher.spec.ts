@@ -27,9 +27,7 @@ const untimed = (transcript: RecognizedTranscript): RecognizedTranscript => ({
 });
 
 /** Windows of 10 s, told as [shared before, shared after, result]. */
-function stitched(
-  ...windows: readonly (readonly [number, number, RecognizedTranscript])[]
-) {
+function stitched(...windows: readonly (readonly [number, number, RecognizedTranscript])[]) {
   const told: TranscriptSegment[] = [];
   const stitcher = new TranscriptStitcher({
     temperature: 0.2,
@@ -38,10 +36,7 @@ function stitched(
   });
   let startS = 0;
   const toldAfter = windows.map(([sharedBeforeS, sharedAfterS, transcript], index) => {
-    stitcher.add(
-      { index, startS, durationS: 10, sharedBeforeS, sharedAfterS },
-      transcript,
-    );
+    stitcher.add({ index, startS, durationS: 10, sharedBeforeS, sharedAfterS }, transcript);
     startS += 10 - sharedAfterS;
     return told.length;
   });
@@ -66,11 +61,7 @@ describe('TranscriptStitcher', () => {
       [22, 23],
     ]);
     expect(whole.words.map(({ start }) => start)).toEqual([1, 2, 3, 10, 22]);
-    expect([whole.durationS, whole.language, whole.toldAfter]).toEqual([
-      30,
-      'en',
-      [2, 3, 4],
-    ]);
+    expect([whole.durationS, whole.language, whole.toldAfter]).toEqual([30, 'en', [2, 3, 4]]);
   });
 
   it('says once what both windows of an overlap heard, and leaves out the halves of cut words', () => {
@@ -89,9 +80,9 @@ describe('TranscriptStitcher', () => {
 
   it('does so by the text alone where words have no times', () => {
     const first = untimed(heard(5, 'The train is On, tra'));
-    expect(
-      stitched([0, 4, first], [4, 0, untimed(heard(0, 'is on track five.'))]).text,
-    ).toBe('The train is On, track five.');
+    expect(stitched([0, 4, first], [4, 0, untimed(heard(0, 'is on track five.'))]).text).toBe(
+      'The train is On, track five.',
+    );
   });
 
   it('splits at the middle of the overlap when nothing is equal, by the times of the words', () => {
@@ -103,8 +94,7 @@ describe('TranscriptStitcher', () => {
 
   it('keeps both sides when nothing is equal and nothing has times: no word is lost', () => {
     expect(
-      stitched([0, 4, untimed(heard(6, 'alpha'))], [4, 0, untimed(heard(0, 'beta'))])
-        .text,
+      stitched([0, 4, untimed(heard(6, 'alpha'))], [4, 0, untimed(heard(0, 'beta'))]).text,
     ).toBe('alpha beta');
   });
 
@@ -117,9 +107,9 @@ describe('TranscriptStitcher', () => {
   });
 
   it('drops a window that heard nothing new', () => {
-    expect(
-      stitched([0, 4, heard(6, 'same words')], [4, 0, heard(0, 'same words')]).text,
-    ).toBe('same words');
+    expect(stitched([0, 4, heard(6, 'same words')], [4, 0, heard(0, 'same words')]).text).toBe(
+      'same words',
+    );
   });
 
   it('makes a segment of a window whose engine gives text alone, without spaces in scripts that have none', () => {
@@ -142,9 +132,7 @@ describe('TranscriptStitcher', () => {
       ...heard(0, 'x'),
       language,
     });
-    expect(
-      stitched([0, 0, in_('de')], [0, 0, in_('fr')], [0, 0, in_('fr')]).language,
-    ).toBe('fr');
+    expect(stitched([0, 0, in_('de')], [0, 0, in_('fr')], [0, 0, in_('fr')]).language).toBe('fr');
   });
 
   it('tells what an engine tells early while it is that window’s turn, and everything once', () => {

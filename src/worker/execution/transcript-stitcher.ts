@@ -1,5 +1,3 @@
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { joinedText } from '../../contracts/formats/joined-text.js';
 import {
   laterBy,
   type RecognizedSegment,
@@ -10,6 +8,8 @@ import {
   type TranscriptSegment,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
+import { joinedText } from '../../contracts/formats/joined-text.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type AudioWindow } from '../audio/window-cutter.js';
 
 /** Segments as in verbose_json: numbered, with defaults filled in. */
@@ -110,8 +110,7 @@ export class TranscriptStitcher {
       (this.#languages.get(transcript.language) ?? 0) + durationS,
     );
     if (this.#held) {
-      if (sharedBeforeS > 0)
-        joinOverlap(this.#held, text, startS, startS + sharedBeforeS);
+      if (sharedBeforeS > 0) joinOverlap(this.#held, text, startS, startS + sharedBeforeS);
       this.#settle(this.#held);
     }
     this.#held = sharedAfterS > 0 ? text : undefined;
@@ -139,11 +138,7 @@ export class TranscriptStitcher {
       if (index < emitted) return;
       const last = index === segments.length - 1;
       const own = words.filter(word => belongs(word, segments, index));
-      this.#emit(
-        segment,
-        this.options.words ? own : [],
-        last && emitted === 0 ? logprobs : [],
-      );
+      this.#emit(segment, this.options.words ? own : [], last && emitted === 0 ? logprobs : []);
     });
   }
 
@@ -193,9 +188,7 @@ function placed(
   const { text, words, logprobs = [] } = transcript;
   const whole = { start: 0, end: durationS, text, avgLogprob: 0, noSpeechProb: 0 };
   const segments =
-    transcript.segments.length === 0 && text.trim() !== ''
-      ? [whole]
-      : transcript.segments;
+    transcript.segments.length === 0 && text.trim() !== '' ? [whole] : transcript.segments;
   return {
     segments: segments.map(segment => moved(segment, startS)),
     words: words.map(word => moved(word, startS)),
@@ -207,9 +200,7 @@ const moved = <T extends { readonly start: number; readonly end: number }>(
   timed: T,
   byS: number,
 ): T =>
-  byS === 0
-    ? timed
-    : { ...timed, start: laterBy(timed.start, byS), end: laterBy(timed.end, byS) };
+  byS === 0 ? timed : { ...timed, start: laterBy(timed.start, byS), end: laterBy(timed.end, byS) };
 
 interface Token {
   /** Place of its segment. */
@@ -230,17 +221,9 @@ const MOST_TOKENS = 40;
  * if the words have times. Otherwise both stay: a doubled word is better than a lost one.
  * @param from seconds from the start of the audio, as `to`: what they share
  */
-function joinOverlap(
-  before: WindowText,
-  after: WindowText,
-  from: number,
-  to: number,
-): void {
+function joinOverlap(before: WindowText, after: WindowText, from: number, to: number): void {
   const tail = tokensOf(before, ({ end }) => end > from - SLACK_S).slice(-MOST_TOKENS);
-  const head = tokensOf(after, ({ start }) => start < to + SLACK_S).slice(
-    0,
-    MOST_TOKENS,
-  );
+  const head = tokensOf(after, ({ start }) => start < to + SLACK_S).slice(0, MOST_TOKENS);
   const run = longestRun(tail, head);
   if (run !== undefined) {
     cut(before, tail[run.inTail + run.length - 1]!, 'until');
@@ -265,8 +248,7 @@ function tokensOf(
   );
 }
 
-const UNSPACED =
-  /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/u;
+const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/u;
 
 /** Words; single characters in scripts without spaces. */
 const tokens = (text: string): string[] =>
@@ -275,8 +257,7 @@ const tokens = (text: string): string[] =>
     .flatMap(word => word.split(UNSPACED))
     .filter(word => word !== '');
 
-const spellingOf = (word: string): string =>
-  word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+const spellingOf = (word: string): string => word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** Of equally long runs the last in the tail; a single short word does not count. */
 function longestRun(tail: readonly Token[], head: readonly Token[]) {
@@ -300,11 +281,7 @@ const isSame = (one: Token | undefined, other: Token | undefined): boolean =>
  * Leaves what stands up to a token and with it, or what follows it: segments, and their
  * words.
  */
-function cut(
-  text: WindowText,
-  { segment, place }: Token,
-  side: 'until' | 'after',
-): void {
+function cut(text: WindowText, { segment, place }: Token, side: 'until' | 'after'): void {
   const isUntil = side === 'until';
   const { segments, words } = text;
   const edge = isUntil
@@ -315,8 +292,7 @@ function cut(
     : [...(edge.text === '' ? [] : [edge]), ...segments.slice(segment + 1)];
   const [all, count] = [countOf(segments), countOf(kept)];
   // As many words as tokens: then they are the same, one by one. Else the times decide.
-  if (words.length === all)
-    text.words = isUntil ? words.slice(0, count) : words.slice(all - count);
+  if (words.length === all) text.words = isUntil ? words.slice(0, count) : words.slice(all - count);
   else
     text.words = words.filter(word =>
       isUntil ? middleOf(word) <= edge.end : middleOf(word) >= edge.start,

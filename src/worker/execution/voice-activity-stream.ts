@@ -5,14 +5,14 @@ import {
   LONGEST_UTTERANCE,
   type VoiceEvent,
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
-import { type openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
 import {
   movedEvent,
   type RecognizerEvent,
   type RecognizerStream,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { WorkLine } from '../audio/work-line.js';
+import { type openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
 import { type StreamEvent } from '../../contracts/grpc/call.codec.js';
+import { WorkLine } from '../audio/work-line.js';
 
 type EmitEvent = (event: StreamEvent) => void;
 
@@ -58,10 +58,7 @@ function recognizerBacklog(stream: RecognizerStream, emit: EmitEvent) {
   /** Samples given to the recogniser in total: its clock. */
   let given = 0;
   let [utterance, shiftS] = [0, 0];
-  const queue = (
-    samples: number,
-    call: () => Promise<readonly RecognizerEvent[]>,
-  ): void => {
+  const queue = (samples: number, call: () => Promise<readonly RecognizerEvent[]>): void => {
     const [own, byS] = [utterance, shiftS];
     calls.add(async () => {
       for (const event of await call()) emit(movedEvent(event, own, byS));
@@ -155,10 +152,7 @@ class VoiceActivityStream implements LiveStream {
       const piece = samples.subarray(at, at + FRAME_SAMPLES);
       this.#tail.append(piece);
       for (const event of this.voice.push(piece)) this.#received(event);
-      if (
-        this.#openFrom !== undefined &&
-        this.voice.position - this.#openFrom >= LONGEST_UTTERANCE
-      )
+      if (this.#openFrom !== undefined && this.voice.position - this.#openFrom >= LONGEST_UTTERANCE)
         this.#cut();
     }
     this.#give(this.#openFrom === undefined ? 0 : this.#safeToGive(this.#openFrom));
@@ -205,9 +199,7 @@ class VoiceActivityStream implements LiveStream {
 
   #cut(): void {
     const held = this.#tail.slice(this.#givenTo, this.voice.position);
-    for (const event of this.voice.split(
-      this.#givenTo + quietestPoint(held, 0, held.length),
-    ))
+    for (const event of this.voice.split(this.#givenTo + quietestPoint(held, 0, held.length)))
       this.#received(event);
   }
 

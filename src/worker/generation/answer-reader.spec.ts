@@ -24,13 +24,7 @@ describe('ReasoningReader', () => {
     ['no thoughts', 'Yes, <b>.', false, '', 'Yes, <b>.'],
     ['empty thoughts', '<think>\n\n</think>\n\nYes.', false, '', 'Yes.'],
     ['an end in the middle of the thoughts', '<think>Hm', false, 'Hm', ''],
-    [
-      'a mark in the answer',
-      'Use <think> and </think>.',
-      false,
-      '',
-      'Use <think> and </think>.',
-    ],
+    ['a mark in the answer', 'Use <think> and </think>.', false, '', 'Use <think> and </think>.'],
     ['half a mark and no more', '<thi', false, '', '<thi'],
     ['white space and no thoughts', '  \n', false, '', '  \n'],
   ])('%s', (_, text, isInside, reasoning, content) => {
@@ -39,24 +33,11 @@ describe('ReasoningReader', () => {
   });
 
   it('reads the same however an answer is cut', () => {
-    const piece = fc.constantFrom(
-      '<think>',
-      '</think>',
-      '<',
-      'think>',
-      ' ',
-      '\n',
-      'a',
-      '/',
-    );
+    const piece = fc.constantFrom('<think>', '</think>', '<', 'think>', ' ', '\n', 'a', '/');
     fc.assert(
-      fc.property(
-        fc.array(piece, { maxLength: 12 }),
-        fc.boolean(),
-        (pieces, isInside) => {
-          expect(read(pieces, isInside)).toEqual(read([pieces.join('')], isInside));
-        },
-      ),
+      fc.property(fc.array(piece, { maxLength: 12 }), fc.boolean(), (pieces, isInside) => {
+        expect(read(pieces, isInside)).toEqual(read([pieces.join('')], isInside));
+      }),
     );
   });
 });

@@ -1,6 +1,6 @@
-import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
+import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { HeldText } from './answer-text.js';
 
 const OPEN = '<think>';
@@ -35,8 +35,7 @@ class ReasoningReader {
       if (this.#trims) held.upTo([OPEN]);
     }
     if (this.#state === 'before') return { reasoning: '', content: '' };
-    if (this.#state === 'after')
-      return { reasoning: '', content: this.#said(held.rest()) };
+    if (this.#state === 'after') return { reasoning: '', content: this.#said(held.rest()) };
     const thought = held.upTo([CLOSE]);
     if (thought === undefined)
       return { reasoning: this.#said(held.showable([CLOSE])), content: '' };
@@ -120,9 +119,7 @@ class ToolCallReader {
       const isText = this.#opened === undefined;
       const found = this.#held.upTo([isText ? open : close]);
       if (found === undefined) break;
-      content += isText
-        ? found.before
-        : this.#read(found.before, calls, this.#marks.close);
+      content += isText ? found.before : this.#read(found.before, calls, this.#marks.close);
       this.#opened = isText || found.mark === open ? open : undefined;
     }
     if (this.#opened === undefined) content += this.#held.showable([open]);
@@ -161,12 +158,11 @@ class ToolCallReader {
 function callsIn(text: string, texts: readonly string[]): readonly ToolCall[] {
   const xml = /^\s*<function=([^>\s]+)>([^]*)<\/function>\s*$/.exec(text);
   if (xml) return [xmlCall(xml[1]!, xml[2]!, texts)];
-  const named =
-    /^\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*\w*\s*)?(?:\[ARGS\])?\s*(\{[^]*\})\s*$/.exec(text);
+  const named = /^\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*\w*\s*)?(?:\[ARGS\])?\s*(\{[^]*\})\s*$/.exec(
+    text,
+  );
   if (named)
-    return jsonIn(named[2]!) === undefined
-      ? []
-      : [{ name: named[1]!, arguments: named[2]! }];
+    return jsonIn(named[2]!) === undefined ? [] : [{ name: named[1]!, arguments: named[2]! }];
   // Several of Llama 3 stand behind each other.
   const value = jsonIn(text) ?? jsonIn(`[${text.replace(/\}\s*;\s*\{/g, '},{')}]`);
   const calls = [value].flat().map(objectCall);
@@ -240,18 +236,12 @@ function plainReader(
   return {
     take,
     flush: (text = '') =>
-      joined([
-        take(text),
-        part(thoughts?.flush() ?? NOTHING),
-        { ...NOTHING, ...calls?.flush() },
-      ]),
+      joined([take(text), part(thoughts?.flush() ?? NOTHING), { ...NOTHING, ...calls?.flush() }]),
   };
 }
 
 export const answerReader = (options: ReaderOptions): AnswerReader =>
-  options.toolForm === 'gpt-oss'
-    ? new HarmonyReader()
-    : plainReader(options, options.toolForm);
+  options.toolForm === 'gpt-oss' ? new HarmonyReader() : plainReader(options, options.toolForm);
 
 const BEGINS = ['<|start|>', '<|channel|>'];
 const MESSAGE = '<|message|>';
@@ -281,9 +271,7 @@ class HarmonyReader implements AnswerReader {
   flush(text = ''): AnswerPart {
     const before = this.take(text);
     const rest = this.#held.rest();
-    return this.#header === undefined
-      ? before
-      : joined([before, told(rest, this.#header)]);
+    return this.#header === undefined ? before : joined([before, told(rest, this.#header)]);
   }
 
   /** Reads a header, once it is whole. */
@@ -308,8 +296,7 @@ class HarmonyReader implements AnswerReader {
 
 function told(text: string, header: string): AnswerPart {
   const name = RECIPIENT.exec(header)?.[1];
-  if (name !== undefined)
-    return { ...NOTHING, calls: [{ name, arguments: text.trim() || '{}' }] };
+  if (name !== undefined) return { ...NOTHING, calls: [{ name, arguments: text.trim() || '{}' }] };
   if (header.includes('analysis')) return { ...NOTHING, reasoning: text };
   return { ...NOTHING, content: text };
 }

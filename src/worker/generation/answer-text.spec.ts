@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
-import { AnswerText } from './answer-text.js';
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
+import fc from 'fast-check';
 import { answerReader } from './answer-reader.js';
+import { AnswerText } from './answer-text.js';
 
 /** The text cut into tokens of these lengths, in bytes. */
 function cut(text: string, lengths: readonly number[]): Buffer[] {
@@ -38,9 +38,7 @@ const words = fc
 
 describe('the text of an answer', () => {
   it('is the same however it is cut into tokens', () => {
-    fc.assert(
-      fc.property(words, lengths, (text, sizes) => shown(text, sizes).text === text),
-    );
+    fc.assert(fc.property(words, lengths, (text, sizes) => shown(text, sizes).text === text));
   });
 
   it('ends before the first stop string, and shows no part of it', () => {
@@ -52,14 +50,10 @@ describe('the text of an answer', () => {
       fc.property(words, lengths, stops, (text, sizes, stop) => {
         // Looked at token by token: the first token that completes one decides.
         const tokens = cut(text, sizes);
-        const seen = tokens.map((_, at) =>
-          Buffer.concat(tokens.slice(0, at + 1)).toString(),
-        );
+        const seen = tokens.map((_, at) => Buffer.concat(tokens.slice(0, at + 1)).toString());
         const at = seen.find(part => stop.some(mark => part.includes(mark)));
         const ends =
-          at === undefined
-            ? []
-            : stop.map(mark => at.indexOf(mark)).filter(index => index >= 0);
+          at === undefined ? [] : stop.map(mark => at.indexOf(mark)).filter(index => index >= 0);
         const expected = at === undefined ? text : at.slice(0, Math.min(...ends));
         expect(shown(text, sizes, stop)).toMatchObject({
           text: expected,
@@ -71,9 +65,7 @@ describe('the text of an answer', () => {
 
   it('comes with each token once, in the piece where its text begins', () => {
     const { pieces } = shown('a😀b', [1, 2, 2, 1]);
-    expect(
-      pieces.map(({ text, tokens }) => [text, tokens.map(({ offset }) => offset)]),
-    ).toEqual([
+    expect(pieces.map(({ text, tokens }) => [text, tokens.map(({ offset }) => offset)])).toEqual([
       ['a', [0]],
       ['', []],
       ['😀', [1, 1]],
@@ -124,10 +116,7 @@ describe('calls of tools in a text', () => {
   const CALL = '<tool_call>{"name":"f","arguments":{"x":1}}</tool_call>';
   const read = (text: string, sizes: readonly number[], form?: ToolForm) => {
     const reader = answerReader({ toolForm: form, tools: { texts: ['f/code'] } });
-    const parts = [
-      ...cut(text, sizes).map(bytes => reader.take(bytes.toString())),
-      reader.flush(),
-    ];
+    const parts = [...cut(text, sizes).map(bytes => reader.take(bytes.toString())), reader.flush()];
     return {
       content: parts.map(({ content }) => content).join(''),
       calls: parts.flatMap(({ calls }) => calls),
@@ -180,10 +169,7 @@ describe('calls of tools in a text', () => {
         expect(found.content).toBe(content);
         expect(found.calls.length).toBeGreaterThan(0);
         for (const { name, arguments: given } of found.calls)
-          expect([name, JSON.parse(given)]).toEqual([
-            'f',
-            expect.objectContaining({ x: 1 }),
-          ]);
+          expect([name, JSON.parse(given)]).toEqual(['f', expect.objectContaining({ x: 1 })]);
       }),
       { numRuns: 30 },
     );

@@ -1,9 +1,7 @@
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
-import {
-  missingField,
-  readObject,
-  wrongField,
-} from '../../contracts/schema/field-problems.js';
+import { argumentsOf } from '../../contracts/openai/read-tools.js';
+import { missingField, readObject, wrongField } from '../../contracts/schema/field-problems.js';
 import {
   ANY_TEXT,
   defaulted,
@@ -12,8 +10,6 @@ import {
   oneOf,
   textUpTo,
 } from '../../contracts/schema/rules.js';
-import { argumentsOf } from '../../contracts/openai/read-tools.js';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 const MOST_MESSAGES = 100_000;
@@ -88,8 +84,7 @@ function callIn(call: Fields, path: string): Fields {
 
 function contentOf(content: unknown, path: string): string | undefined {
   if (content === undefined || typeof content === 'string') return content;
-  if (!Array.isArray(content))
-    throw wrongField(path, content, 'must be a text or a list of parts');
+  if (!Array.isArray(content)) throw wrongField(path, content, 'must be a text or a list of parts');
   return content.map((part, index) => textOf(part, `${path}[${index}]`)).join('');
 }
 

@@ -1,13 +1,13 @@
 import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
-import { AnswerText, type PlacedToken } from './answer-text.js';
-import { type LiveSequence } from './sequence-events.js';
 import {
   type Drawn,
   type Sampling,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
 import { answerReader, type ReaderOptions, type ToolCall } from './answer-reader.js';
+import { AnswerText, type PlacedToken } from './answer-text.js';
 import { type WantedTools } from './generation-params.js';
+import { type LiveSequence } from './sequence-events.js';
 
 /** What a step added to a choice. */
 export interface ChoiceOutput {
@@ -130,10 +130,7 @@ export class Choice implements LiveSequence {
     this.options.listener.said(this, said);
   }
 
-  #withCalls(
-    { text: drawn, tokens }: ReturnType<AnswerText['take']>,
-    last: boolean,
-  ): ChoiceOutput {
+  #withCalls({ text: drawn, tokens }: ReturnType<AnswerText['take']>, last: boolean): ChoiceOutput {
     const part = last ? this.#reader.flush(drawn) : this.#reader.take(drawn);
     const { content: text, reasoning, calls } = part;
     return {

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { BackendDied } from '../../../test/support/step-simulator.js';
 import { answerOf, askItem, says, textOf } from '../../../test/support/answers.js';
 import {
   type SimulatedOptions,
   SimulatedTextBackend,
 } from '../../../test/support/simulated-text-backend.js';
+import { BackendDied } from '../../../test/support/step-simulator.js';
 import { ContinuousGenerator } from './continuous-generator.js';
 
 let engine: ContinuousGenerator;
@@ -19,11 +19,8 @@ async function start(options: SimulatedOptions): Promise<SimulatedTextBackend> {
 
 const say = (text: string, fields: object = {}) =>
   answerOf(engine.generate(askItem(says(text, fields))));
-const promptOf = ({
-  request,
-}: {
-  readonly request: { readonly prompt: readonly number[] };
-}) => Buffer.from(request.prompt).toString('latin1');
+const promptOf = ({ request }: { readonly request: { readonly prompt: readonly number[] } }) =>
+  Buffer.from(request.prompt).toString('latin1');
 
 describe('a backend that dies', () => {
   it('is opened again, and streams go on where they were', async () => {
@@ -35,11 +32,7 @@ describe('a backend that dies', () => {
     const answers = await Promise.all(
       ['alpha', 'beta', 'gamma'].map(text => say(text, { stream: true })),
     );
-    expect(answers.map(({ objects }) => textOf(objects))).toEqual([
-      'alpha',
-      'beta',
-      'gamma',
-    ]);
+    expect(answers.map(({ objects }) => textOf(objects))).toEqual(['alpha', 'beta', 'gamma']);
     expect(backend.reopened).toBe(1);
     expect(engine.activity).toMatchObject({ losses: 1, running: 0, freeBlocks: 64 });
   });
@@ -65,15 +58,10 @@ describe('a backend that dies', () => {
 
   it('by the fault of one request fails that one alone', async () => {
     const beforeRun: SimulatedOptions['beforeRun'] = items => {
-      if (items.some(item => promptOf(item).startsWith('poison')))
-        throw new BackendDied('killed');
+      if (items.some(item => promptOf(item).startsWith('poison'))) throw new BackendDied('killed');
     };
     await start({ beforeRun });
-    const [poison, ...others] = await Promise.allSettled([
-      say('poison'),
-      say('one'),
-      say('two'),
-    ]);
+    const [poison, ...others] = await Promise.allSettled([say('poison'), say('one'), say('two')]);
     expect(poison.status).toBe('rejected');
     expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   });
@@ -108,16 +96,10 @@ describe('a step that fails', () => {
         throw new Error('spoilt');
     };
     await start({ beforeRun });
-    const [poison, ...others] = await Promise.allSettled([
-      say('poison'),
-      say('one'),
-      say('two'),
-    ]);
+    const [poison, ...others] = await Promise.allSettled([say('poison'), say('one'), say('two')]);
     expect(poison).toMatchObject({ status: 'rejected', reason: { message: 'spoilt' } });
     expect(
-      others.map(
-        answer => answer.status === 'fulfilled' && textOf(answer.value.objects),
-      ),
+      others.map(answer => answer.status === 'fulfilled' && textOf(answer.value.objects)),
     ).toEqual(['one', 'two']);
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import {
   type AnswerObject,
   answerOf,
@@ -10,7 +11,6 @@ import {
   type SimulatedOptions,
   SimulatedTextBackend,
 } from '../../../test/support/simulated-text-backend.js';
-import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { type GenerateItem } from '../engines/text-generator.js';
 import { ContinuousGenerator } from './continuous-generator.js';
 
@@ -159,18 +159,14 @@ describe('the answers of a ContinuousGenerator', () => {
   it('that are to go on from what are no tokens are refused', async () => {
     await start();
     for (const tokens of ['x', [1.5], [99_999], Array.from({ length: 257 }, () => 97)])
-      await expect(ask(says('x', { continue_token_ids: tokens }))).rejects.toMatchObject(
-        {
-          code: 'invalid_value',
-        },
-      );
+      await expect(ask(says('x', { continue_token_ids: tokens }))).rejects.toMatchObject({
+        code: 'invalid_value',
+      });
   });
 
   it('are `n` choices with seeds of their own, the prompt counted once and computed once', async () => {
     await start({ blockTokens: 4 });
-    const { objects, done } = await ask(
-      says('hello world', { n: 3, temperature: 1, seed: 25 }),
-    );
+    const { objects, done } = await ask(says('hello world', { n: 3, temperature: 1, seed: 25 }));
     expect([0, 1, 2].map(index => textOf(objects, index))).toEqual([
       'hello worldz',
       'hello worlda',
@@ -209,14 +205,9 @@ describe('the answers of a ContinuousGenerator', () => {
   it('of more prompts and choices than the device holds are all told, or none is begun', async () => {
     const backend = await start({ rows: 2 });
     const prompt = Array.from({ length: 20 }, (_, at) => `p${at}`);
-    const { objects, done } = await ask(
-      { prompt, n: 3, temperature: 0 },
-      { form: 'completion' },
-    );
+    const { objects, done } = await ask({ prompt, n: 3, temperature: 0 }, { form: 'completion' });
     expect(
-      prompt.flatMap((_, at) =>
-        [0, 1, 2].map(choice => textOf(objects, 3 * at + choice)),
-      ),
+      prompt.flatMap((_, at) => [0, 1, 2].map(choice => textOf(objects, 3 * at + choice))),
     ).toEqual(prompt.flatMap(text => [text, text, text]));
     expect(done.finishReasons).toHaveLength(60);
     const runs = backend.decodeCalls;
@@ -231,12 +222,7 @@ describe('the answers of a ContinuousGenerator', () => {
     await start();
     const fields = { prompt: ['ab', 'cd'], n: 2, temperature: 0 };
     const { objects, done } = await ask(fields, { form: 'completion' });
-    expect([0, 1, 2, 3].map(index => textOf(objects, index))).toEqual([
-      'ab',
-      'ab',
-      'cd',
-      'cd',
-    ]);
+    expect([0, 1, 2, 3].map(index => textOf(objects, index))).toEqual(['ab', 'ab', 'cd', 'cd']);
     expect(done.finishReasons).toEqual(['stop', 'stop', 'stop', 'stop']);
     expect(done.usage?.promptTokens).toBe(6);
   });
@@ -298,13 +284,9 @@ describe('the answers of a ContinuousGenerator', () => {
   it('call tools in the form of their template', async () => {
     await start();
     const said = 'see <tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>';
-    const { objects, done } = await ask(
-      says(said, { tools, stream: true, max_tokens: 100 }),
-    );
+    const { objects, done } = await ask(says(said, { tools, stream: true, max_tokens: 100 }));
     expect(textOf(objects)).toBe('see ');
-    expect(
-      objects.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? []),
-    ).toEqual([
+    expect(objects.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])).toEqual([
       {
         ...{ index: 0, id: expect.stringMatching(/^call_/), type: 'function' },
         function: { name: 'look', arguments: '{"at":1}' },
@@ -339,12 +321,9 @@ describe('the answers of a ContinuousGenerator', () => {
     'call a custom tool with its text, as OpenAI does, stream: %s',
     async stream => {
       await start({ contextTokens: 512 });
-      const said =
-        '<tool_call>{"name": "patch", "arguments": {"input": "+a"}}</tool_call>';
+      const said = '<tool_call>{"name": "patch", "arguments": {"input": "+a"}}</tool_call>';
       const custom = [{ type: 'custom', custom: { name: 'patch' } }];
-      const { objects } = await ask(
-        says(said, { tools: custom, stream, max_tokens: 100 }),
-      );
+      const { objects } = await ask(says(said, { tools: custom, stream, max_tokens: 100 }));
       const [call] = objects.flatMap(({ choices: [choice] }) =>
         [choice?.delta ?? choice?.message].flatMap(told => told?.tool_calls ?? []),
       );
@@ -363,16 +342,12 @@ describe('a ContinuousGenerator', () => {
     await expect(ask(says('x'.repeat(40)))).rejects.toMatchObject({
       code: 'context_length_exceeded',
       param: 'messages',
-      message: expect.stringMatching(
-        /maximum context length is 32 tokens.*resulted in 41 tokens/,
-      ),
+      message: expect.stringMatching(/maximum context length is 32 tokens.*resulted in 41 tokens/),
     });
     await expect(ask(says('x', { max_tokens: 31 }))).rejects.toMatchObject({
       code: 'context_length_exceeded',
     });
-    expect((await ask(says('x', { max_tokens: 30 }))).done.finishReasons).toEqual([
-      'stop',
-    ]);
+    expect((await ask(says('x', { max_tokens: 30 }))).done.finishReasons).toEqual(['stop']);
   });
 
   it('advances all in one native run, and reuses what a tenant has computed, but no other', async () => {
@@ -383,9 +358,7 @@ describe('a ContinuousGenerator', () => {
     expect(backend.decodeCalls).toBeLessThan(2 * 'caller 0'.length);
     expect(engine.activity?.steps).toBe(backend.decodeCalls);
     expect((await ask(says('caller 0'))).done.usage?.cachedTokens).toBe(8);
-    expect(
-      (await ask(says('caller 0'), { tenant: 'other' })).done.usage?.cachedTokens,
-    ).toBe(0);
+    expect((await ask(says('caller 0'), { tenant: 'other' })).done.usage?.cachedTokens).toBe(0);
   });
 
   it('are begun for tenants by their weights', async () => {
@@ -394,8 +367,7 @@ describe('a ContinuousGenerator', () => {
     await start({ rows: 1, beforeStep: () => gate });
     const ended: string[] = [];
     const asked = Array.from({ length: 12 }, async (_, i) => {
-      const changes =
-        i % 2 === 0 ? { tenant: 'weighty', tenantWeight: 3 } : { tenant: 'plain' };
+      const changes = i % 2 === 0 ? { tenant: 'weighty', tenantWeight: 3 } : { tenant: 'plain' };
       await ask(says('abcd'), changes);
       ended.push(changes.tenant);
     });
@@ -416,16 +388,13 @@ describe('a ContinuousGenerator', () => {
     const steps = backend.decodeCalls;
     await expect(events.next()).rejects.toMatchObject({ code: 'request_cancelled' });
     expect(backend.decodeCalls - steps).toBeLessThanOrEqual(1);
-    for await (const _ of engine.generate(askItem(says('ENDLESS', { stream: true }))))
-      break;
+    for await (const _ of engine.generate(askItem(says('ENDLESS', { stream: true })))) break;
     expect(engine.activity).toMatchObject({ running: 0, waiting: 0, freeBlocks: 64 });
   });
 
   it('pauses for a slow reader, and only for that one', async () => {
     await start({ contextTokens: 4096, blocks: 512 });
-    const slow = engine.generate(
-      askItem(says('ENDLESS', { stream: true, max_tokens: 500 })),
-    );
+    const slow = engine.generate(askItem(says('ENDLESS', { stream: true, max_tokens: 500 })));
     await slow.next();
     const busy = engine.activity!.steps;
     expect((await ask(says('z'.repeat(300)))).done.finishReasons).toEqual(['stop']);

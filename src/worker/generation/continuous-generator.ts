@@ -1,24 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { callersId } from '../../core/request/request-key.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.js';
-import {
-  demandTokens,
-  type GenerateItem,
-  type GenerationEvent,
-  type TextGenerator,
-  type TokenItem,
-} from '../engines/text-generator.js';
-import { answerWriter } from './answer-writer.js';
-import { contextExceeded, RunningAnswer } from './running-answer.js';
-import { StepLoop } from './step-loop.js';
 import {
   BackendLost,
   type TextBackend,
   type TextSequence,
   type Prompt,
 } from '@switchyard/engine-api/text-backend.port.js';
-import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 import { z } from 'zod';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import {
@@ -27,8 +15,20 @@ import {
   unsupportedField,
 } from '../../contracts/schema/field-problems.js';
 import { ANY_TEXT, FLAG, OBJECT, optional } from '../../contracts/schema/rules.js';
-import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { callersId } from '../../core/request/request-key.js';
+import {
+  demandTokens,
+  type GenerateItem,
+  type GenerationEvent,
+  type TextGenerator,
+  type TokenItem,
+} from '../engines/text-generator.js';
+import { answerWriter } from './answer-writer.js';
 import { chatMessages, MESSAGES } from './chat-messages.js';
+import { type GenerationFields, parseGenerationParams } from './generation-params.js';
+import { contextExceeded, RunningAnswer } from './running-answer.js';
+import { StepLoop } from './step-loop.js';
 
 const AS_A_PROMPT = 'a text is cut as a prompt is';
 
@@ -49,10 +49,7 @@ const TOKENIZE = z.object(
  * generated. @throws DomainError
  */
 async function* tokenAnswer(
-  {
-    form,
-    body,
-  }: Pick<GenerateItem, 'body'> & { readonly form: 'tokenize' | 'detokenize' },
+  { form, body }: Pick<GenerateItem, 'body'> & { readonly form: 'tokenize' | 'detokenize' },
   backend: TextBackend,
 ): AsyncGenerator<GenerationEvent> {
   const fields = parseBoundedJson(body.toString('utf8'));
@@ -85,9 +82,7 @@ async function detokenized(sent: unknown, backend: TextBackend): Promise<object>
     type: 'tokens',
     tokens: given as readonly number[],
   });
-  const text = Buffer.concat(tokens.map(token => backend.bytesOf(token))).toString(
-    'utf8',
-  );
+  const text = Buffer.concat(tokens.map(token => backend.bytesOf(token))).toString('utf8');
   return { prompt: text, content: text };
 }
 
@@ -186,8 +181,7 @@ export class ContinuousGenerator implements TextGenerator {
     const sinceMs = this.#nowMs();
     const { backend } = this.options;
     const loop = this.#loop;
-    if (!loop || this.#closed)
-      throw new DomainError('shutting_down', 'The engine is not running.');
+    if (!loop || this.#closed) throw new DomainError('shutting_down', 'The engine is not running.');
     const wanted = parseGenerationParams(item, backend.info);
     const prompts = await this.#encoded(wanted).catch((error: unknown) => {
       // A backend that died between two steps is opened again, as one that died
@@ -234,9 +228,7 @@ export class ContinuousGenerator implements TextGenerator {
     const { backend } = this.options;
     await backend.check({ ...sampling, seed: 0 });
     const known = await backend.encode({ type: 'tokens', tokens: begun });
-    return Promise.all(
-      prompts.map(async prompt => [...(await backend.encode(prompt)), ...known]),
-    );
+    return Promise.all(prompts.map(async prompt => [...(await backend.encode(prompt)), ...known]));
   }
 
   #writer({ form, requestId, stream }: TokenItem, wanted: GenerationFields) {

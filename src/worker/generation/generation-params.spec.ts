@@ -16,10 +16,7 @@ const INFO: TextBackendInfo = {
 const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 const messages = [{ role: 'user', content: 'hi' }];
 const chat = (fields: object, info = INFO) =>
-  parseGenerationParams(
-    { form: 'chat', body: json({ model: 'm', messages, ...fields }) },
-    info,
-  );
+  parseGenerationParams({ form: 'chat', body: json({ model: 'm', messages, ...fields }) }, info);
 const completion = (fields: object) =>
   parseGenerationParams(
     { form: 'completion', body: json({ model: 'm', prompt: 'hi', ...fields }) },
@@ -74,9 +71,9 @@ describe('what is read of a body', () => {
   });
 
   it('ignores fields that nobody knows', () => {
-    expect(
-      chat({ store: true, metadata: { a: 'b' }, user: 'u', reasoning_effort: 'low' }).n,
-    ).toBe(1);
+    expect(chat({ store: true, metadata: { a: 'b' }, user: 'u', reasoning_effort: 'low' }).n).toBe(
+      1,
+    );
   });
 
   it('joins text parts, and takes `developer` for `system`', () => {
@@ -91,9 +88,7 @@ describe('what is read of a body', () => {
 
   it('takes texts, tokens and lists of either as prompts', () => {
     expect(completion({ prompt: ['a', 'b'] }).prompts).toHaveLength(2);
-    expect(completion({ prompt: [1, 2] }).prompts).toEqual([
-      { type: 'tokens', tokens: [1, 2] },
-    ]);
+    expect(completion({ prompt: [1, 2] }).prompts).toEqual([{ type: 'tokens', tokens: [1, 2] }]);
     expect(completion({ prompt: [[1], [2]] }).prompts).toHaveLength(2);
   });
 
@@ -126,9 +121,7 @@ describe('what is read of a body', () => {
       texts: [],
     });
     expect(chat({ tools, tool_choice: 'none' }).tools).toBeUndefined();
-    expect(
-      chat({ response_format: { type: 'text' } }, { ...INFO, grammar: false }).n,
-    ).toBe(1);
+    expect(chat({ response_format: { type: 'text' } }, { ...INFO, grammar: false }).n).toBe(1);
   });
 
   it('makes a grammar of `tool_choice` where it forces a call', () => {
@@ -179,16 +172,8 @@ describe('what is read of a body', () => {
   });
 
   it.each([
-    [
-      'guided_json',
-      { type: 'object' },
-      { type: 'json_schema', schema: { type: 'object' } },
-    ],
-    [
-      'guided_json',
-      '{"type":"object"}',
-      { type: 'json_schema', schema: { type: 'object' } },
-    ],
+    ['guided_json', { type: 'object' }, { type: 'json_schema', schema: { type: 'object' } }],
+    ['guided_json', '{"type":"object"}', { type: 'json_schema', schema: { type: 'object' } }],
     ['guided_regex', 'a+', { type: 'regex', pattern: 'a+' }],
     [
       'guided_choice',
@@ -196,27 +181,22 @@ describe('what is read of a body', () => {
       { type: 'gbnf', text: 'root ::= "yes" | "a \\u0022b\\u0022\\u000a"' },
     ],
     ['guided_grammar', 'root ::= "a"', { type: 'gbnf', text: 'root ::= "a"' }],
-  ])(
-    'holds the answer by %s: %j, in structured_outputs, too',
-    (name, value, grammar) => {
-      expect(chat({ [name]: value }).sampling.grammar).toEqual({
-        ...grammar,
-        param: name,
-      });
-      expect(completion({ [name]: value }).sampling.grammar).toEqual({
-        ...grammar,
-        param: name,
-      });
-      const inside = name.replace('guided_', '');
-      const param = `structured_outputs.${inside}`;
-      expect(chat({ structured_outputs: { [inside]: value } }).sampling.grammar).toEqual(
-        {
-          ...grammar,
-          param,
-        },
-      );
-    },
-  );
+  ])('holds the answer by %s: %j, in structured_outputs, too', (name, value, grammar) => {
+    expect(chat({ [name]: value }).sampling.grammar).toEqual({
+      ...grammar,
+      param: name,
+    });
+    expect(completion({ [name]: value }).sampling.grammar).toEqual({
+      ...grammar,
+      param: name,
+    });
+    const inside = name.replace('guided_', '');
+    const param = `structured_outputs.${inside}`;
+    expect(chat({ structured_outputs: { [inside]: value } }).sampling.grammar).toEqual({
+      ...grammar,
+      param,
+    });
+  });
 
   it('takes a type of tool for a function where none is given, and leaves out what is none', () => {
     const given = [
@@ -278,11 +258,11 @@ describe('what is read of a body', () => {
       { tools: [{ type: 'function', function: { name: 'go' } }] },
     ]);
     expect(auto.sampling.grammar).toBeUndefined();
-    expect(
-      chat({ tools: given, tool_choice: allowed('required') }).sampling.grammar,
-    ).toMatchObject({
-      tools: [{ name: 'go', path: 'tools[1].function.parameters' }],
-    });
+    expect(chat({ tools: given, tool_choice: allowed('required') }).sampling.grammar).toMatchObject(
+      {
+        tools: [{ name: 'go', path: 'tools[1].function.parameters' }],
+      },
+    );
     expect(chat({ tools: given, tool_choice: allowed('none') }).tools).toBeUndefined();
   });
 
@@ -295,22 +275,13 @@ describe('what is read of a body', () => {
     ['logit_bias', { logit_bias: { 1: 101 } }],
     ['response_format.type', { response_format: { type: 'xml' } }],
     ['grammar', { grammar: 'x', response_format: { type: 'json_object' } }],
-    [
-      'tools[0].function.parameters',
-      { tools: [{ function: { name: 'look', parameters: 5 } }] },
-    ],
-    [
-      'messages[0].tool_calls[0]',
-      { messages: [{ role: 'assistant', tool_calls: [5] }] },
-    ],
+    ['tools[0].function.parameters', { tools: [{ function: { name: 'look', parameters: 5 } }] }],
+    ['messages[0].tool_calls[0]', { messages: [{ role: 'assistant', tool_calls: [5] }] }],
     [
       'messages[0].tool_calls[0].function.arguments',
       { messages: [callsWith({ name: 'look', arguments: 5 })] },
     ],
-    [
-      'tools[0].function.name',
-      { tools: [{ type: 'function', function: { name: 'look up' } }] },
-    ],
+    ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'look up' } }] }],
     [
       'messages[0].content[0].type',
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
@@ -332,9 +303,7 @@ describe('what is read of a body', () => {
     ],
     ['grammar', { tools, tool_choice: 'required', grammar: 'root ::= "a"' }],
   ])('refuses a wrong %s by its name', (param, fields) => {
-    expect(() => chat(fields)).toThrow(
-      expect.objectContaining({ code: 'invalid_value', param }),
-    );
+    expect(() => chat(fields)).toThrow(expect.objectContaining({ code: 'invalid_value', param }));
   });
 
   it.each([
@@ -342,10 +311,7 @@ describe('what is read of a body', () => {
     ['echo', () => completion({ echo: true })],
     ['best_of', () => completion({ best_of: 3 })],
     ['modalities', () => chat({ modalities: ['audio'] })],
-    [
-      'tool_choice',
-      () => chat({ tools, tool_choice: 'required' }, { ...INFO, grammar: false }),
-    ],
+    ['tool_choice', () => chat({ tools, tool_choice: 'required' }, { ...INFO, grammar: false })],
     [
       'tool_choice.type',
       () => chat({ tools, tool_choice: { type: 'mcp', mcp: { name: 'look' } } }),
@@ -357,12 +323,9 @@ describe('what is read of a body', () => {
     ],
     [
       'response_format',
-      () =>
-        chat({ response_format: { type: 'json_object' } }, { ...INFO, grammar: false }),
+      () => chat({ response_format: { type: 'json_object' } }, { ...INFO, grammar: false }),
     ],
   ])('says of %s that it cannot be honoured', (param, read) => {
-    expect(read).toThrow(
-      expect.objectContaining({ code: 'unsupported_parameter', param }),
-    );
+    expect(read).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
   });
 });

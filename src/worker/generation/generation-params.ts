@@ -1,3 +1,12 @@
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import {
+  type Grammar,
+  type GrammarTool,
+  type Prompt,
+  type Sampling,
+  type TextBackendInfo,
+} from '@switchyard/engine-api/text-backend.port.js';
 import { z } from 'zod';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import {
@@ -7,15 +16,8 @@ import {
   readTools,
   usableTools,
 } from '../../contracts/openai/read-tools.js';
-import {
-  isTextOrTokens,
-  TEXT_OR_TOKENS,
-} from '../../contracts/openai/text-or-tokens.js';
-import {
-  readObject,
-  unsupportedField,
-  wrongField,
-} from '../../contracts/schema/field-problems.js';
+import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
+import { readObject, unsupportedField, wrongField } from '../../contracts/schema/field-problems.js';
 import {
   ANY_TEXT,
   defaulted,
@@ -24,19 +26,10 @@ import {
   unserved,
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
 import { chatMessages, MESSAGES } from './chat-messages.js';
 import { SAMPLING_FIELDS, samplingOf } from './sampling-fields.js';
-import {
-  type Grammar,
-  type GrammarTool,
-  type Prompt,
-  type Sampling,
-  type TextBackendInfo,
-} from '@switchyard/engine-api/text-backend.port.js';
 
 /** What a body of chat or completions asks for, checked. */
 export interface GenerationFields {
@@ -99,26 +92,17 @@ function toolsOf(
 ): ChatTools | undefined {
   const parallel = body.parallel_tool_calls;
   // What is ignored here was reported by the gateway.
-  const {
-    tools: served,
-    paths,
-    choice: asked,
-  } = readTools(body, 'chat', new IgnoredFields());
+  const { tools: served, paths, choice: asked } = readTools(body, 'chat', new IgnoredFields());
   if (served.length === 0) return undefined;
   const { usable, choice } = usableTools(callableTools(served, paths), asked);
   if (usable.length === 0 || choice === 'none') return undefined;
-  const custom = usable.flatMap(({ name, tool }) =>
-    tool.type === 'custom' ? name : [],
-  );
+  const custom = usable.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : []));
   const texts = usable.flatMap(textParameters);
   const template = usable.map(functionInChat);
   const wanted = { parallel, custom, texts };
   if (choice === 'auto') return { template, wanted };
   if (!info.grammar)
-    throw unsupportedField(
-      'tool_choice',
-      'this model decides by itself; auto and none are known',
-    );
+    throw unsupportedField('tool_choice', 'this model decides by itself; auto and none are known');
   const isNamed = choice !== 'required';
   return {
     template,
@@ -221,9 +205,7 @@ export function parseGenerationParams(
   info: TextBackendInfo,
 ): GenerationFields {
   const given = parsed(json) as Fields;
-  const own = Object.entries(info.sampling ?? {}).filter(
-    ([name]) => given[name] == null,
-  );
+  const own = Object.entries(info.sampling ?? {}).filter(([name]) => given[name] == null);
   const sent = { ...given, ...Object.fromEntries(own) };
   const { body, logprobs, grammar, ...rest } =
     form === 'chat' ? chatFields(sent, info) : completionFields(sent);
@@ -295,13 +277,8 @@ function templateVariables({
 
 function begunOf(tokens: unknown, most: number): readonly number[] {
   const fits = Array.isArray(tokens) && tokens.length <= most;
-  if (fits && tokens.every(token => Number.isInteger(token)))
-    return tokens as readonly number[];
-  throw wrongField(
-    'continue_token_ids',
-    tokens,
-    `must be a list of at most ${most} tokens`,
-  );
+  if (fits && tokens.every(token => Number.isInteger(token))) return tokens as readonly number[];
+  throw wrongField('continue_token_ids', tokens, `must be a list of at most ${most} tokens`);
 }
 
 function completionFields(sent: Fields): FormFields {
@@ -322,9 +299,7 @@ function promptsOf(value: PromptField): readonly Prompt[] {
   const several = Array.isArray(value) && typeof value[0] !== 'number';
   const inputs = (several ? value : [value]) as readonly (string | readonly number[])[];
   return inputs.map(input =>
-    typeof input === 'string'
-      ? { type: 'text', text: input }
-      : { type: 'tokens', tokens: input },
+    typeof input === 'string' ? { type: 'text', text: input } : { type: 'tokens', tokens: input },
   );
 }
 

@@ -3,8 +3,8 @@ import {
   type GenerateCallFields,
   type GenerationMessage,
 } from '../../contracts/grpc/generation.codec.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import {
   type GenerateItem,
@@ -32,10 +32,7 @@ function call(changes: Partial<GenerateCallFields> = {}): GenerateCallFields {
 }
 
 /** What the engine is asked for, by `generate`. */
-function service(
-  generate: TextGenerator['generate'],
-  maxConcurrent = 1,
-): GenerationService {
+function service(generate: TextGenerator['generate'], maxConcurrent = 1): GenerationService {
   const info = { maxConcurrent } as TextGenerator['info'];
   return new GenerationService(
     { kind: 'llm', info, generate } as TextGenerator,
@@ -105,9 +102,7 @@ describe('the GenerationService of a worker', () => {
       throw new Error('native trouble');
     });
     const sink = () => Promise.resolve();
-    await expect(generation.generate(call(), never, sink)).rejects.toThrow(
-      'native trouble',
-    );
+    await expect(generation.generate(call(), never, sink)).rejects.toThrow('native trouble');
     const running = generation.generate(call(), abort.signal, sink);
     abort.abort(new DomainError('shutting_down', 'soon gone'));
     await expect(running).rejects.toMatchObject({ code: 'shutting_down' });
@@ -118,11 +113,11 @@ describe('the GenerationService of a worker', () => {
     const generation = service(async function* () {
       yield chunk(0);
     });
-    await expect(
-      generation.generate(call(), never, () => Promise.resolve()),
-    ).rejects.toMatchObject({
-      code: 'engine_failed',
-    });
+    await expect(generation.generate(call(), never, () => Promise.resolve())).rejects.toMatchObject(
+      {
+        code: 'engine_failed',
+      },
+    );
   });
 
   it('tells no first token of a whole answer, unless the engine does', async () => {
@@ -132,8 +127,7 @@ describe('the GenerationService of a worker', () => {
       yield* events;
     });
     const told: GenerationMessage[] = [];
-    const sink = (message: GenerationMessage) =>
-      Promise.resolve(void told.push(message));
+    const sink = (message: GenerationMessage) => Promise.resolve(void told.push(message));
     await generation.generate(call({ stream: false }), never, sink);
     events[1] = { type: 'done', finishReasons: ['stop'], firstTokenMs: 7 };
     await generation.generate(call({ stream: false }), never, sink);

@@ -4,9 +4,9 @@ import {
   type GenerateCallFields,
   type GenerationMessage,
 } from '../../contracts/grpc/generation.codec.js';
-import { priorityLabel } from '../../core/request/request-priority.js';
+import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { PrepStage } from '../lifecycle/prep-stage.js';
+import { priorityLabel } from '../../core/request/request-priority.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import {
   type GenerateItem,
@@ -14,7 +14,7 @@ import {
   type TextGenerator,
 } from '../engines/text-generator.js';
 import { ENGINE } from '../engines/worker-engine.js';
-import { abortError } from '../../core/errors/abort-error.js';
+import { PrepStage } from '../lifecycle/prep-stage.js';
 
 /**
  * Divides the time of a device among the generations that run on it: each moment counts
@@ -103,11 +103,7 @@ export class GenerationService {
     });
   }
 
-  async #run(
-    item: GenerateItem,
-    times: Times,
-    sink: GenerationSink,
-  ): Promise<GenerationMessage> {
+  async #run(item: GenerateItem, times: Times, sink: GenerationSink): Promise<GenerationMessage> {
     let done: GenerationMessage | undefined;
     for await (const event of this.engine.generate(item)) {
       if (item.signal.aborted) throw abortError(item.signal);
@@ -132,8 +128,7 @@ export class GenerationService {
     const { usage, finishReasons } = event;
     const { arrivedMs, startedMs, firstChunkMs, mark } = times;
     // A whole answer comes at its end: its only chunk tells nothing of the first token.
-    const seenMs =
-      stream && firstChunkMs !== undefined ? firstChunkMs - startedMs : undefined;
+    const seenMs = stream && firstChunkMs !== undefined ? firstChunkMs - startedMs : undefined;
     const firstTokenMs = event.firstTokenMs ?? seenMs;
     const nowMs = this.clock.nowMs();
     const shareMs = this.#time.since(mark, nowMs);

@@ -3,13 +3,13 @@ import {
   type GenerationEnd,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
+import { type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
 import { type answerWriter } from './answer-writer.js';
 import { Choice, type ChoiceOutput } from './choice.js';
 import { type StepLoop } from './step-loop.js';
-import { type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 
 /** Chunks that wait for a slow reader until its sequences pause, and when they go on. */
 const HIGH_CHUNKS = 64;
@@ -129,10 +129,7 @@ export class RunningAnswer {
       readonly writer: ReturnType<typeof answerWriter>;
       /** By prompt: the sequences of its choices, all with that prompt. */
       readonly sequences: readonly (readonly TextSequence[])[];
-      readonly choice: Omit<
-        ConstructorParameters<typeof Choice>[1],
-        'index' | 'listener'
-      >;
+      readonly choice: Omit<ConstructorParameters<typeof Choice>[1], 'index' | 'listener'>;
       /** Sequences that may be in the scheduler at a time. */
       readonly window: number;
       /** Monotonic milliseconds at which it was asked for. */
@@ -144,9 +141,7 @@ export class RunningAnswer {
     this.#n = sequences[0]?.length ?? 0;
     this.#all = sequences
       .flat()
-      .map(
-        (sequence, index) => new Choice(sequence, { ...choice, index, listener: this }),
-      );
+      .map((sequence, index) => new Choice(sequence, { ...choice, index, listener: this }));
     this.#waiting = this.#all.filter(one => this.#isFirst(one)).reverse();
   }
 
@@ -183,8 +178,7 @@ export class RunningAnswer {
   }
 
   #finished(choice: Choice, reason: string): void {
-    const isCall =
-      reason === 'stop' && choice.calls > 0 && !this.options.choice.tools?.named;
+    const isCall = reason === 'stop' && choice.calls > 0 && !this.options.choice.tools?.named;
     const finishReason = isCall ? 'tool_calls' : reason;
     this.#finishReasons.set(choice.index, finishReason);
     this.#push(this.options.writer.ended(choice, finishReason));
@@ -199,9 +193,7 @@ export class RunningAnswer {
   #callSiblings(choice: Choice): void {
     if (!this.#isFirst(choice) || this.#computed.has(choice)) return;
     this.#computed.add(choice);
-    this.#waiting.push(
-      ...this.#all.slice(choice.index + 1, choice.index + this.#n).reverse(),
-    );
+    this.#waiting.push(...this.#all.slice(choice.index + 1, choice.index + this.#n).reverse());
     this.#fill();
   }
 
@@ -224,9 +216,7 @@ export class RunningAnswer {
 
   #push(said: readonly object[]): void {
     if (this.#failure || said.length === 0) return;
-    this.events.push(
-      ...said.map(json => ({ type: 'chunk' as const, json: JSON.stringify(json) })),
-    );
+    this.events.push(...said.map(json => ({ type: 'chunk' as const, json: JSON.stringify(json) })));
   }
 
   /** The first failure is the one that is told. */
@@ -238,10 +228,7 @@ export class RunningAnswer {
   }
 
   #endIfOver(): void {
-    if (
-      this.#here.size > 0 ||
-      (!this.#failure && this.#finishReasons.size < this.#all.length)
-    )
+    if (this.#here.size > 0 || (!this.#failure && this.#finishReasons.size < this.#all.length))
       return;
     if (!this.#failure) this.#close();
     this.events.end(this.#failure);

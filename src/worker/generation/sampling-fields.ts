@@ -1,3 +1,10 @@
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import {
+  type Grammar,
+  type Sampling,
+  type TextBackendInfo,
+} from '@switchyard/engine-api/text-backend.port.js';
 import { z } from 'zod';
 import {
   missingField,
@@ -15,13 +22,6 @@ import {
   unserved,
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
-import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import {
-  type Grammar,
-  type Sampling,
-  type TextBackendInfo,
-} from '@switchyard/engine-api/text-backend.port.js';
 
 const MOST_STOPS = 4;
 const SEED_RANGE = 2n ** 32n;
@@ -33,8 +33,7 @@ const LONGEST_CHOICE = 10_000;
 
 /** Any whole number; two that differ by a multiple of 2^32 are the same seed. */
 const SEED = checked<number>(
-  value =>
-    Number.isInteger(value) && Number(value) >= SEEDS.min && Number(value) <= SEEDS.max,
+  value => Number.isInteger(value) && Number(value) >= SEEDS.min && Number(value) <= SEEDS.max,
   `a whole number from ${SEEDS.min} to ${SEEDS.max}`,
 ).transform(seed => Number(BigInt.asUintN(64, BigInt(seed)) % SEED_RANGE));
 
@@ -82,9 +81,7 @@ const literal = (text: string): string =>
 
 /** vLLM's ways to hold an answer. */
 const GUIDES = {
-  json: optional(
-    SCHEMA.transform((schema): Grammar => ({ type: 'json_schema', schema })),
-  ),
+  json: optional(SCHEMA.transform((schema): Grammar => ({ type: 'json_schema', schema }))),
   regex: optional(
     textUpTo(LONGEST_PATTERN).transform((pattern): Grammar => ({
       type: 'regex',
@@ -106,9 +103,7 @@ const STRUCTURED = z.object(
   {
     ...GUIDES,
     json_object: optional(
-      FLAG.transform((on): Grammar | undefined =>
-        on ? { type: 'json_object' } : undefined,
-      ),
+      FLAG.transform((on): Grammar | undefined => (on ? { type: 'json_object' } : undefined)),
     ),
     structural_tag: unserved('json, regex, choice, grammar, json_object are known'),
   },
@@ -125,8 +120,7 @@ const RESPONSE_FORMAT = z
   )
   .transform(({ type, json_schema: outer }): Grammar | undefined => {
     if (type === 'text') return undefined;
-    if (type === 'json_schema' && !outer)
-      throw missingField('response_format.json_schema');
+    if (type === 'json_schema' && !outer) throw missingField('response_format.json_schema');
     // OpenAI takes a format without a schema for "any JSON".
     return type === 'json_schema' && outer?.schema
       ? { type, schema: outer.schema }
@@ -186,17 +180,8 @@ export function samplingOf(
 }
 
 /** The one field that holds the answer to a form. */
-function grammarOf(
-  body: SamplingFields,
-  raw: Fields,
-  info: TextBackendInfo,
-): Grammar | undefined {
-  const names = [
-    'guided_json',
-    'guided_regex',
-    'guided_choice',
-    'guided_grammar',
-  ] as const;
+function grammarOf(body: SamplingFields, raw: Fields, info: TextBackendInfo): Grammar | undefined {
+  const names = ['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'] as const;
   const structured = Object.entries(body.structured_outputs ?? {});
   const given: readonly (readonly [param: string, grammar: Grammar | undefined])[] = [
     ['grammar', body.grammar],
@@ -207,8 +192,7 @@ function grammarOf(
   const [asked, another] = given.filter(([, grammar]) => grammar !== undefined);
   if (asked === undefined) return undefined;
   const [param, grammar] = asked;
-  if (another)
-    throw wrongField(param, raw[param], `cannot be combined with \`${another[0]}\``);
+  if (another) throw wrongField(param, raw[param], `cannot be combined with \`${another[0]}\``);
   if (!info.grammar) throw unsupportedField(param, 'this model has no grammars');
   return param === 'response_format' ? grammar : { ...grammar!, param };
 }

@@ -1,8 +1,5 @@
 import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
-import {
-  type Drawn,
-  type TextSequence,
-} from '@switchyard/engine-api/text-backend.port.js';
+import { type Drawn, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 
 /**
  * A sequence that hears what becomes of it. None of these may throw; all come from inside

@@ -1,9 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { type GenerationPlan, type StepItem } from '@switchyard/engine-api/generation-plan.js';
 import { SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
-import {
-  type GenerationPlan,
-  type StepItem,
-} from '@switchyard/engine-api/generation-plan.js';
 import { type LiveSequence } from './sequence-events.js';
 import { stepPace, StepPipeline } from './step-loop.js';
 
@@ -22,10 +19,7 @@ const sequence = {
 } as unknown as LiveSequence;
 const blocks = [0, 1, 2, 3];
 
-function plan(
-  step: number,
-  item: Partial<StepItem<LiveSequence>>,
-): GenerationPlan<LiveSequence> {
+function plan(step: number, item: Partial<StepItem<LiveSequence>>): GenerationPlan<LiveSequence> {
   const one = {
     request: sequence,
     position: 0,
@@ -60,10 +54,7 @@ describe('StepPipeline', () => {
     let nowMs = 0;
     const gates: (() => void)[] = [];
     const beforeStep = (): Promise<void> => new Promise(resolve => gates.push(resolve));
-    const pipeline = new StepPipeline(
-      new SimulatedTextBackend({ beforeStep }),
-      () => nowMs,
-    );
+    const pipeline = new StepPipeline(new SimulatedTextBackend({ beforeStep }), () => nowMs);
     const opened = async (): Promise<void> => {
       while (gates.length === 0) await new Promise(setImmediate);
       gates.shift()!();
@@ -101,10 +92,7 @@ const items = (...counts: readonly number[]): StepItem<object>[] =>
     sample: true,
     blocks: [],
   }));
-const stepOf = (
-  decode: number,
-  ...prompts: readonly number[]
-): GenerationPlan<object> => ({
+const stepOf = (decode: number, ...prompts: readonly number[]): GenerationPlan<object> => ({
   ...{ step: 1, ahead: false, leave: [] },
   decode: items(...Array<number>(decode).fill(1)),
   prefill: items(...prompts),
@@ -113,9 +101,7 @@ const stepOf = (
 describe('StepPace', () => {
   it('has the next step planned at once as long as it knows nothing, or steps are short', () => {
     const pace = stepPace();
-    expect([pace.planAfterMs(stepOf(4)), pace.planAfterMs(stepOf(4, 100))]).toEqual([
-      0, 0,
-    ]);
+    expect([pace.planAfterMs(stepOf(4)), pace.planAfterMs(stepOf(4, 100))]).toEqual([0, 0]);
     pace.observe(stepOf(4), 2);
     expect(pace.planAfterMs(stepOf(4))).toBe(0);
   });
@@ -132,9 +118,7 @@ describe('StepPace', () => {
     const pace = stepPace();
     pace.observe(stepOf(10, 90), 50);
     pace.observe(stepOf(10), 5);
-    expect([pace.planAfterMs(stepOf(0, 40)), pace.planAfterMs(stepOf(10))]).toEqual([
-      14, 2,
-    ]);
+    expect([pace.planAfterMs(stepOf(0, 40)), pace.planAfterMs(stepOf(10))]).toEqual([14, 2]);
   });
 
   it('learns nothing from a step that only frees memory', () => {

@@ -10,18 +10,18 @@ import {
   type GenerationEnd,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
-import { GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
-import { type GenerationOptions } from '../../core/iteration/running-set.js';
-import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
-import { type LiveSequence, sequenceEvents } from './sequence-events.js';
 import {
   type Drawn,
   type TextBackend,
   type TextOutcome,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
+import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
+import { GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type InFlightStep } from '../../core/iteration/generation-steps.js';
+import { type GenerationOptions } from '../../core/iteration/running-set.js';
 import { blended } from '../../core/queue/answer-times.js';
+import { type LiveSequence, sequenceEvents } from './sequence-events.js';
 
 /** Weight of the newest step. */
 const NEWEST = 0.3;
@@ -55,8 +55,7 @@ export function stepPace() {
     },
     /** What a step took. */
     observe: (plan: GenerationPlan<unknown>, ms: number): void => {
-      if (hasPrompts(plan))
-        promptTokenMs = blended(promptTokenMs, ms / tokensOf(plan), NEWEST);
+      if (hasPrompts(plan)) promptTokenMs = blended(promptTokenMs, ms / tokensOf(plan), NEWEST);
       else if (plan.decode.length > 0) decodingMs = blended(decodingMs, ms, NEWEST);
     },
   };
@@ -129,10 +128,7 @@ async function over({ outcome }: Sent, mostMs: number): Promise<void> {
   clearTimeout(timer);
 }
 
-type SchedulingOptions = Omit<
-  GenerationOptions<LiveSequence>,
-  'memory' | 'emitted' | 'ended'
->;
+type SchedulingOptions = Omit<GenerationOptions<LiveSequence>, 'memory' | 'emitted' | 'ended'>;
 
 /**
  * Sends the scheduler's plans to the backend, the next one while one runs wherever it can
@@ -253,8 +249,7 @@ export class StepLoop {
 
   #send(plan: GenerationPlan<LiveSequence> | undefined): void {
     if (plan === undefined) return;
-    for (const sequence of plan.leave)
-      if (this.#live.has(sequence)) this.#counts.preemptions += 1;
+    for (const sequence of plan.leave) if (this.#live.has(sequence)) this.#counts.preemptions += 1;
     for (const { request, position } of itemsOf(plan)) {
       if (this.#begun.has(request)) continue;
       this.#begun.add(request);
@@ -281,11 +276,8 @@ export class StepLoop {
     if (step === undefined) return;
     try {
       const outcome = await this.#pipeline.outcome(step);
-      if (outcome.type !== 'skipped' && itemsOf(step.plan).length > 0)
-        this.#counts.steps += 1;
-      this.#events.hold(() =>
-        this.#scheduler.complete(this.#read(outcome), this.nowMs()),
-      );
+      if (outcome.type !== 'skipped' && itemsOf(step.plan).length > 0) this.#counts.steps += 1;
+      this.#events.hold(() => this.#scheduler.complete(this.#read(outcome), this.nowMs()));
     } catch (error) {
       await this.#recover(error as Error);
     }
@@ -370,11 +362,7 @@ function readOne(
 }
 
 /** What follows from the backend. */
-function schedulingOf({
-  info,
-  memory,
-  stepTargetMs = 50,
-}: TextBackend): SchedulingOptions {
+function schedulingOf({ info, memory, stepTargetMs = 50 }: TextBackend): SchedulingOptions {
   const { rows, stepTokens, contextTokens } = info;
   return {
     maxRows: rows,

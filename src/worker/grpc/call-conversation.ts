@@ -30,8 +30,7 @@ export class CallConversation<Received, Sent> {
 
   /** All messages until the caller ends the stream. @throws the abort's error */
   async *rest(): AsyncGenerator<Received> {
-    for (let message = await this.next(); message; message = await this.next())
-      yield message;
+    for (let message = await this.next(); message; message = await this.next()) yield message;
   }
 
   /** Resolves when there is room for more. @throws the abort's error. */
@@ -56,9 +55,7 @@ async function readable(
   if (signal?.aborted) stop();
   try {
     await Promise.race(
-      ['readable', 'end', 'close'].map(event =>
-        once(call, event, { signal: waiting.signal }),
-      ),
+      ['readable', 'end', 'close'].map(event => once(call, event, { signal: waiting.signal })),
     );
   } catch (error) {
     throw signal?.aborted ? abortError(signal) : error;

@@ -7,8 +7,8 @@ import {
   type GenerateRequest,
   type GenerateResponse,
 } from '../../contracts/grpc/generation.codec.js';
-import { GenerationService } from '../generation/generation.service.js';
 import { HealthReporter } from '../execution/health-reporter.js';
+import { GenerationService } from '../generation/generation.service.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { writePaced } from './call-conversation.js';
 import { serviceController } from './service-controller.js';

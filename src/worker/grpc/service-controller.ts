@@ -1,14 +1,11 @@
-import { GrpcMethod } from '@nestjs/microservices';
 import { type RpcExceptionFilter, UseFilters } from '@nestjs/common';
+import { GrpcMethod } from '@nestjs/microservices';
 import { throwError } from 'rxjs';
-import {
-  type CancelRequest,
-  type CancelResponse,
-} from '../../contracts/grpc/call.codec.js';
+import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
 import { encodeHealth, type HealthResponse } from '../../contracts/grpc/health.codec.js';
+import { encodeFailure } from '../../contracts/grpc/status.codec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
-import { encodeFailure } from '../../contracts/grpc/status.codec.js';
 
 /**
  * Sends every failure as a gRPC status with its error code in the trailers; Nest's own

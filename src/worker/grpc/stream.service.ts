@@ -1,5 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type RecognizerStream,
+  type SpeechRecognizer,
+} from '@switchyard/engine-api/speech-recognizer.js';
+import {
   encodeStreamEvent,
   type StreamConfig,
   type StreamEvent,
@@ -10,15 +14,11 @@ import {
 } from '../../contracts/grpc/stt.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import {
-  type RecognizerStream,
-  type SpeechRecognizer,
-} from '@switchyard/engine-api/speech-recognizer.js';
 import { PcmIntake } from '../audio/resampler.js';
+import { WorkLine } from '../audio/work-line.js';
 import { enginePackage } from '../engines/load-package.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { type LiveStream, liveStream } from '../execution/voice-activity-stream.js';
-import { WorkLine } from '../audio/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
 /** Events that may wait for a slow reader before no more of its audio is taken. */
@@ -58,8 +58,7 @@ export class StreamService {
   ): Promise<void> {
     const intake = new PcmIntake(config.sampleRate);
     const voice =
-      config.voiceActivity &&
-      enginePackage('sherpa-onnx').openVoiceActivity(config.voiceActivity);
+      config.voiceActivity && enginePackage('sherpa-onnx').openVoiceActivity(config.voiceActivity);
     this.#take();
     try {
       const outbox = new WorkLine(MOST_WAITING);
@@ -77,19 +76,16 @@ export class StreamService {
   }
 
   #open({ language, prompt, partials }: StreamConfig): Promise<RecognizerStream> {
-    if (this.engine.openStream)
-      return this.engine.openStream({ language, prompt, partials });
+    if (this.engine.openStream) return this.engine.openStream({ language, prompt, partials });
     throw new DomainError('unsupported_task', 'This model has no live streams.');
   }
 
   #take(): void {
     const { streams } = this.engine.info;
     if (this.#taken >= streams && streams > 0)
-      throw new DomainError(
-        'queue_full',
-        `All ${streams} live streams of this worker are taken.`,
-        { retryAfterMs: 1000 },
-      );
+      throw new DomainError('queue_full', `All ${streams} live streams of this worker are taken.`, {
+        retryAfterMs: 1000,
+      });
     this.#taken += 1;
   }
 }

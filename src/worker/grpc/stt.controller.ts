@@ -1,8 +1,4 @@
-import {
-  type Metadata,
-  type ServerDuplexStream,
-  type ServerUnaryCall,
-} from '@grpc/grpc-js';
+import { type Metadata, type ServerDuplexStream, type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod, GrpcStreamCall } from '@nestjs/microservices';
 import { traceOfCall } from '../../contracts/grpc/call.codec.js';

@@ -9,11 +9,8 @@ import {
   type SynthesizeRequest,
   type SynthesizeResponse,
 } from '../../contracts/grpc/tts.codec.js';
-import {
-  type SpeechReceiver,
-  SynthesisService,
-} from '../execution/synthesis.service.js';
 import { HealthReporter } from '../execution/health-reporter.js';
+import { type SpeechReceiver, SynthesisService } from '../execution/synthesis.service.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { serviceController } from './service-controller.js';
 

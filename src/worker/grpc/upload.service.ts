@@ -10,9 +10,9 @@ import { invalidField } from '../../contracts/schema/field-problems.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
+import { WorkLine } from '../audio/work-line.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
 import { type SegmentSink } from '../execution/transcript-stitcher.js';
-import { WorkLine } from '../audio/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
 /**
@@ -54,9 +54,7 @@ export class UploadService {
 }
 
 /** Read at the pace of the file's writes: HTTP/2 throttles the sender meanwhile. */
-async function* uploaded(
-  messages: AsyncIterable<TranscribeUploadRequest>,
-): AsyncGenerator<Buffer> {
+async function* uploaded(messages: AsyncIterable<TranscribeUploadRequest>): AsyncGenerator<Buffer> {
   for await (const { message } of messages) {
     if (message?.$case !== 'audio')
       throw invalidField('audio', 'After its start an upload takes audio only.');

@@ -95,9 +95,7 @@ export class WorkerGrpcServer extends ServerGrpc {
     this.port = await new Promise<number>((resolve, reject) => {
       server.bindAsync(`${host}:${port}`, serverCredentials(tls), (error, bound) => {
         if (!error) return resolve(bound);
-        void explain().then(problem =>
-          reject(problem === undefined ? error : new Error(problem)),
-        );
+        void explain().then(problem => reject(problem === undefined ? error : new Error(problem)));
       });
     });
     this.#server = server;

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { WorkerState } from './worker-state.js';
 import { InFlightCalls } from './in-flight-calls.js';
+import { WorkerState } from './worker-state.js';
 
 const call = () => Object.assign(new EventEmitter(), { cancelled: false });
 /** Work that ends when it is aborted. */
@@ -38,15 +38,8 @@ describe('InFlightCalls', () => {
 
   it('acknowledges a second cancel while the work is still being let go', async () => {
     let letGo = (): void => undefined;
-    const running = calls.run(
-      'a',
-      call(),
-      () => new Promise<void>(resolve => (letGo = resolve)),
-    );
-    expect([calls.cancel('a', 'client'), calls.cancel('a', 'client')]).toEqual([
-      true,
-      true,
-    ]);
+    const running = calls.run('a', call(), () => new Promise<void>(resolve => (letGo = resolve)));
+    expect([calls.cancel('a', 'client'), calls.cancel('a', 'client')]).toEqual([true, true]);
     letGo();
     await running;
   });
@@ -58,16 +51,11 @@ describe('InFlightCalls', () => {
   });
 
   it('aborts every call at once with one error, and is idle when they ended', async () => {
-    const running = Promise.allSettled(
-      ['a', 'b'].map(id => calls.run(id, call(), untilAborted)),
-    );
+    const running = Promise.allSettled(['a', 'b'].map(id => calls.run(id, call(), untilAborted)));
     const idle = calls.idle();
     calls.abortAll(new DomainError('shutting_down', 'bye'));
     await idle;
-    expect((await running).map(({ status }) => status)).toEqual([
-      'rejected',
-      'rejected',
-    ]);
+    expect((await running).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(calls.size).toBe(0);
   });
 

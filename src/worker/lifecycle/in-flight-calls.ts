@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { SlotMap } from '../../core/request/slot-map.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { SlotMap } from '../../core/request/slot-map.js';
 import { WorkerState } from './worker-state.js';
 
 /**
@@ -67,9 +67,7 @@ export class InFlightCalls {
   cancel(id: string, reason: string): boolean {
     const call = this.#calls.get(id);
     const why = reason === '' ? '' : ` (${reason})`;
-    call?.abort(
-      new DomainError('request_cancelled', `The request was cancelled${why}.`),
-    );
+    call?.abort(new DomainError('request_cancelled', `The request was cancelled${why}.`));
     return call !== undefined;
   }
 

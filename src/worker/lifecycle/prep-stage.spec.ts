@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
 import { PrepStage } from './prep-stage.js';
 
 const { REALTIME, BATCH } = RequestPriority;
@@ -32,11 +32,7 @@ describe('PrepStage', () => {
     const { stage, started, submit, finish } = setUp(4);
     const all = ['a', 'b', 'c', 'd', 'e', 'f'].map(name => submit(name));
     await turn();
-    expect([started, stage.running, stage.waiting]).toEqual([
-      ['a', 'b', 'c', 'd'],
-      4,
-      2,
-    ]);
+    expect([started, stage.running, stage.waiting]).toEqual([['a', 'b', 'c', 'd'], 4, 2]);
     finish('c');
     await turn();
     expect(started).toEqual(['a', 'b', 'c', 'd', 'e']);

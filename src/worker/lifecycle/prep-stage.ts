@@ -1,6 +1,6 @@
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
-import { type PlacedWork, WorkQueue } from './work-queue.js';
 import { abortError } from '../../core/errors/abort-error.js';
+import { type PlacedWork, WorkQueue } from './work-queue.js';
 
 /**
  * A fixed number of pieces of work at a time, REALTIME first, then arrival: CPU work on

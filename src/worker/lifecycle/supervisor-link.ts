@@ -12,5 +12,4 @@ type WorkerMessage =
  * Resolves when the message was sent, or cannot be: a worker that was started by hand
  * has no supervisor, and sends nothing.
  */
-export const reportToSupervisor = (message: WorkerMessage) =>
-  sendToParent(process, message);
+export const reportToSupervisor = (message: WorkerMessage) => sendToParent(process, message);

@@ -57,8 +57,7 @@ describe('PriorityLine', () => {
   it('gives aged entries one place in four while REALTIME waits, over many takes, and all of them otherwise', () => {
     const line = new WorkQueue();
     for (let sequence = 0; sequence < 5; sequence += 1) line.add(aged(sequence));
-    for (let sequence = 10; sequence < 20; sequence += 1)
-      line.add(entry(sequence, REALTIME));
+    for (let sequence = 10; sequence < 20; sequence += 1) line.add(entry(sequence, REALTIME));
     line.add(entry(30, BATCH));
     const order: number[] = [];
     while (line.size > 0) {
@@ -131,8 +130,7 @@ describe('PriorityLine with parts of long requests', () => {
   it('keeps REALTIME before all parts', () => {
     const line = new WorkQueue<ReturnType<typeof part>>();
     line.add(part(0, 'long'));
-    for (const sequence of [1, 2])
-      line.add(part(sequence, 'urgent', RequestPriority.REALTIME));
+    for (const sequence of [1, 2]) line.add(part(sequence, 'urgent', RequestPriority.REALTIME));
     expect(line.take(3).map(({ sequence }) => sequence)).toEqual([1, 2, 0]);
   });
 });

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
-import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { InFlightCalls } from './in-flight-calls.js';
 import { WorkerDrain } from './worker-drain.js';

@@ -1,5 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { InFlightCalls } from './in-flight-calls.js';
@@ -32,12 +32,8 @@ export class WorkerDrain {
     this.state.draining();
     this.#log.log(`Draining: ${this.calls.size} in flight, ${graceMs} ms grace`);
     if (!(await this.#idleWithin(graceMs))) {
-      this.#log.warn(
-        `Cancelling ${this.calls.size} calls after the grace of ${graceMs} ms`,
-      );
-      this.calls.abortAll(
-        new DomainError('shutting_down', 'The worker is shutting down.'),
-      );
+      this.#log.warn(`Cancelling ${this.calls.size} calls after the grace of ${graceMs} ms`);
+      this.calls.abortAll(new DomainError('shutting_down', 'The worker is shutting down.'));
       if (!(await this.#idleWithin(ABORT_MS)))
         this.#log.error(`${this.calls.size} calls did not stop`);
     }

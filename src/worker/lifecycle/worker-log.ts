@@ -34,10 +34,8 @@ export function nestLog(logger: Logger) {
     (message: unknown, ...rest: unknown[]): void => {
       const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
       const before = rest.length > 1 ? rest[0] : undefined;
-      if (message instanceof Error)
-        logger[level]({ context, err: message }, message.message);
-      else if (isFields(message))
-        logger[level]({ context, ...message }, messageOf(before));
+      if (message instanceof Error) logger[level]({ context, err: message }, message.message);
+      else if (isFields(message)) logger[level]({ context, ...message }, messageOf(before));
       else logger[level]({ context, stack: before }, String(message));
     };
   return {
@@ -51,5 +49,4 @@ export function nestLog(logger: Logger) {
 }
 
 const messageOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-const isFields = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null;
+const isFields = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -15,8 +15,7 @@ export class PullReadiness {
   /** @param part the loop, or a connection */
   report(part: string, ready: boolean): void {
     this.#parts.set(part, ready);
-    const all =
-      this.#parts.get('loop') === true && [...this.#parts.values()].every(Boolean);
+    const all = this.#parts.get('loop') === true && [...this.#parts.values()].every(Boolean);
     if (all !== this.ready$.value) this.ready$.next(all);
   }
 }

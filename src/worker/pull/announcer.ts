@@ -48,12 +48,7 @@ export class Announcer {
     const { keys, announcedId: id } = this.connections;
     const announcement = this.#announcement();
     const commands = redis.pipeline();
-    commands.set(
-      keys.worker(id),
-      JSON.stringify(announcement),
-      'PX',
-      ANNOUNCEMENT_TTL_MS,
-    );
+    commands.set(keys.worker(id), JSON.stringify(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
     commands.zadd(keys.workers, Date.now(), id);
     commands.get(keys.drained(id));
     commands.pexpire(keys.drained(id), DRAINED_TTL_MS);

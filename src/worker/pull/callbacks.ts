@@ -3,17 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { type Logger } from 'pino';
-import {
-  type QueueJobResult,
-  readJobResult,
-} from '../../contracts/queue-jobs/job-result.js';
+import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type JobCallback } from '../../contracts/queue-jobs/queue-job.js';
-import { BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { HostExceptions } from '../../platform/http/networks.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
+import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { postWebhook, webhookSecret } from '../../platform/webhooks/webhook-post.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
@@ -126,10 +123,7 @@ export class Callbacks {
       },
     );
     this.#worker.on('error', error =>
-      this.log.debug(
-        { event: 'callbacks_wait', err: error },
-        'Callbacks wait for Redis',
-      ),
+      this.log.debug({ event: 'callbacks_wait', err: error }, 'Callbacks wait for Redis'),
     );
     this.#worker.on('failed', (job, error) => this.#failed(job, error));
   }
@@ -192,10 +186,7 @@ export class Callbacks {
    * @param failedReason BullMQ's own, where no worker gave a result. @throws
    *   UnrecoverableError when the blob of its value has expired
    */
-  async #content(
-    result: QueueJobResult | undefined,
-    failedReason: string,
-  ): Promise<object> {
+  async #content(result: QueueJobResult | undefined, failedReason: string): Promise<object> {
     if (!result) return { error: { code: 'worker_lost', message: failedReason } };
     if (result.outcome === 'failed') return { error: result.error };
     if (result.outcome === 'cancelled') return {};
@@ -203,9 +194,7 @@ export class Callbacks {
     try {
       return { value: await loadValue(this.blobs, value), execution };
     } catch (error) {
-      throw error instanceof BlobMissing
-        ? new UnrecoverableError('its result has expired')
-        : error;
+      throw error instanceof BlobMissing ? new UnrecoverableError('its result has expired') : error;
     }
   }
 
@@ -241,14 +230,7 @@ export class Callbacks {
     const { jobId } = job.data;
     const fields = { jobId, attempts: job.attemptsMade, reason: message };
     if (job.finishedOn === undefined)
-      this.log.warn(
-        { event: 'callback_failed', ...fields },
-        'Callback failed; it is sent again',
-      );
-    else
-      this.log.error(
-        { event: 'callback_given_up', ...fields },
-        `Callback given up: ${message}`,
-      );
+      this.log.warn({ event: 'callback_failed', ...fields }, 'Callback failed; it is sent again');
+    else this.log.error({ event: 'callback_given_up', ...fields }, `Callback given up: ${message}`);
   }
 }

@@ -1,11 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  faultOf,
-  suspected,
-  type Suspicion,
-  UNSUSPECTED,
-} from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { faultOf, suspected, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue, retryUntilAborted } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
@@ -31,9 +26,7 @@ interface CrashMarker {
  */
 export function suspicionOf(crashes: number, mark: CrashMarker | undefined): Suspicion {
   if (mark === undefined)
-    return crashes === 0
-      ? UNSUSPECTED
-      : { mostTogether: 1, alone: crashes - 1, deaths: 0 };
+    return crashes === 0 ? UNSUSPECTED : { mostTogether: 1, alone: crashes - 1, deaths: 0 };
   return crashes > mark.crashes ? suspected(mark.before, mark.size, true) : mark.before;
 }
 

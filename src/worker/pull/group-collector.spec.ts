@@ -46,8 +46,7 @@ class VirtualQueue {
   }
 }
 
-const at = (atMs: number, ...jobs: string[]): Arrival[] =>
-  jobs.map(job => ({ job, atMs }));
+const at = (atMs: number, ...jobs: string[]): Arrival[] => jobs.map(job => ({ job, atMs }));
 
 describe('GroupCollector', () => {
   let room: number;
@@ -93,12 +92,7 @@ describe('GroupCollector', () => {
     });
 
     it('takes stragglers that come within 0.5 s of the first, and leaves the later one to the next group', async () => {
-      const arrivals = [
-        ...at(100, 'a'),
-        ...at(300, 'b'),
-        ...at(599, 'c'),
-        ...at(700, 'd'),
-      ];
+      const arrivals = [...at(100, 'a'), ...at(300, 'b'), ...at(599, 'c'), ...at(700, 'd')];
       expect((await collected(arrivals, {}, 2)).seen).toEqual(['abc@600', 'd@1200']);
     });
 
@@ -120,13 +114,8 @@ describe('GroupCollector', () => {
 
     it('with an idle device closes when nobody came for a quiet gap of 5 ms', async () => {
       expect(
-        (
-          await collected(
-            [...at(0, 'a'), ...at(4, 'b'), ...at(8, 'c'), ...at(14, 'd')],
-            rules,
-            2,
-          )
-        ).seen,
+        (await collected([...at(0, 'a'), ...at(4, 'b'), ...at(8, 'c'), ...at(14, 'd')], rules, 2))
+          .seen,
       ).toEqual(['abc@13', 'd@19']);
     });
 
@@ -139,16 +128,15 @@ describe('GroupCollector', () => {
 
     it('with a busy device takes what is there at once: the device merges it with what comes meanwhile', async () => {
       idle = false;
-      expect(
-        (await collected([...at(0, 'a', 'b'), ...at(3, 'c')], rules, 2)).seen,
-      ).toEqual(['ab@0', 'c@3']);
+      expect((await collected([...at(0, 'a', 'b'), ...at(3, 'c')], rules, 2)).seen).toEqual([
+        'ab@0',
+        'c@3',
+      ]);
     });
   });
 
   it('lets a REALTIME or aged member wait for nobody, and drains what is there with it', async () => {
-    expect((await collected([...at(0, '!a', 'b'), ...at(1, 'c')])).seen).toEqual([
-      '!ab@0',
-    ]);
+    expect((await collected([...at(0, '!a', 'b'), ...at(1, 'c')])).seen).toEqual(['!ab@0']);
   });
 
   it('goes at once when a hurried straggler joins', async () => {
@@ -161,18 +149,20 @@ describe('GroupCollector', () => {
   });
 
   it('with the policy none never waits for stragglers', async () => {
-    expect(
-      (await collected([...at(0, 'a'), ...at(1, 'b')], { policy: 'none' }, 2)).seen,
-    ).toEqual(['a@0', 'b@1']);
+    expect((await collected([...at(0, 'a'), ...at(1, 'b')], { policy: 'none' }, 2)).seen).toEqual([
+      'a@0',
+      'b@1',
+    ]);
   });
 
   describe('tuned as the seed says', () => {
     const burst = [...at(0, ...'abcdefghijkl')];
 
     it('high traffic (8, 0.05 s): full groups of 8, and 50 ms for the rest', async () => {
-      expect(
-        (await collected(burst, { maxSize: 8, batchTimeoutMs: 50 }, 2)).seen,
-      ).toEqual(['abcdefgh@0', 'ijkl@50']);
+      expect((await collected(burst, { maxSize: 8, batchTimeoutMs: 50 }, 2)).seen).toEqual([
+        'abcdefgh@0',
+        'ijkl@50',
+      ]);
     });
 
     it('moderate traffic (6, 0.5 s): a burst of 3 and its stragglers become one group', async () => {
@@ -182,9 +172,9 @@ describe('GroupCollector', () => {
     });
 
     it('low traffic (4, 0.1 s): a lone request goes after 100 ms', async () => {
-      expect(
-        (await collected(at(0, 'a'), { maxSize: 4, batchTimeoutMs: 100 })).seen,
-      ).toEqual(['a@100']);
+      expect((await collected(at(0, 'a'), { maxSize: 4, batchTimeoutMs: 100 })).seen).toEqual([
+        'a@100',
+      ]);
     });
   });
 });

@@ -36,13 +36,7 @@ interface Collecting<Job> {
  *   Undefined when no job came within `blockMs`. @throws the feed's error, when it has
  *   collected nothing
  */
-export async function collectGroup<Job>({
-  feed,
-  rules,
-  device,
-  hurried,
-  clock,
-}: Collecting<Job>) {
+export async function collectGroup<Job>({ feed, rules, device, hurried, clock }: Collecting<Job>) {
   const { maxSize } = rules;
   const window = new BatchWindow({ ...rules, windowMs: rules.batchTimeoutMs });
   const jobs: Job[] = [];
@@ -66,9 +60,7 @@ export async function collectGroup<Job>({
     const { length: size } = jobs;
     const lane = { size, firstEnqueuedAtMs: firstMs, lastEnqueuedAtMs: nowMs };
     const offer = { free: room, idle, maxBatch: maxSize };
-    const decision = isHurried
-      ? window.flush(lane, offer)
-      : window.decide(lane, offer, nowMs);
+    const decision = isHurried ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
     // A group that may go still takes what is there already.
     job = await next(decision.go ? 0 : decision.wakeAtMs - nowMs);
   }

@@ -1,25 +1,22 @@
 import { Injectable } from '@nestjs/common';
+import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import {
   encodeJobError,
   type JobValue,
   type QueueJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
-import {
-  type JobCallback,
-  type QueueJob,
-} from '../../contracts/queue-jobs/queue-job.js';
+import { type JobCallback, type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Suspicion } from '../../core/request/worker-lost.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
-import { retryUntilAborted } from './request-queue.js';
 import { JobWork } from './job-work.js';
+import { retryUntilAborted } from './request-queue.js';
 import { ResultDelivery } from './result-delivery.js';
 import { StopListener } from './stop-listener.js';
 import { type PulledGroup, type PulledJob, type TakenJob } from './taken-job.js';
@@ -74,8 +71,7 @@ class Stopped extends DomainError {
 const NOT_STARTED: readonly string[] = ['shutting_down', 'upstream_unavailable'];
 
 /** How a job leaves this worker. */
-type Ending =
-  { readonly result: QueueJobResult<JobValue> } | { readonly giveBack: string };
+type Ending = { readonly result: QueueJobResult<JobValue> } | { readonly giveBack: string };
 
 /** Runs one pulled job to its end, through the same stages as a gRPC call. */
 @Injectable()
@@ -144,18 +140,14 @@ export class JobRunner {
   #admit({ job, order }: PulledJob, suspicion: Suspicion): void {
     if (order.callback) assertCallback(order.callback);
     if (order.deadlineMs !== undefined && order.deadlineMs < job.takenMs) {
-      throw new DomainError(
-        'queue_timeout',
-        'No worker took the job before its deadline.',
-      );
+      throw new DomainError('queue_timeout', 'No worker took the job before its deadline.');
     }
     this.markers.admit(job, suspicion);
   }
 
   async #failed(pulled: PulledJob, group: PulledGroup, error: unknown): Promise<Ending> {
     const phases = this.#phases(pulled, group);
-    if (error instanceof Stopped)
-      return { result: { v: 1, outcome: 'cancelled', phases } };
+    if (error instanceof Stopped) return { result: { v: 1, outcome: 'cancelled', phases } };
     if (error instanceof DomainError && NOT_STARTED.includes(error.code))
       return { giveBack: error.message };
     if (error instanceof DeviceGone) return this.#deviceDied(pulled, error);
@@ -164,9 +156,7 @@ export class JobRunner {
 
   /** The engine's process died: handled like a crash of this worker. */
   async #deviceDied({ job, gone }: PulledJob, error: DeviceGone): Promise<Ending> {
-    await retryUntilAborted(() => this.markers.died(job, error), gone).catch(
-      () => undefined,
-    );
+    await retryUntilAborted(() => this.markers.died(job, error), gone).catch(() => undefined);
     return { giveBack: error.message };
   }
 
@@ -184,7 +174,4 @@ export class JobRunner {
 }
 
 const timedOut = (ms: number): DomainError =>
-  new DomainError(
-    'inference_timeout',
-    `The request took longer than ${ms} ms in the worker.`,
-  );
+  new DomainError('inference_timeout', `The request took longer than ${ms} ms in the worker.`);

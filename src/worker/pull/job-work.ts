@@ -1,11 +1,8 @@
-import {
-  type CallEnvelope,
-  type CallExecution,
-} from '../../contracts/grpc/call.codec.js';
+import { type EngineCapability } from '@switchyard/engine-api/engine.js';
+import { type CallEnvelope, type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 import { type WorkerEngine } from '../engines/worker-engine.js';
 
 /**
@@ -31,19 +28,13 @@ export abstract class JobWork {
    * is honoured or rejected.
    * @throws DomainError `unsupported_task` or `unsupported_parameter`
    */
-  protected assertAble(
-    param: string,
-    capability: EngineCapability,
-    wanted: boolean,
-  ): void {
+  protected assertAble(param: string, capability: EngineCapability, wanted: boolean): void {
     if (!wanted || this.engine.info.capabilities.includes(capability)) return;
     throw param === 'kind'
       ? new DomainError('unsupported_task', `The model cannot ${capability}.`, { param })
-      : new DomainError(
-          'unsupported_parameter',
-          `The model cannot honour \`${param}\`.`,
-          { param },
-        );
+      : new DomainError('unsupported_parameter', `The model cannot honour \`${param}\`.`, {
+          param,
+        });
   }
 
   protected wrongKind({ kind, model }: QueueJob): DomainError {

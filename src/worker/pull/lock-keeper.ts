@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { Inject, Injectable } from '@nestjs/common';
+import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { type Logger } from 'pino';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { type LockOrder, type LockThreadData } from './lock.thread.js';
 import { PullConnections } from './pull-connections.js';
@@ -20,10 +20,7 @@ const RESTART_MS = 1000;
 @Injectable()
 export class LockKeeper {
   /** By token. */
-  readonly #held = new Map<
-    string,
-    { readonly order: LockOrder; readonly lost: () => void }
-  >();
+  readonly #held = new Map<string, { readonly order: LockOrder; readonly lost: () => void }>();
   readonly #begun = Promise.withResolvers<void>();
   #thread: Worker | undefined;
   #restart: NodeJS.Timeout | undefined;

@@ -1,9 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Redis, type RedisOptions } from 'ioredis';
-import {
-  ANNOUNCEMENT_TTL_MS,
-  HEARTBEAT_MS,
-} from '../../contracts/queue-jobs/queue-messages.js';
+import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
 
 /** Data of the thread that renews locks. */
 export interface LockThreadData {
@@ -76,16 +73,8 @@ const prolong = async (locks: readonly (readonly [string, { id: string }])[]) =>
   ];
   const words = locks.flatMap(([token, { id }]) => [token, id]);
   const ms = [lockMs, ANNOUNCEMENT_TTL_MS];
-  const places = (await redis.eval(
-    RENEW,
-    keys.length,
-    ...keys,
-    ...ms,
-    ...words,
-  )) as number[];
-  const lost = places
-    .map(place => locks[place - 1]![0])
-    .filter(token => held.delete(token));
+  const places = (await redis.eval(RENEW, keys.length, ...keys, ...ms, ...words)) as number[];
+  const lost = places.map(place => locks[place - 1]![0]).filter(token => held.delete(token));
   if (lost.length > 0) port.postMessage(lost);
 };
 

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Inject, Injectable } from '@nestjs/common';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import {
-  WorkerSpec,
-  type SharedQueueAccess,
-} from '../../platform/config/worker-spec.js';
+import { WorkerSpec, type SharedQueueAccess } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
 
@@ -37,8 +34,7 @@ export class PullConnections {
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly readiness: PullReadiness,
   ) {
-    if (!spec.sharedQueue)
-      throw new Error('This worker has no shared queue to pull from.');
+    if (!spec.sharedQueue) throw new Error('This worker has no shared queue to pull from.');
     this.sharedQueue = spec.sharedQueue;
     this.announcedId = `${spec.workerId}.${hostname()}.${process.pid}`;
     this.keys = new QueueKeys(this.sharedQueue.prefix);

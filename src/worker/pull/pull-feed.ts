@@ -7,12 +7,7 @@ import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { LockKeeper } from './lock-keeper.js';
 import { PullConnections } from './pull-connections.js';
-import {
-  JobLost,
-  RequestQueue,
-  retryUntilAborted,
-  type Stray,
-} from './request-queue.js';
+import { JobLost, RequestQueue, retryUntilAborted, type Stray } from './request-queue.js';
 import { type PulledJob, type TakenJob } from './taken-job.js';
 
 /** How late Redis may end a wait before the connection counts as dead. */
@@ -131,10 +126,7 @@ export class PullFeed {
     this.#isWaiting = true;
     const short = setTimeout(() => this.interrupt(), waitMs);
     // A connection that broke silently would wait for ever.
-    const overdue = setTimeout(
-      () => this.#blocked.disconnect(true),
-      waitMs + OVERDUE_MS,
-    );
+    const overdue = setTimeout(() => this.#blocked.disconnect(true), waitMs + OVERDUE_MS);
     try {
       const seconds = Math.max(0.001, waitMs / 1000);
       const arrived = await this.#blocked.bzpopmin(this.queue.key('marker'), seconds);
@@ -157,10 +149,7 @@ export class PullFeed {
       if (job === undefined) return undefined;
       const pulled = this.#open(job);
       if (pulled) return pulled;
-      this.log.trace(
-        { event: 'dead_letter_taken', jobId: job.id },
-        'A job that cannot be read',
-      );
+      this.log.trace({ event: 'dead_letter_taken', jobId: job.id }, 'A job that cannot be read');
     }
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Logger } from 'pino';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { type Logger } from 'pino';
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { pause } from '../../platform/clock/pause.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
@@ -134,8 +134,7 @@ export class PullLoop {
   async #returnStrays(error: Error): Promise<void> {
     const unreadable = error instanceof SyntaxError;
     for (const stray of await this.queue.strays(this.held.ids())) {
-      if (unreadable)
-        this.feed.putAside(stray, `BullMQ cannot read its options: ${error.message}`);
+      if (unreadable) this.feed.putAside(stray, `BullMQ cannot read its options: ${error.message}`);
       else await this.queue.giveBack(stray);
     }
   }

@@ -1,4 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
 import {
@@ -6,23 +8,18 @@ import {
   type QueueJob,
   type TranscriptionJob,
 } from '../../contracts/queue-jobs/queue-job.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { abortError } from '../../core/errors/abort-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { maxWholeAudioBytes, WorkerSpec } from '../../platform/config/worker-spec.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
-import { BlobStore } from '../../core/jobs/job.ports.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { abortError } from '../../core/errors/abort-error.js';
-import { type EngineInfo } from '@switchyard/engine-api/engine.js';
-import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
-import {
-  type RecognitionCall,
-  RecognitionService,
-} from '../execution/recognition.service.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
+import { type RecognitionCall, RecognitionService } from '../execution/recognition.service.js';
 import { type TranscriptAnswer } from '../execution/transcript-stitcher.js';
 import { JobWork } from './job-work.js';
 
@@ -49,8 +46,7 @@ export class RecognitionWork extends JobWork {
   }
 
   async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal) {
-    if (job.kind !== 'transcription' && job.kind !== 'translation')
-      throw this.wrongKind(job);
+    if (job.kind !== 'transcription' && job.kind !== 'translation') throw this.wrongKind(job);
     this.#assertAble(job);
     const fields = await this.#fields(job, envelope, signal);
     const { transcript, execution } = await this.#transcribe(job, fields, signal);
@@ -82,10 +78,7 @@ export class RecognitionWork extends JobWork {
     return await this.long.transcribe(call, file, signal);
   }
 
-  async #isShort(
-    { options: { durationS } }: TranscriptionJob,
-    key: string,
-  ): Promise<boolean> {
+  async #isShort({ options: { durationS } }: TranscriptionJob, key: string): Promise<boolean> {
     const size = await this.#size(key);
     const seconds = durationS ?? size / GUESSED_BYTES_PER_S;
     return seconds <= SHORT_S && size <= maxWholeAudioBytes(this.spec.maxMessageBytes);
@@ -127,8 +120,7 @@ export class RecognitionWork extends JobWork {
       throw asAbsent(key, error);
     });
     if (size === undefined) throw missing(key);
-    if (size > this.spec.uploadLimitBytes)
-      throw fileTooLarge(this.spec.uploadLimitBytes);
+    if (size > this.spec.uploadLimitBytes) throw fileTooLarge(this.spec.uploadLimitBytes);
     return size;
   }
 
@@ -157,9 +149,7 @@ const missing = (key: string, cause?: unknown): DomainError =>
 
 /** An invalid key counts as a missing blob. */
 const asAbsent = (key: string, error: unknown): unknown =>
-  error instanceof BlobMissing || error instanceof RangeError
-    ? missing(key, error)
-    : error;
+  error instanceof BlobMissing || error instanceof RangeError ? missing(key, error) : error;
 
 /**
  * @throws DomainError `invalid_value` when the engine does not recognise the language;

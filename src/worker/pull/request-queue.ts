@@ -1,3 +1,5 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
 import {
   createRedisBackend,
   type JobJson,
@@ -6,10 +8,8 @@ import {
   type RedisQueueBackend,
   type WorkerOptions,
 } from 'bullmq';
-import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { exhaustMap, interval, Subscription } from 'rxjs';
-import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
@@ -96,10 +96,7 @@ export class RequestQueue {
     const { resultTtlMs } = this.connections.sharedQueue;
     this.#every(this.#sweepMs, () => this.#takeOver());
     this.#every(sweepEveryMs(resultTtlMs), () => this.#expiry.sweep(this.key('')));
-    this.log.info(
-      { event: 'pull_started', queue: this.name },
-      `Pulling from ${this.name}`,
-    );
+    this.log.info({ event: 'pull_started', queue: this.name }, `Pulling from ${this.name}`);
   }
 
   stop(): void {
@@ -133,8 +130,7 @@ export class RequestQueue {
   async complete(job: TakenJob, result: QueueJobResult): Promise<void> {
     const backend = await this.#ready();
     const kept = this.#kept(job.opts.removeOnComplete);
-    const deviceMs =
-      result.outcome === 'completed' ? deviceShareMs(result.execution) : undefined;
+    const deviceMs = result.outcome === 'completed' ? deviceShareMs(result.execution) : undefined;
     if (deviceMs !== undefined)
       await this.#accounted(this.#order.settle(this.spec.model.id, job.id, deviceMs));
     await orLost(backend.moveToCompleted(minimal(job), result, kept, job.token, false));
@@ -142,10 +138,7 @@ export class RequestQueue {
   }
 
   /** Fails the job in BullMQ, for jobs without a result. @throws JobLost */
-  async fail(
-    job: Stray & Partial<Pick<TakenJob, 'opts'>>,
-    reason: string,
-  ): Promise<void> {
+  async fail(job: Stray & Partial<Pick<TakenJob, 'opts'>>, reason: string): Promise<void> {
     const backend = await this.#ready();
     await orLost(
       backend.moveToFailed(
@@ -170,9 +163,7 @@ export class RequestQueue {
    */
   async strays(known: ReadonlySet<string>): Promise<readonly Stray[]> {
     const redis = this.connections.for('work');
-    const ids = (await redis.lrange(this.key('active'), 0, -1)).filter(
-      id => !known.has(id),
-    );
+    const ids = (await redis.lrange(this.key('active'), 0, -1)).filter(id => !known.has(id));
     if (ids.length === 0) return [];
     const tokens = await redis.mget(ids.map(id => this.key(`${id}:lock`)));
     const own = (token: string | null | undefined): token is string =>
@@ -207,10 +198,7 @@ export class RequestQueue {
   #every(ms: number, work: () => Promise<unknown>): void {
     const careful = (): Promise<unknown> =>
       work().catch((error: unknown) =>
-        this.log.debug(
-          { event: 'housekeeping_failed', err: error },
-          'Housekeeping failed',
-        ),
+        this.log.debug({ event: 'housekeeping_failed', err: error }, 'Housekeeping failed'),
       );
     this.#tasks.add(interval(ms).pipe(exhaustMap(careful)).subscribe());
   }
@@ -226,17 +214,12 @@ export class RequestQueue {
 
   /** They are taken over soon after their lock expires or is freed. */
   get #sweepMs(): number {
-    return Math.min(
-      HEARTBEAT_MS,
-      Math.max(50, this.connections.sharedQueue.lockMs / 10),
-    );
+    return Math.min(HEARTBEAT_MS, Math.max(50, this.connections.sharedQueue.lockMs / 10));
   }
 
   /** The client's own setting for its job, else the shared queue's retention. */
   #kept(setting: MinimalJob['opts']['removeOnComplete']): boolean | number | KeepJobs {
-    return (
-      setting ?? { age: Math.ceil(this.connections.sharedQueue.resultTtlMs / 1000) }
-    );
+    return setting ?? { age: Math.ceil(this.connections.sharedQueue.resultTtlMs / 1000) };
   }
 
   /**
@@ -273,13 +256,8 @@ export class RequestQueue {
 }
 
 /** The fields that BullMQ reads of a job that it finishes. */
-const minimal = ({
-  id,
-  opts = {},
-}: {
-  id: string;
-  opts?: MinimalJob['opts'];
-}): MinimalJob => ({ id, opts }) as MinimalJob;
+const minimal = ({ id, opts = {} }: { id: string; opts?: MinimalJob['opts'] }): MinimalJob =>
+  ({ id, opts }) as MinimalJob;
 
 async function orLost(work: Promise<unknown>): Promise<void> {
   try {

@@ -1,9 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import {
-  type JobValue,
-  type QueueJobResult,
-} from '../../contracts/queue-jobs/job-result.js';
+import { type JobValue, type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
@@ -40,14 +37,9 @@ export class ResultDelivery {
 
   /** Returns the job to the front of the queue; never rejects. */
   async giveBack(pulled: PulledJob, why: string): Promise<void> {
-    const given = await this.#try(pulled, 'return', () =>
-      this.queue.giveBack(pulled.job),
-    );
+    const given = await this.#try(pulled, 'return', () => this.queue.giveBack(pulled.job));
     if (given)
-      this.log.info(
-        { event: 'job_given_back', jobId: pulled.job.id, why },
-        `Given back: ${why}`,
-      );
+      this.log.info({ event: 'job_given_back', jobId: pulled.job.id, why }, `Given back: ${why}`);
   }
 
   /**
@@ -67,11 +59,7 @@ export class ResultDelivery {
     }
   }
 
-  async #try(
-    { job, gone }: PulledJob,
-    what: string,
-    work: () => Promise<void>,
-  ): Promise<boolean> {
+  async #try({ job, gone }: PulledJob, what: string, work: () => Promise<void>): Promise<boolean> {
     let attempts = 0;
     const failed = (error: Error, attempt: number): void => {
       attempts = attempt;
@@ -86,8 +74,7 @@ export class ResultDelivery {
       return true;
     } catch (error) {
       // After a broken connection the first attempt may have been executed.
-      const why =
-        error instanceof JobLost && attempts > 0 ? 'it was delivered before, or ' : '';
+      const why = error instanceof JobLost && attempts > 0 ? 'it was delivered before, or ' : '';
       const reason = `${why}another worker has the job`;
       this.log.warn(
         { event: 'late_answer_dropped', jobId: job.id, what, reason },

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
-import { BlobStore } from '../../core/jobs/job.ports.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
+import { readWhole } from '../../platform/storage/blob-keys.js';
 import { ENGINE } from '../engines/worker-engine.js';
+import { EmbeddingService } from '../execution/embedding.service.js';
 import {
   type SpeechHeader,
   type SpeechReceiver,
@@ -18,9 +21,6 @@ import {
 import { JobWork } from './job-work.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
-import { readWhole } from '../../platform/storage/blob-keys.js';
-import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
-import { EmbeddingService } from '../execution/embedding.service.js';
 
 /** Of one request. */
 const MAX_BODY_BYTES = 64 * 1_048_576;
@@ -44,10 +44,7 @@ export class EmbeddingWork extends JobWork {
       body: await this.#bytes(body),
       tenant: job.tenant ?? '',
     };
-    const { vectors, dimensions, usage, execution } = await this.embedding.embed(
-      call,
-      signal,
-    );
+    const { vectors, dimensions, usage, execution } = await this.embedding.embed(call, signal);
     const value = {
       kind: 'embeddings',
       vectors: vectors.toString('base64'),
@@ -58,18 +55,14 @@ export class EmbeddingWork extends JobWork {
   }
 
   /** @throws DomainError `file_not_found`, `file_too_large` */
-  async #bytes(
-    body: Extract<QueueJob, { kind: 'embedding' }>['options']['body'],
-  ): Promise<Buffer> {
+  async #bytes(body: Extract<QueueJob, { kind: 'embedding' }>['options']['body']): Promise<Buffer> {
     if (typeof body === 'string') return Buffer.from(body);
     const param = 'options.body';
     const size = await this.blobs.size(body.blob);
     if (size === undefined) {
-      throw new DomainError(
-        'file_not_found',
-        `There is no input ${body.blob} in the blob store.`,
-        { param },
-      );
+      throw new DomainError('file_not_found', `There is no input ${body.blob} in the blob store.`, {
+        param,
+      });
     }
     if (size > MAX_BODY_BYTES) {
       throw new DomainError(
@@ -123,8 +116,7 @@ export class SpeechWork extends JobWork {
       const made = await this.synthesis.synthesize(call, signal, receiver);
       bytes.end();
       await written;
-      if (!spoken.header)
-        throw new DomainError('engine_failed', 'The engine made no audio.');
+      if (!spoken.header) throw new DomainError('engine_failed', 'The engine made no audio.');
       const { durationS, execution } = made;
       const value = { kind: 'speech' as const, blob, ...spoken.header, durationS };
       return { value, execution };
@@ -140,10 +132,7 @@ export class SpeechWork extends JobWork {
    * caller before the last are made. Best effort: a gateway that misses a piece reads the
    * blob. Stops at the first piece without a receiver.
    */
-  #publisher(
-    requestId: string,
-    blob: string,
-  ): (header: SpeechHeader, bytes: Buffer) => void {
+  #publisher(requestId: string, blob: string): (header: SpeechHeader, bytes: Buffer) => void {
     const redis = this.connections.for('work');
     const channel = this.connections.keys.speech(this.queue.name, requestId);
     let offset = 0;

@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Redis } from 'ioredis';
-import {
-  readStopNote,
-  type StopNote,
-} from '../../contracts/queue-jobs/queue-messages.js';
+import { readStopNote, type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 
@@ -37,9 +34,7 @@ export class StopListener {
     if (this.#listening) return;
     this.#listening = true;
     const client = this.connections.for('listen');
-    client.on('message', (_channel: string, text: string) =>
-      this.#received(readStopNote(text)),
-    );
+    client.on('message', (_channel: string, text: string) => this.#received(readStopNote(text)));
     const again = (): void => void this.#lookUpAll(client).catch(() => undefined);
     client.on('ready', again);
     // Repeats a lookup that failed because this connection was down.

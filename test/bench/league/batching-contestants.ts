@@ -78,10 +78,7 @@ async function started(
     ...{ RAY_USAGE_STATS_ENABLED: '0', BENTOML_DO_NOT_TRACK: 'True', BENTOML_HOME: own },
   };
   const request = ({ model = 'fixed', kind }: RequestOptions = {}): Buffer =>
-    jsonRequest(
-      body({ model, audio: AUDIO }),
-      kind === 'bulk' ? 'X-Priority: bulk\r\n' : '',
-    );
+    jsonRequest(body({ model, audio: AUDIO }), kind === 'bulk' ? 'X-Priority: bulk\r\n' : '');
   const answers = () => isAnswered(port, request());
   const server = await startPeer({
     name,

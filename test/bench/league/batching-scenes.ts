@@ -3,8 +3,8 @@ import { pause } from '../../support/waiting.js';
 import { type LoadArrivals, type LoadReport } from '../support/load-job.js';
 import { type LoadProcess } from '../support/load-process.js';
 import { type Contestant, type RequestOptions } from './batching-contestants.js';
-import { IDEAL_PER_S, SLOW_PER_S } from './device-models.js';
 import { type Kill } from './batching-table.js';
+import { IDEAL_PER_S, SLOW_PER_S } from './device-models.js';
 import { cpuMsOf, isGone, rssMibOf } from './peer-process.js';
 
 export type Turn = Record<string, number>;
@@ -166,9 +166,7 @@ export async function killed(
   one: Contestant,
 ): Promise<Pick<Kill, 'servesAgainMs'> & { lost: Promise<number> }> {
   const callers = Array.from({ length: UNDERWAY }, () => new HttpConnection(one.port));
-  const statuses = callers.map(
-    async caller => (await caller.exchange(one.request())).status,
-  );
+  const statuses = callers.map(async caller => (await caller.exchange(one.request())).status);
   await pause(150);
   for (const pid of one.devicePids()) process.kill(pid, 'SIGKILL');
   const leave = (): void => callers.forEach(caller => caller.destroy());

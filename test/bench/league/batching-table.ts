@@ -31,15 +31,8 @@ const ROWS: readonly Row[] = [
     digits: 0,
   },
   { label: 'lone caller, p50 ms', scene: '20 ms, c=1', figures: ['p50Ms'], digits: 1 },
-  ...[50, 90].map(load =>
-    milliseconds(`load ${load} %`, `load ${load} %`, 'p50Ms', 'p99Ms'),
-  ),
-  milliseconds(
-    'urgent beside 1,000 queued',
-    'urgent beside 1,000 queued',
-    'p50Ms',
-    'p99Ms',
-  ),
+  ...[50, 90].map(load => milliseconds(`load ${load} %`, `load ${load} %`, 'p50Ms', 'p99Ms')),
+  milliseconds('urgent beside 1,000 queued', 'urgent beside 1,000 queued', 'p50Ms', 'p99Ms'),
   {
     label: '5 × overload: goodput',
     scene: '5 x overload',
@@ -65,10 +58,7 @@ function milliseconds(label: string, scene: string, ...figures: string[]): Row {
 }
 
 /** The medians in Markdown, as they stand in docs/explain/benchmarks.md. */
-export function markdownTable(
-  table: Table,
-  kills: Readonly<Record<string, Kill>>,
-): string {
+export function markdownTable(table: Table, kills: Readonly<Record<string, Kill>>): string {
   const names = Object.keys(kills);
   const line = (label: string, cells: readonly string[]): string =>
     `| ${[label, ...cells].join(' | ')} |`;
@@ -99,12 +89,9 @@ export interface Kill {
   readonly servesAgainMs: number | null;
 }
 
-const secondsOf = (ms: number | null): string =>
-  ms === null ? 'never' : (ms / 1000).toFixed(1);
+const secondsOf = (ms: number | null): string => (ms === null ? 'never' : (ms / 1000).toFixed(1));
 
 function cellOf(table: Table, { scene, figures, digits }: Row, name: string): string {
-  const medians = figures.map(
-    figure => table[scene]?.[name]?.[figure]?.p50.toFixed(digits) ?? '-',
-  );
+  const medians = figures.map(figure => table[scene]?.[name]?.[figure]?.p50.toFixed(digits) ?? '-');
   return medians.join(' / ');
 }

@@ -142,12 +142,9 @@ async function nginxProxy({ folder, upstreamPort }: Place): Promise<Contestant> 
   const config = join(folder, 'nginx.conf');
   await mkdir(join(folder, 'temp'), { recursive: true });
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  const temporary = paths
-    .map(name => `${name}_temp_path ${folder}/temp/${name};`)
-    .join(' ');
+  const temporary = paths.map(name => `${name}_temp_path ${folder}/temp/${name};`).join(' ');
   const upstream = `upstream bench { server 127.0.0.1:${upstreamPort}; keepalive 64; }`;
-  const proxy =
-    'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;';
+  const proxy = 'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;';
   await writeFile(
     config,
     `daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr; events { worker_connections 1024; }
@@ -207,10 +204,7 @@ async function started(
 }
 
 /** What every contestant is sent; a peer's own headers name the upstream. */
-export function chatRequest(
-  { headers }: Pick<Contestant, 'headers'>,
-  stream: boolean,
-): Buffer {
+export function chatRequest({ headers }: Pick<Contestant, 'headers'>, stream: boolean): Buffer {
   const content = 'Say something that takes a while to say. '.repeat(5);
   const body = JSON.stringify({
     model: 'bench',
@@ -219,9 +213,7 @@ export function chatRequest(
   });
   const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `Host: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
-  return Buffer.from(
-    `POST /v1/chat/completions HTTP/1.1\r\n${head}${own.join('')}\r\n${body}`,
-  );
+  return Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${head}${own.join('')}\r\n${body}`);
 }
 
 /** Does it answer such a chat at all? */

@@ -32,8 +32,7 @@ export interface JobContestant {
   start(place: JobPlace): Promise<JobRunner>;
 }
 
-export const baseUrl = ({ upstreamPort }: Place): string =>
-  `http://127.0.0.1:${upstreamPort}/v1`;
+export const baseUrl = ({ upstreamPort }: Place): string => `http://127.0.0.1:${upstreamPort}/v1`;
 
 /** Its errors go to this terminal. */
 export const run = (program: string, args: readonly string[]): ChildProcess =>

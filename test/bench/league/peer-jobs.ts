@@ -100,13 +100,7 @@ class BullmqJob implements JobRunner {
 
   #run(role: 'produce' | 'work', file: string): ChildProcess {
     const script = siblingModule(import.meta.url, './peers/bullmq');
-    const args = [
-      role,
-      String(this.redis.port),
-      file,
-      baseUrl(this.place),
-      String(IN_FLIGHT),
-    ];
+    const args = [role, String(this.redis.port), file, baseUrl(this.place), String(IN_FLIGHT)];
     return run(process.execPath, [script, ...args]);
   }
 }
@@ -124,9 +118,9 @@ async function openaiScript(): Promise<JobContestant> {
 
 /** The product's own dependency. */
 async function bullmq(): Promise<JobContestant> {
-  const { version } = JSON.parse(
-    await readFile('node_modules/bullmq/package.json', 'utf8'),
-  ) as { version: string };
+  const { version } = JSON.parse(await readFile('node_modules/bullmq/package.json', 'utf8')) as {
+    version: string;
+  };
   return {
     name: 'bullmq',
     version,

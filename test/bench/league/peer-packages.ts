@@ -9,11 +9,7 @@ const run = promisify(execFile);
 const OPTIONS = { maxBuffer: 64 * 1024 * 1024, timeout: 900_000 };
 
 /** Outside of the repository: peers are no dependencies of the product. */
-const CACHE = join(
-  process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
-  'switchyard',
-  'league',
-);
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard', 'league');
 
 /** A program of somebody else, installed. */
 export interface Peer {
@@ -35,11 +31,7 @@ export async function portkey(): Promise<Peer> {
   const path = await folder('portkey');
   const home = join(path, 'node_modules', '@portkey-ai', 'gateway');
   if (!existsSync(home))
-    await run(
-      'npm',
-      ['install', '--prefix', path, '--no-audit', '@portkey-ai/gateway'],
-      OPTIONS,
-    );
+    await run('npm', ['install', '--prefix', path, '--no-audit', '@portkey-ai/gateway'], OPTIONS);
   const { version } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as {
     version: string;
   };
@@ -60,10 +52,7 @@ export async function litellm(): Promise<Peer> {
  * A Python whose virtual environment has these packages.
  * @param name of the package whose version is returned, and of the environment
  */
-export async function python(
-  name: string,
-  ...packages: readonly string[]
-): Promise<Peer> {
+export async function python(name: string, ...packages: readonly string[]): Promise<Peer> {
   const path = await folder(name);
   const program = join(path, 'bin', 'python');
   const ask = () =>
@@ -115,13 +104,10 @@ async function unpacked(name: string): Promise<Omit<Peer, 'version'>> {
       name,
     ];
     const { stdout } = await run('apt-get', plan, OPTIONS);
-    const names = [...stdout.matchAll(/^'\S+' ([^_\s]+)_/gm)].map(
-      ([, wanted]) => wanted!,
-    );
+    const names = [...stdout.matchAll(/^'\S+' ([^_\s]+)_/gm)].map(([, wanted]) => wanted!);
     await run('apt-get', ['download', ...names], { ...OPTIONS, cwd: path });
     const files = readdirSync(path).filter(file => file.endsWith('.deb'));
-    for (const file of files)
-      await run('dpkg-deb', ['-x', file, path], { ...OPTIONS, cwd: path });
+    for (const file of files) await run('dpkg-deb', ['-x', file, path], { ...OPTIONS, cwd: path });
   }
   const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
   return {

@@ -58,24 +58,17 @@ export async function startPeer({
     const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
     await exited;
     clearTimeout(killer);
-    for (const { pid, command } of tree)
-      if (isRunning(pid, command)) signal(pid, 'SIGKILL');
+    for (const { pid, command } of tree) if (isRunning(pid, command)) signal(pid, 'SIGKILL');
     log.end();
   };
-  for (
-    const endMs = performance.now() + READY_MS;
-    performance.now() < endMs;
-    await pause(250)
-  ) {
+  for (const endMs = performance.now() + READY_MS; performance.now() < endMs; await pause(250)) {
     const { pid } = child;
     if (await answers())
       return { name, version: peer.version, port, pid, [Symbol.asyncDispose]: dispose };
     if (child.exitCode !== null) break;
   }
   await dispose();
-  throw new Error(
-    `${name} ${peer.version} answered no request; its log is in ${folder}`,
-  );
+  throw new Error(`${name} ${peer.version} answered no request; its log is in ${folder}`);
 }
 
 const isRunning = (pid: number, command: string): boolean =>
@@ -89,8 +82,7 @@ interface Peers<T> {
 export const startPeers = <T extends Server>(
   starts: Readonly<Record<string, () => Promise<T>>>,
   stack: AsyncDisposableStack,
-): Promise<Peers<T>> =>
-  presentPeers(mapped(starts, start => async () => stack.use(await start())));
+): Promise<Peers<T>> => presentPeers(mapped(starts, start => async () => stack.use(await start())));
 
 /** One after the other; one that cannot be had is named in `missing`. */
 export async function presentPeers<T>(

@@ -59,9 +59,7 @@ class SwitchyardJob implements JobRunner {
 
   async finish(): Promise<void> {
     for (; ; await pause(POLL_MS)) {
-      const { status, output_file_id } = await this.#call<Batch>(
-        `batches/${this.#batch}`,
-      );
+      const { status, output_file_id } = await this.#call<Batch>(`batches/${this.#batch}`);
       if (['failed', 'expired', 'cancelled'].includes(status))
         throw new Error(`the batch is ${status}`);
       if (status !== 'completed') continue;
@@ -77,22 +75,14 @@ class SwitchyardJob implements JobRunner {
   }
 
   async restart(): Promise<void> {
-    this.gateway = await SwitchyardJob.#gateway(
-      this.place,
-      this.target,
-      this.gateway.port,
-    );
+    this.gateway = await SwitchyardJob.#gateway(this.place, this.target, this.gateway.port);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.gateway[Symbol.asyncDispose]();
   }
 
-  static async #gateway(
-    place: JobPlace,
-    target: Target,
-    port?: number,
-  ): Promise<GatewayProcess> {
+  static async #gateway(place: JobPlace, target: Target, port?: number): Promise<GatewayProcess> {
     const { folder, upstreamPort } = place;
     const targets = join(folder, 'targets.yaml');
     const retries = { max_retries: 3, initial_backoff: '1s', max_backoff: '60s' };
@@ -119,12 +109,8 @@ class SwitchyardJob implements JobRunner {
   }
 
   async #fetch(path: string, init?: RequestInit): Promise<Response> {
-    const response = await fetch(
-      `http://127.0.0.1:${this.gateway.port}/v1/${path}`,
-      init,
-    );
-    if (!response.ok)
-      throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    const response = await fetch(`http://127.0.0.1:${this.gateway.port}/v1/${path}`, init);
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response;
   }
 }

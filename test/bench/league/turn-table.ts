@@ -25,6 +25,4 @@ export const mapped = <A, B>(
   record: Readonly<Record<string, A>>,
   make: (value: A, key: string) => B,
 ): Record<string, B> =>
-  Object.fromEntries(
-    Object.entries(record).map(([key, value]) => [key, make(value, key)]),
-  );
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, make(value, key)]));

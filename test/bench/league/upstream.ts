@@ -17,9 +17,7 @@ const json = (status: string, value: object): Buffer => {
 const WHOLE = json('200 OK', {
   ...base,
   object: 'chat.completion',
-  choices: [
-    { index: 0, message: { role: 'assistant', content: 'done' }, finish_reason: 'stop' },
-  ],
+  choices: [{ index: 0, message: { role: 'assistant', content: 'done' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 },
 });
 const MODELS = json('200 OK', {
@@ -100,11 +98,7 @@ const server = createServer({ noDelay: true }, socket => {
   socket.on('error', () => undefined);
   socket.on('data', data => {
     pending += data.toString('latin1');
-    for (
-      let length = firstLength(pending);
-      length !== undefined;
-      length = firstLength(pending)
-    ) {
+    for (let length = firstLength(pending); length !== undefined; length = firstLength(pending)) {
       answer(socket, pending.slice(0, length));
       pending = pending.slice(length);
     }

@@ -31,8 +31,7 @@ const open = new Map<string, Exchange>();
 
 process.on(
   'message',
-  (job: BareJob) =>
-    void run(job).then(tookMs => process.send?.({ type: 'done', tookMs })),
+  (job: BareJob) => void run(job).then(tookMs => process.send?.({ type: 'done', tookMs })),
 );
 process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', () => process.exit(0));
@@ -61,17 +60,14 @@ function overNodeHttp(port: number): Exchange {
       'content-length': Buffer.byteLength(body),
     };
     return new Promise((resolve, reject) => {
-      request(
-        { agent, port, host: '127.0.0.1', method: 'POST', path: PATH, headers },
-        answer => {
-          const chunks: Buffer[] = [];
-          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-          answer.on('end', () => {
-            Buffer.concat(chunks);
-            resolve(answer.statusCode);
-          });
-        },
-      )
+      request({ agent, port, host: '127.0.0.1', method: 'POST', path: PATH, headers }, answer => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('end', () => {
+          Buffer.concat(chunks);
+          resolve(answer.statusCode);
+        });
+      })
         .on('error', reject)
         .end(body);
     });

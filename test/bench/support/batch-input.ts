@@ -14,11 +14,7 @@ export function fullBatchFile(): Buffer {
   const file = Buffer.allocUnsafe(lineBytes * FULL_LINES);
   for (let index = 0; index < FULL_LINES; index++) {
     const bare = Buffer.byteLength(chatLine(index, ''));
-    file.write(
-      chatLine(index, 'x'.repeat(lineBytes - bare)),
-      index * lineBytes,
-      'latin1',
-    );
+    file.write(chatLine(index, 'x'.repeat(lineBytes - bare)), index * lineBytes, 'latin1');
   }
   return file;
 }

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
-import { BenchWorker } from './bench-worker.js';
 import { benchModel, type SyntheticCost } from './bench-model.js';
+import { BenchWorker } from './bench-worker.js';
 
 export interface BenchRigOptions {
   readonly cost: SyntheticCost;
@@ -27,11 +27,7 @@ export class BenchRig implements AsyncDisposable {
     readonly gateway: GatewayProcess,
   ) {}
 
-  static async start({
-    cost,
-    settings = {},
-    ...limits
-  }: BenchRigOptions): Promise<BenchRig> {
+  static async start({ cost, settings = {}, ...limits }: BenchRigOptions): Promise<BenchRig> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
     const model = benchModel(cost);
     const worker = await BenchWorker.start(model, folder, limits);

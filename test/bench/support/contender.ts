@@ -1,9 +1,9 @@
 import { processTree } from '../../support/process-tree.js';
 import { pause } from '../../support/waiting.js';
 import { progress } from './bench-result.js';
+import { rounded } from './percentiles.js';
 import { processCpuMs } from './process-cpu.js';
 import { rssMib } from './process-memory.js';
-import { rounded } from './percentiles.js';
 import { type TextCaller, type TextServer, throughput } from './text-load.js';
 
 export interface Load {
@@ -69,9 +69,7 @@ export class Contender {
 
   /** Of all its processes now. A model file that is mapped into memory counts. */
   get rssMib(): number {
-    return Math.round(
-      processTree(this.pid).reduce((sum, { pid }) => sum + rssMib(pid), 0),
-    );
+    return Math.round(processTree(this.pid).reduce((sum, { pid }) => sum + rssMib(pid), 0));
   }
 
   #perToken(callers: number, of: (turn: Turn) => number): number {

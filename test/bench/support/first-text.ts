@@ -1,6 +1,6 @@
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
-import { createEngine } from '../../../src/worker/engine-factory.js';
 import { PcmIntake } from '../../../src/worker/audio/resampler.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { pause } from '../../support/waiting.js';
@@ -22,8 +22,7 @@ export function resampled(pcm: Buffer): Int16Array {
   return Int16Array.from([...intake.take(pcm), ...intake.end()]);
 }
 
-export const wavOf = (samples: Int16Array): Buffer =>
-  pcmWav(Buffer.from(samples.buffer), RATE);
+export const wavOf = (samples: Int16Array): Buffer => pcmWav(Buffer.from(samples.buffer), RATE);
 
 /**
  * Milliseconds from the first sample of speech, sent in real time, to the first text,
@@ -53,10 +52,7 @@ export async function spokenFirstTexts(
 }
 
 /** The same of the engine itself, in this process. */
-export async function bareFirstTexts(
-  samples: Int16Array,
-  utterances: number,
-): Promise<number[]> {
+export async function bareFirstTexts(samples: Int16Array, utterances: number): Promise<number[]> {
   const engine = createEngine(SPEAKING_MODELS[0]!) as SpeechRecognizer;
   await engine.load();
   const delays: number[] = [];
@@ -66,10 +62,7 @@ export async function bareFirstTexts(
   return delays;
 }
 
-async function bareFirstText(
-  engine: SpeechRecognizer,
-  samples: Int16Array,
-): Promise<number> {
+async function bareFirstText(engine: SpeechRecognizer, samples: Int16Array): Promise<number> {
   const stream = await engine.openStream!({ language: '', prompt: '', partials: true });
   const startMs = performance.now();
   for (let frame = 0; frame * FRAME_SAMPLES < samples.length; frame += 1) {

@@ -46,11 +46,7 @@ export class LlamaServer implements AsyncDisposable {
    * @param kernels library of CPU kernels in place of its own: then two servers differ in
    *   all but these
    */
-  static async start(
-    binary: string,
-    shape: ServerShape,
-    kernels?: string,
-  ): Promise<LlamaServer> {
+  static async start(binary: string, shape: ServerShape, kernels?: string): Promise<LlamaServer> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-peer-'));
     if (kernels !== undefined) await symlink(kernels, join(folder, 'libggml-cpu.so.0'));
     const port = await freePort();
@@ -65,10 +61,7 @@ export class LlamaServer implements AsyncDisposable {
       t: Math.max(1, Math.floor(cores / 2)),
       tb: cores,
     };
-    const args = Object.entries(numbers).flatMap(([name, value]) => [
-      `-${name}`,
-      String(value),
-    ]);
+    const args = Object.entries(numbers).flatMap(([name, value]) => [`-${name}`, String(value)]);
     const fixed = [
       '-m',
       modelFile,
@@ -86,8 +79,7 @@ export class LlamaServer implements AsyncDisposable {
     const child = spawn(binary, [...fixed, ...args], { stdio: 'ignore', env });
     const server = new LlamaServer(child, `http://127.0.0.1:${port}`, folder);
     for (;;) {
-      if (child.exitCode !== null)
-        throw new Error(`${binary} ended with ${child.exitCode}.`);
+      if (child.exitCode !== null) throw new Error(`${binary} ended with ${child.exitCode}.`);
       const response = await fetch(`${server.url}/health`).catch(() => undefined);
       if (response?.ok) return server;
       await pause(100);

@@ -1,12 +1,8 @@
-import {
-  HttpConnection,
-  replyHeader,
-  type HttpReply,
-} from '../../support/http-connection.js';
+import { HttpConnection, replyHeader, type HttpReply } from '../../support/http-connection.js';
+import { pause } from '../../support/waiting.js';
 import { type LoadJob, type LoadReport } from './load-job.js';
 import { distribution } from './percentiles.js';
 import { exponential, seededRandom } from './seeded-random.js';
-import { pause } from '../../support/waiting.js';
 
 /**
  * Main of the generator process: one job at a time from the parent, one report back.
@@ -114,8 +110,7 @@ class LoadRun {
     const connection = this.#idle.pop() ?? this.#connection();
     const sentMs = performance.now();
     const { patienceMs } = this.#job;
-    const leave =
-      patienceMs && setTimeout(() => connection.destroy(), dueMs + patienceMs - sentMs);
+    const leave = patienceMs && setTimeout(() => connection.destroy(), dueMs + patienceMs - sentMs);
     const reply = await connection.exchange(this.#job.request);
     clearTimeout(leave);
     const answeredMs = performance.now();

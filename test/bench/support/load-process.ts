@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { siblingModule } from './sibling-module.js';
 import { type LoadJob, type LoadReport } from './load-job.js';
+import { siblingModule } from './sibling-module.js';
 
 /**
  * The load generator in its own process, so that its work and the gateway's never share
@@ -33,10 +33,7 @@ export class LoadProcess implements AsyncDisposable {
     exited.catch(() => undefined);
     dead.abort();
     const statuses = Object.keys(report.statuses);
-    if (
-      !job.anyStatus &&
-      (statuses.length === 0 || statuses.some(status => status !== '200'))
-    ) {
+    if (!job.anyStatus && (statuses.length === 0 || statuses.some(status => status !== '200'))) {
       throw new Error(
         `expected answers of status 200 only, got ${JSON.stringify(report.statuses)}`,
       );

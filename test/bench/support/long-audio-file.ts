@@ -32,14 +32,5 @@ export async function writeLongWav(path: string, minutes: number): Promise<void>
 
 /** The same audio in the container that the name of `to` says. */
 export async function converted(from: string, to: string): Promise<void> {
-  await promisify(execFile)('ffmpeg', [
-    '-y',
-    '-loglevel',
-    'error',
-    '-i',
-    from,
-    '-b:a',
-    '64k',
-    to,
-  ]);
+  await promisify(execFile)('ffmpeg', ['-y', '-loglevel', 'error', '-i', from, '-b:a', '64k', to]);
 }

@@ -14,13 +14,11 @@ export async function compareMemories(
   servers: Record<'full' | 'half', TextServer>,
   caller: TextCaller,
 ): Promise<BenchResult> {
-  for (const server of Object.values(servers))
-    await throughput(server, CALLERS, CALLERS, caller);
+  for (const server of Object.values(servers)) await throughput(server, CALLERS, CALLERS, caller);
   const requestsMs = { full: [] as number[], half: [] as number[] };
   const rates: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const order =
-      round % 2 === 0 ? (['full', 'half'] as const) : (['half', 'full'] as const);
+    const order = round % 2 === 0 ? (['full', 'half'] as const) : (['half', 'full'] as const);
     const perS = { full: 0, half: 0 };
     for (const kind of order) {
       const turn = await sustained(servers[kind], CALLERS, REQUESTS, caller);
@@ -37,11 +35,7 @@ export async function compareMemories(
   return {
     results: { fullRequestMs: full, halfRequestMs: half, rateRatio: rate },
     goals: [
-      atLeast(
-        'tokens/s of 32 callers on half the KV memory / on all of it',
-        rate.p50,
-        0.95,
-      ),
+      atLeast('tokens/s of 32 callers on half the KV memory / on all of it', rate.p50, 0.95),
       atMost('their request p99, on half / on all', half.p99 / full.p99, 1.05),
     ],
   };

@@ -24,10 +24,7 @@ process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', () => process.exit(0));
 process.send?.({ type: 'ready' });
 
-async function ingest(
-  input: string,
-  folder: string,
-): Promise<{ lines: number; tookMs: number }> {
+async function ingest(input: string, folder: string): Promise<{ lines: number; tookMs: number }> {
   const startMs = performance.now();
   const lines = (await readFile(input, 'utf8'))
     .split('\n')
@@ -44,9 +41,7 @@ async function ingest(
     else byModel.set(line.body.model, [line]);
   }
   for (const [model, requests] of byModel) {
-    requests.sort((a, b) =>
-      a.body.messages[0]!.content.localeCompare(b.body.messages[0]!.content),
-    );
+    requests.sort((a, b) => a.body.messages[0]!.content.localeCompare(b.body.messages[0]!.content));
     await writeFile(
       join(folder, `${model}.jsonl`),
       requests.map(request => JSON.stringify(request)).join('\n'),

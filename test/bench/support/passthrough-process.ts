@@ -8,19 +8,14 @@ export class PassthroughProcess implements AsyncDisposable {
     readonly port: number,
   ) {}
 
-  static async start(
-    workerAddress: string,
-    folder: string,
-  ): Promise<PassthroughProcess> {
+  static async start(workerAddress: string, folder: string): Promise<PassthroughProcess> {
     const peer = new NodeProcess({
       name: 'passthrough',
       script: siblingModule(import.meta.url, './passthrough-server'),
       env: { BENCH_WORKER_ADDRESS: workerAddress },
       folder,
     });
-    const { port } = await peer.message<{ type: 'listening'; port: number }>(
-      'listening',
-    );
+    const { port } = await peer.message<{ type: 'listening'; port: number }>('listening');
     return new PassthroughProcess(peer, port);
   }
 

@@ -18,11 +18,7 @@ async function serve(workerAddress: string): Promise<void> {
   app.get('/health/ready', () => ({ status: 'ok' }));
   app.post('/v1/audio/transcriptions', async request => {
     const upload = await readUpload(request);
-    const answer = await worker.transcribe(
-      upload.audio,
-      upload.filename,
-      priorityOf(request),
-    );
+    const answer = await worker.transcribe(upload.audio, upload.filename, priorityOf(request));
     return { text: answer.transcript.text };
   });
   process.on('SIGTERM', () => process.exit(0));
@@ -34,9 +30,7 @@ async function serve(workerAddress: string): Promise<void> {
   });
 }
 
-async function readUpload(
-  request: FastifyRequest,
-): Promise<{ audio: Buffer; filename: string }> {
+async function readUpload(request: FastifyRequest): Promise<{ audio: Buffer; filename: string }> {
   let audio: Buffer = Buffer.alloc(0);
   let filename = '';
   for await (const part of request.parts()) {

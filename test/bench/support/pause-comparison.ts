@@ -19,9 +19,7 @@ export async function comparePauses(
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const order =
-      round % 2 === 0
-        ? (['chunked', 'whole'] as const)
-        : (['whole', 'chunked'] as const);
+      round % 2 === 0 ? (['chunked', 'whole'] as const) : (['whole', 'chunked'] as const);
     const gaps = { chunked: 0, whole: 0 };
     for (const kind of order) {
       const turn = await mixed(servers[kind], LOAD);

@@ -21,9 +21,7 @@ const COMPARED = 8;
 
 /** The library of kernels that the engine's process runs on. */
 export function kernelsOf({ process: { child } }: GatewayProcess): Kernels | undefined {
-  const engine = processTree(child.pid).find(({ command }) =>
-    command.includes('generator.child'),
-  );
+  const engine = processTree(child.pid).find(({ command }) => command.includes('generator.child'));
   const file = engine && mappedFile(engine.pid, KERNELS);
   return file === undefined
     ? undefined
@@ -77,9 +75,7 @@ export async function compareAnswers(
       answerOf(server, prompt, caller.maxTokens);
     const [mine, theirs] = [await ask(us), await ask(peer)];
     if (mine.tokens !== theirs.tokens || mine.promptTokens !== theirs.promptTokens)
-      throw new Error(
-        `The servers count differently: ${JSON.stringify({ mine, theirs })}`,
-      );
+      throw new Error(`The servers count differently: ${JSON.stringify({ mine, theirs })}`);
     if (mine.text === theirs.text) sum.sameTexts += 1;
     sum.promptTokens += mine.promptTokens;
     sum.cachedTokens += mine.cachedTokens;
@@ -104,8 +100,7 @@ export function peerGoals(
   callers: readonly number[],
 ): BenchGoal[] {
   return peers.flatMap(peer => {
-    const kind =
-      peer.name === 'asBuilt' ? 'as built for this machine' : 'with the same kernels';
+    const kind = peer.name === 'asBuilt' ? 'as built for this machine' : 'with the same kernels';
     return callers.map(count =>
       atLeast(
         `tokens/s / llama.cpp server ${kind}, ${count} callers`,

@@ -9,8 +9,7 @@ const USER_HZ = 100;
  */
 export function processCpuMs(pid: number | undefined): number {
   try {
-    const fields =
-      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return ((Number(fields[11]) + Number(fields[12])) * 1000) / USER_HZ;
   } catch {
     return 0;

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 const MIB = 1024;
 
 /** Largest resident set of a process since its start, MiB; 0 where there is no /proc. */
-export const peakRssMib = (pid: number | undefined): number =>
-  statusKib(pid, 'VmHWM') / MIB;
+export const peakRssMib = (pid: number | undefined): number => statusKib(pid, 'VmHWM') / MIB;
 
 /** Resident set of a process now, MiB; 0 where there is no /proc. */
 export const rssMib = (pid: number | undefined): number => statusKib(pid, 'VmRSS') / MIB;

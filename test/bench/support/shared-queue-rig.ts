@@ -85,9 +85,7 @@ export async function startSharedQueueRig(
       options: { durationS: 0.1 },
     };
     const opts = { priority: 3, removeOnComplete: true };
-    await queue.addBulk(
-      Array.from({ length: jobs }, () => ({ name: 'request', data, opts })),
-    );
+    await queue.addBulk(Array.from({ length: jobs }, () => ({ name: 'request', data, opts })));
     let left = jobs;
     const done = new Promise<void>(all => {
       const count = (): void => {
@@ -107,11 +105,7 @@ export async function startSharedQueueRig(
     workOff: timed,
     async workOffBare(jobs, { atOnce, sleepMs }) {
       const options = { connection: taker, prefix: PREFIX, concurrency: atOnce };
-      const worker = new Worker(
-        name,
-        () => sleep(sleepMs).then(() => ({ v: 1 })),
-        options,
-      );
+      const worker = new Worker(name, () => sleep(sleepMs).then(() => ({ v: 1 })), options);
       await worker.waitUntilReady();
       const perS = await timed(jobs);
       await worker.close();

@@ -60,9 +60,7 @@ export async function finalDelays(url: string, utterances: number): Promise<numb
   const delays: number[] = [];
   for (let utterance = 0; utterance < utterances; utterance += 1) {
     const startMs = performance.now();
-    const heard = client
-      .next(`${TRANSCRIPTION}.completed`)
-      .then(() => performance.now());
+    const heard = client.next(`${TRANSCRIPTION}.completed`).then(() => performance.now());
     await sendInRealTime(client, audio, startMs);
     delays.push((await heard) - (startMs + 500 + endMs));
   }
@@ -72,8 +70,7 @@ export async function finalDelays(url: string, utterances: number): Promise<numb
 
 /** Workers that are busy are not; so before the load. */
 export async function untilReady(url: string): Promise<void> {
-  if (!(await until(() => allReady(url))))
-    throw new Error('the models did not get ready');
+  if (!(await until(() => allReady(url)))) throw new Error('the models did not get ready');
 }
 
 async function allReady(url: string): Promise<boolean> {

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { Logger } from '@nestjs/common';
-import {
-  type StreamConfig,
-  streamConfigMessage,
-} from '../../../src/contracts/grpc/call.codec.js';
+import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { type StreamConfig, streamConfigMessage } from '../../../src/contracts/grpc/call.codec.js';
 import {
   type SpeechToTextClient,
   SpeechToTextStub,
@@ -19,9 +18,7 @@ import { ProcessClock } from '../../../src/platform/clock/clock.module.js';
 import { ModelList } from '../../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { pause } from '../../support/waiting.js';
 import { BenchWorker } from './bench-worker.js';
@@ -123,11 +120,8 @@ async function sentence(): Promise<Buffer> {
   const parts: Buffer[] = [];
   const text = 'The government announced a new plan to build more houses in the north.';
   const { signal } = new AbortController();
-  const emit = (samples: Int16Array): void =>
-    void parts.push(Buffer.from(bytesOf(samples)));
-  await voice.synthesize([
-    { requestId: 'sentence', text, voice: 'rms', speed: 1, signal, emit },
-  ]);
+  const emit = (samples: Int16Array): void => void parts.push(Buffer.from(bytesOf(samples)));
+  await voice.synthesize([{ requestId: 'sentence', text, voice: 'rms', speed: 1, signal, emit }]);
   await voice.close();
   return Buffer.concat(parts);
 }
@@ -165,16 +159,10 @@ async function listen(handle: StreamHandle): Promise<void> {
 }
 
 /** In real time, by the clock. */
-async function speak(
-  handle: StreamHandle,
-  speech: Buffer,
-  forMs: number,
-): Promise<void> {
+async function speak(handle: StreamHandle, speech: Buffer, forMs: number): Promise<void> {
   const startMs = performance.now();
   for (let frame = 0; frame * FRAME_MS < forMs; frame += 1) {
-    void handle.sendFrame(
-      speech.subarray(frame * FRAME_BYTES, (frame + 1) * FRAME_BYTES),
-    );
+    void handle.sendFrame(speech.subarray(frame * FRAME_BYTES, (frame + 1) * FRAME_BYTES));
     await pause(Math.max(0, startMs + (frame + 1) * FRAME_MS - performance.now()));
   }
 }

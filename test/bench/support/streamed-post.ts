@@ -25,11 +25,7 @@ export function streamedPost(url: string, body: object): Promise<Streamed> {
   const { hostname, port, host, pathname } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   const bytes = Buffer.from(JSON.stringify(body));
-  const head = [
-    `POST ${pathname} HTTP/1.1`,
-    `host: ${host}`,
-    'content-type: application/json',
-  ];
+  const head = [`POST ${pathname} HTTP/1.1`, `host: ${host}`, 'content-type: application/json'];
   socket.write(`${head.join('\r\n')}\r\ncontent-length: ${bytes.length}\r\n\r\n`);
   socket.write(bytes);
   const timesMs: number[] = [];
@@ -46,12 +42,7 @@ export function streamedPost(url: string, body: object): Promise<Streamed> {
       parts = [...parts.slice(1 - KEPT), data];
       if (!(isHead && endsWith(data, HEAD_END))) timesMs.push(performance.now());
       // The last chunk may come in two.
-      if (
-        endsWith(
-          data.length < LAST_CHUNK.length ? Buffer.concat(parts) : data,
-          LAST_CHUNK,
-        )
-      )
+      if (endsWith(data.length < LAST_CHUNK.length ? Buffer.concat(parts) : data, LAST_CHUNK))
         resolve({ timesMs, tail: textOf(parts) });
     });
   }).finally(() => socket.destroy());
@@ -59,5 +50,4 @@ export function streamedPost(url: string, body: object): Promise<Streamed> {
 
 const textOf = (parts: readonly Buffer[]): string => Buffer.concat(parts).toString();
 
-const endsWith = (data: Buffer, end: Buffer): boolean =>
-  data.subarray(-end.length).equals(end);
+const endsWith = (data: Buffer, end: Buffer): boolean => data.subarray(-end.length).equals(end);

@@ -149,9 +149,8 @@ export async function sustained(
 }
 
 /** Tokens per second. */
-export const throughput = async (
-  ...args: Parameters<typeof sustained>
-): Promise<number> => (await sustained(...args)).tokensPerS;
+export const throughput = async (...args: Parameters<typeof sustained>): Promise<number> =>
+  (await sustained(...args)).tokensPerS;
 
 /**
  * One answer each for callers with short prompts, while others come with long ones.
@@ -166,9 +165,7 @@ export async function mixed(
     while (!isOver) await generate(server, long);
   };
   const reading = Array.from({ length: readers }, read);
-  const spent = await Promise.all(
-    Array.from({ length: talkers }, () => generate(server, short)),
-  );
+  const spent = await Promise.all(Array.from({ length: talkers }, () => generate(server, short)));
   isOver = true;
   await Promise.all(reading);
   return spent;

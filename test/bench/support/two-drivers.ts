@@ -53,10 +53,7 @@ export async function twoDrivers(folder: string): Promise<TwoDrivers> {
     times.embedded.push(await loneP50(load, embedded.port));
     times.redis.push(await loneP50(load, accepts.port));
   }
-  const [embeddedMs, redisMs] = [
-    rounded(median(times.embedded)),
-    rounded(median(times.redis)),
-  ];
+  const [embeddedMs, redisMs] = [rounded(median(times.embedded)), rounded(median(times.redis))];
   const cancelElsewhereMs = await cancelledElsewhere(accepts, cancels);
   return {
     embeddedMs,
@@ -81,8 +78,8 @@ async function gateway(
 async function loneP50(load: LoadProcess, port: number): Promise<number> {
   const request = transcriptionRequest({ model: QUICK, priority: 'realtime' });
   const arrivals = { kind: 'closed', callers: 1 } as const;
-  return (await load.run({ port, request, arrivals, warmupMs: 500, durationMs: 2000 }))
-    .latencyMs.p50;
+  return (await load.run({ port, request, arrivals, warmupMs: 500, durationMs: 2000 })).latencyMs
+    .p50;
 }
 
 async function cancelledElsewhere(

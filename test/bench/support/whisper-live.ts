@@ -31,9 +31,7 @@ export async function ask(url: string, body: FormData | object) {
   });
   const bytes = Buffer.from(await response.arrayBuffer());
   if (!response.ok) throw new Error(bytes.toString());
-  const device = /\bdevice;dur=([\d.]+)/.exec(
-    response.headers.get('server-timing') ?? '',
-  );
+  const device = /\bdevice;dur=([\d.]+)/.exec(response.headers.get('server-timing') ?? '');
   return {
     answer: { json: (): unknown => JSON.parse(bytes.toString()) },
     spent: {

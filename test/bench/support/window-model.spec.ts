@@ -1,17 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  predictWindow,
-  type ModelArrivals,
-  type WindowModelOptions,
-} from './window-model.js';
+import { predictWindow, type ModelArrivals, type WindowModelOptions } from './window-model.js';
 
 const closed = (callers: number): ModelArrivals => ({ kind: 'closed', callers });
 const poisson = (ratePerS: number): ModelArrivals => ({ kind: 'poisson', ratePerS });
-const predict = (
-  policy: WindowModelOptions['policy'],
-  arrivals: ModelArrivals,
-  prepMs = 0,
-) => predictWindow({ policy, arrivals, prepMs, groupCostMs: () => 20 });
+const predict = (policy: WindowModelOptions['policy'], arrivals: ModelArrivals, prepMs = 0) =>
+  predictWindow({ policy, arrivals, prepMs, groupCostMs: () => 20 });
 
 describe('window model, 20 ms per group of up to 8', () => {
   it('fills the device at 16 closed-loop callers under every policy', () => {

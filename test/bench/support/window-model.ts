@@ -1,5 +1,5 @@
-import { distribution } from './percentiles.js';
 import { EventQueue } from './event-queue.js';
+import { distribution } from './percentiles.js';
 import { exponential, seededRandom, type RandomSource } from './seeded-random.js';
 
 /**
@@ -95,9 +95,7 @@ class WindowModel {
   #startArrivals(): void {
     const { arrivals, random } = this.#options;
     if (arrivals.kind === 'poisson') {
-      this.#events.schedule(0.1, now =>
-        this.#poissonArrival(now, 1000 / arrivals.ratePerS),
-      );
+      this.#events.schedule(0.1, now => this.#poissonArrival(now, 1000 / arrivals.ratePerS));
       return;
     }
     for (let caller = 0; caller < arrivals.callers; caller++) {
@@ -129,19 +127,14 @@ class WindowModel {
       first.enqueuedAtMs + this.#options.windowMs,
       this.#lastArrivalMs + this.#quietGapMs(),
     );
-    this.#events.schedule(Math.max(closesAtMs, nowMs + NEXT_INSTANT_MS), now =>
-      this.#pump(now),
-    );
+    this.#events.schedule(Math.max(closesAtMs, nowMs + NEXT_INSTANT_MS), now => this.#pump(now));
   }
 
   #windowClosed(nowMs: number): boolean {
     const { maxBatch, windowMs } = this.#options;
     const first = this.#queue[0];
     if (first === undefined) return false;
-    if (
-      this.#queue.length >= maxBatch ||
-      nowMs - first.enqueuedAtMs >= windowMs - SAME_INSTANT_MS
-    )
+    if (this.#queue.length >= maxBatch || nowMs - first.enqueuedAtMs >= windowMs - SAME_INSTANT_MS)
       return true;
     return nowMs - this.#lastArrivalMs >= this.#quietGapMs() - SAME_INSTANT_MS;
   }

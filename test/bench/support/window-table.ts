@@ -102,8 +102,7 @@ async function measureRound(
 }
 
 function medians(rounds: readonly Measured[]): Measured {
-  const middle = (pick: (round: Measured) => number): number =>
-    rounded(median(rounds.map(pick)));
+  const middle = (pick: (round: Measured) => number): number => rounded(median(rounds.map(pick)));
   return {
     fraction: middle(round => round.fraction),
     p50Ms: middle(round => round.p50Ms),
@@ -123,8 +122,7 @@ const warmUp = (port: number, policy: Policy): LoadJob => ({
 });
 
 function loadJob(port: number, arrivals: LoadArrivals, round: number): LoadJob {
-  const queued =
-    arrivals.kind === 'closed' ? (arrivals.callers / IDEAL_PER_S) * 1000 : 0;
+  const queued = arrivals.kind === 'closed' ? (arrivals.callers / IDEAL_PER_S) * 1000 : 0;
   return {
     port,
     request: transcriptionRequest({ model: BENCH_MODEL, priority: 'batch' }),

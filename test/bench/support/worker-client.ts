@@ -1,5 +1,5 @@
-import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { credentials } from '@grpc/grpc-js';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   decodeTranscript,
   encodeTranscribeCall,

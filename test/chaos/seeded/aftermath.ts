@@ -28,9 +28,7 @@ const ours = (topology: Topology): readonly SupervisedProcess[] =>
   (['processor', 'gateway', 'worker'] as const).flatMap(kind => topology.of(kind));
 
 export const descriptorBase = (topology: Topology): DescriptorBase =>
-  new Map(
-    ours(topology).map(({ spec, pid }) => [spec.name, openDescriptors(pid).length]),
-  );
+  new Map(ours(topology).map(({ spec, pid }) => [spec.name, openDescriptors(pid).length]));
 
 /**
  * Nothing waits, nothing runs, every slot is free, and what was accepted is settled,
@@ -61,9 +59,7 @@ async function unsettled(topology: Topology, url: string): Promise<readonly stri
       'switchyard_requests_accepted_total',
       'scheduler_requests_total',
     ].map(name => scrape.sum(name));
-    return accepted === settled
-      ? left
-      : [...left, `accepted ${accepted}, settled ${settled}`];
+    return accepted === settled ? left : [...left, `accepted ${accepted}, settled ${settled}`];
   } catch (error) {
     return [`its metrics cannot be read: ${String(error)}`];
   }
@@ -88,14 +84,9 @@ export async function expectDescriptors(
 }
 
 /** Processors keep their connections to gateways for the next batch. */
-function withoutProcessors(
-  open: readonly string[],
-  topology: Topology,
-): readonly string[] {
+function withoutProcessors(open: readonly string[], topology: Topology): readonly string[] {
   const theirs = new Set(
-    topology
-      .victims('processor')
-      .flatMap(({ pid }) => openDescriptors(pid).map(otherEnd)),
+    topology.victims('processor').flatMap(({ pid }) => openDescriptors(pid).map(otherEnd)),
   );
   return open.filter(name => !theirs.has(name));
 }
@@ -116,18 +107,13 @@ export async function expectEnds(
     await Promise.all(
       topology.of(kind).map(async process => {
         const ending = await process.end(process.spec.stopSignal ?? 'SIGTERM', END_MS);
-        log(
-          `${process.spec.name} ended: ${ending.by}, after ${Math.round(ending.ms)} ms`,
-        );
+        log(`${process.spec.name} ended: ${ending.by}, after ${Math.round(ending.ms)} ms`);
         noteEnding(ledger, process, ending);
       }),
     );
   }
   const left = await untilEmpty(
-    () =>
-      Promise.resolve(
-        children.filter(pid => pid !== undefined && isAlive(pid)).map(String),
-      ),
+    () => Promise.resolve(children.filter(pid => pid !== undefined && isAlive(pid)).map(String)),
     ORPHAN_MS,
   );
   if (left.length > 0)

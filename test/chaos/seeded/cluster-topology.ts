@@ -1,13 +1,9 @@
-import { freePort } from '../../support/free-port.js';
-import { RoundRobinProxy } from '../../../scripts/topology/round-robin-proxy.mjs';
 import { switchyardMembers } from '../../../scripts/topology/members.mjs';
-import {
-  listens,
-  postgresServer,
-  redisServer,
-} from '../../../scripts/topology/servers.mjs';
-import { pause } from '../../support/waiting.js';
+import { RoundRobinProxy } from '../../../scripts/topology/round-robin-proxy.mjs';
+import { listens, postgresServer, redisServer } from '../../../scripts/topology/servers.mjs';
+import { freePort } from '../../support/free-port.js';
 import { SmallDisk } from '../../support/small-disk.js';
+import { pause } from '../../support/waiting.js';
 import { type SupervisedProcess } from './supervised-process.js';
 import { Topology, type TopologyOptions } from './topology.js';
 
@@ -82,10 +78,7 @@ export class ClusterTopology extends Topology {
   }
 
   async #addMembers(): Promise<void> {
-    const [redis, postgres] = [
-      this.of('redis')[0]!.spec.port,
-      this.of('postgres')[0]!.spec.port,
-    ];
+    const [redis, postgres] = [this.of('redis')[0]!.spec.port, this.of('postgres')[0]!.spec.port];
     const ports = { redis, postgres, proxy: this.#port };
     const { folder } = this.options;
     const make = await switchyardMembers({
@@ -131,11 +124,7 @@ export async function startServer(server: SupervisedProcess): Promise<void> {
 }
 
 export async function untilListening({ spec }: SupervisedProcess): Promise<void> {
-  for (
-    const endMs = performance.now() + SERVER_MS;
-    performance.now() < endMs;
-    await pause(50)
-  ) {
+  for (const endMs = performance.now() + SERVER_MS; performance.now() < endMs; await pause(50)) {
     if (await listens(spec.port)) return;
   }
   throw new Error(`${spec.name} took no connections in ${SERVER_MS / 1000} s`);

@@ -24,16 +24,13 @@ export function openDescriptors(pid: number | undefined): readonly string[] {
 }
 
 /** As the process at the other end of a connection has it. */
-export const otherEnd = (name: string): string =>
-  name.replace(/^tcp:(\d+)-(\d+)/, 'tcp:$2-$1');
+export const otherEnd = (name: string): string => name.replace(/^tcp:(\d+)-(\d+)/, 'tcp:$2-$1');
 
 function tcpSockets(pid: number): ReadonlyMap<string, string> {
   const lines = ['tcp', 'tcp6'].flatMap(name =>
     read(`/proc/${pid}/net/${name}`).split('\n').slice(1),
   );
-  const fields = lines
-    .map(line => line.trim().split(/\s+/))
-    .filter(({ length }) => length > 9);
+  const fields = lines.map(line => line.trim().split(/\s+/)).filter(({ length }) => length > 9);
   return new Map(
     fields.map(([, local = '', remote = '', state = '', ...rest]) => {
       const name = `tcp:${portOf(local)}-${portOf(remote)}:${STATES.get(state) ?? state}`;

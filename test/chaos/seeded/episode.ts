@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../../support/waiting.js';
-import { expectComputedOnce } from './queue-journal.js';
 import {
   type DescriptorBase,
   descriptorBase,
@@ -13,9 +12,10 @@ import { ClusterTopology } from './cluster-topology.js';
 import { FAULTS } from './faults.js';
 import { Ledger, type Violation } from './ledger.js';
 import { type EpisodePlan, faultMs, isHidden, type PlannedFault } from './plan.js';
+import { expectComputedOnce } from './queue-journal.js';
 import { SingleTopology } from './single-topology.js';
-import { type OperationName, Traffic } from './traffic.js';
 import { type Topology } from './topology.js';
+import { type OperationName, Traffic } from './traffic.js';
 
 /** Traffic after the last fault. */
 const AFTER_MS = 2000;
@@ -138,10 +138,7 @@ class Stage {
     await this.#topology[Symbol.asyncDispose]();
     if (result.violations.length === 0 && !this.options.keep)
       return rmSync(this.#folder, { recursive: true, force: true });
-    writeFileSync(
-      join(this.#folder, 'report.json'),
-      JSON.stringify(result, undefined, 2),
-    );
+    writeFileSync(join(this.#folder, 'report.json'), JSON.stringify(result, undefined, 2));
     for (const name of ['data', 'postgres', 'redis'])
       rmSync(join(this.#folder, name), { recursive: true, force: true });
   }

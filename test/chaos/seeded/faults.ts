@@ -41,8 +41,7 @@ const OUTAGES = [4000, 10_000, 30_000] as const;
 const BOTH = ['single', 'cluster'] as const;
 const CLUSTER = ['cluster'] as const;
 
-const isHidden = (kind: VictimKind): boolean =>
-  kind === 'worker' || kind === 'processor';
+const isHidden = (kind: VictimKind): boolean => kind === 'worker' || kind === 'processor';
 
 const whereOf = (kind: VictimKind): readonly TopologyName[] =>
   kind === 'redis' || kind === 'postgres' ? CLUSTER : BOTH;
@@ -115,10 +114,7 @@ const away = <K extends VictimKind>(kind: K) => ({
 });
 
 /** SIGTERM, an end in time, and a start. */
-async function restartOrderly(
-  { log, ledger }: Blow,
-  process: SupervisedProcess,
-): Promise<void> {
+async function restartOrderly({ log, ledger }: Blow, process: SupervisedProcess): Promise<void> {
   const { name, stopSignal = 'SIGTERM' } = process.spec;
   log(`${stopSignal} ${name}`);
   const ending = await process.end(stopSignal, END_LIMIT_MS);
@@ -136,18 +132,9 @@ export function noteEnding(
   const { by, isLate, ageMs } = ending;
   const ms = Math.round(ending.ms);
   if (isLate)
-    return ledger.note(
-      'end',
-      `${name} did not end within ${ms} ms of SIGTERM and was killed`,
-    );
+    return ledger.note('end', `${name} did not end within ${ms} ms of SIGTERM and was killed`);
   // SIGKILL came from another fault; a signal ends a process that does not listen yet.
-  if (
-    kind === 'upstream' ||
-    by === 0 ||
-    by === 'down' ||
-    by === 'SIGKILL' ||
-    ageMs < BOOT_MS
-  )
+  if (kind === 'upstream' || by === 0 || by === 'down' || by === 'SIGKILL' || ageMs < BOOT_MS)
     return;
   ledger.note('end', `${name} ended with ${by} ${ms} ms after SIGTERM; wanted: 0`);
 }

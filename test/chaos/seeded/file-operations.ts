@@ -3,13 +3,7 @@ import { pause } from '../../support/waiting.js';
 import { jsonPost } from './interactive-operations.js';
 import { type Entry } from './ledger.js';
 import { saidTo } from './models.js';
-import {
-  expectSame,
-  type Operation,
-  opened,
-  type Turn,
-  uniqueWords,
-} from './operation.js';
+import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
 
 const POLL_MS = 500;
 const OVER: readonly BatchStatus[] = ['completed', 'failed', 'expired', 'cancelled'];
@@ -48,12 +42,7 @@ export const file: Operation = async turn => {
   const read = await client.answered(entry, `/v1/files/${id}/content`);
   if (!read || !expectSame(client.ledger, entry, read.text, content)) return;
   // A first attempt whose answer was lost has deleted it.
-  const gone = await client.answered(
-    entry,
-    `/v1/files/${id}`,
-    { method: 'DELETE' },
-    [404],
-  );
+  const gone = await client.answered(entry, `/v1/files/${id}`, { method: 'DELETE' }, [404]);
   if (gone) client.ledger.settle(entry);
 };
 
@@ -64,12 +53,7 @@ export const batch: Operation = async turn => {
     lineOf(turn, index),
   );
   const entry = opened(turn, 'batch');
-  const input = await stored(
-    turn,
-    entry,
-    'batch',
-    lines.map(({ json }) => json).join('\n'),
-  );
+  const input = await stored(turn, entry, 'batch', lines.map(({ json }) => json).join('\n'));
   if (!input) return;
   const fields = {
     input_file_id: input,
@@ -77,23 +61,16 @@ export const batch: Operation = async turn => {
     completion_window: '24h',
   };
   const made = await client.answered(entry, '/v1/batches', jsonPost(fields));
-  const view =
-    made && (await whole(turn, entry, (JSON.parse(made.text) as BatchView).id));
+  const view = made && (await whole(turn, entry, (JSON.parse(made.text) as BatchView).id));
   if (!view) return;
   const counts = { total: lines.length, completed: lines.length, failed: 0 };
-  if (
-    view.status !== 'completed' ||
-    JSON.stringify(view.request_counts) !== JSON.stringify(counts)
-  )
+  if (view.status !== 'completed' || JSON.stringify(view.request_counts) !== JSON.stringify(counts))
     return client.ledger.violate(
       'lost',
       entry,
       `${await problem(turn, view)}; wanted ${JSON.stringify(counts)}`,
     );
-  const output = await client.answered(
-    entry,
-    `/v1/files/${view.output_file_id!}/content`,
-  );
+  const output = await client.answered(entry, `/v1/files/${view.output_file_id!}/content`);
   if (output && expectSame(client.ledger, entry, answersIn(output.text), wanted(lines)))
     client.ledger.settle(entry);
 };
@@ -137,8 +114,7 @@ const answersIn = (jsonl: string): string =>
     .split('\n')
     .map(line => JSON.parse(line) as OutputLine)
     .map(
-      ({ custom_id, response }) =>
-        `${custom_id}: ${response?.body.choices?.[0]?.message.content}`,
+      ({ custom_id, response }) => `${custom_id}: ${response?.body.choices?.[0]?.message.content}`,
     )
     .sort()
     .join('\n');
@@ -156,11 +132,7 @@ async function stored(
   return answer && (JSON.parse(answer.text) as { id: string }).id;
 }
 
-function whole(
-  { client }: Turn,
-  entry: Entry,
-  id: string,
-): Promise<BatchView | undefined> {
+function whole({ client }: Turn, entry: Entry, id: string): Promise<BatchView | undefined> {
   return client.repeated(entry, `batch ${id} until it ends`, async () => {
     const answer = await client.answered(entry, `/v1/batches/${id}`);
     if (!answer) return 'broken';

@@ -1,13 +1,7 @@
-import { heardInFile, saidTo } from './models.js';
-import {
-  expectSame,
-  type Operation,
-  opened,
-  type Turn,
-  uniqueWords,
-} from './operation.js';
-import { type Answer, type Sent } from './tenant-client.js';
 import { type Entry } from './ledger.js';
+import { heardInFile, saidTo } from './models.js';
+import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
+import { type Answer, type Sent } from './tenant-client.js';
 
 /** A request whose answer is known. */
 export interface Question {
@@ -58,15 +52,12 @@ export function chatQuestion(
     sent: jsonPost(body, headersOf(turn)),
     answer: model === 'upstream' ? content : saidTo(content, tokens),
     textIn: text =>
-      (parsed(text) as { choices?: { message?: { content?: string } }[] } | undefined)
-        ?.choices?.[0]?.message?.content,
+      (parsed(text) as { choices?: { message?: { content?: string } }[] } | undefined)?.choices?.[0]
+        ?.message?.content,
   };
 }
 
-export const jsonPost = (
-  body: object,
-  headers: Readonly<Record<string, string>> = {},
-): Sent => ({
+export const jsonPost = (body: object, headers: Readonly<Record<string, string>> = {}): Sent => ({
   method: 'POST',
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(body),
@@ -79,8 +70,7 @@ const asked =
     const { client } = turn;
     const entry = opened(turn, name);
     const got = await client.answered(entry, path, sent);
-    if (!got || !expectSame(client.ledger, entry, textIn(got.text) ?? got.text, answer))
-      return;
+    if (!got || !expectSame(client.ledger, entry, textIn(got.text) ?? got.text, answer)) return;
     if (
       sent.headers?.['idempotency-key'] &&
       turn.random() < 0.3 &&
@@ -122,8 +112,7 @@ const streamed =
     const said = await client.repeated(entry, path, () =>
       oneStream(turn, entry, { path, sent, answer }),
     );
-    if (said && expectSame(client.ledger, entry, said.text, answer))
-      client.ledger.settle(entry);
+    if (said && expectSame(client.ledger, entry, said.text, answer)) client.ledger.settle(entry);
   };
 
 async function oneStream(
@@ -136,9 +125,7 @@ async function oneStream(
     const { status, headers, body: stream } = await client.open(path, sent);
     for await (const part of stream!.pipeThrough(new TextDecoderStream())) body += part;
     if (status !== 200)
-      return client.mayRepeat(entry, path, { status, headers, text: body })
-        ? undefined
-        : 'broken';
+      return client.mayRepeat(entry, path, { status, headers, text: body }) ? undefined : 'broken';
   } catch {
     // Broken off: what came is judged all the same.
   }
@@ -158,8 +145,7 @@ async function oneStream(
 }
 
 function deltaIn(frame: string): string {
-  const chunk = parsed(frame) as
-    { choices?: { delta?: { content?: string } }[] } | undefined;
+  const chunk = parsed(frame) as { choices?: { delta?: { content?: string } }[] } | undefined;
   return chunk?.choices?.[0]?.delta?.content ?? '';
 }
 
@@ -173,8 +159,6 @@ function parsed(json: string): unknown {
 
 export const transcribe = asked('transcription', transcriptQuestion);
 export const chat = asked('chat', turn => chatQuestion(turn, 'synthetic-llm'));
-export const upstreamChat = asked('upstream chat', turn =>
-  chatQuestion(turn, 'upstream'),
-);
+export const upstreamChat = asked('upstream chat', turn => chatQuestion(turn, 'upstream'));
 export const streamChat = streamed('stream', 'synthetic-llm');
 export const streamUpstream = streamed('upstream stream', 'upstream');

@@ -6,8 +6,8 @@ import { Agent, setGlobalDispatcher } from 'undici';
 import { runEpisodes, type EpisodeResult } from './episode.js';
 import { type FaultName, FAULTS } from './faults.js';
 import { planEpisode, TOPOLOGIES, type TopologyName, type WantedFault } from './plan.js';
-import { OPERATION_NAMES, type OperationName } from './traffic.js';
 import { episodeText, planText, summaryTable } from './report.js';
+import { OPERATION_NAMES, type OperationName } from './traffic.js';
 
 const HELP = `npm run chaos -- [--seed N] [--episodes M] [--faults NAME[:SECONDS],…] [--topology single|cluster]
 
@@ -73,27 +73,19 @@ async function main(): Promise<number> {
     faults: values.faults?.split(',').map(faultNamed),
   };
   refuseElsewhere(options.topology, options.faults ?? []);
-  const plans = Array.from({ length: episodes }, (_, index) =>
-    planEpisode(seed + index, options),
-  );
+  const plans = Array.from({ length: episodes }, (_, index) => planEpisode(seed + index, options));
   if (values.plan) return (print(plans.map(planText).join('\n')), 0);
-  const out = values.out
-    ? resolve(values.out)
-    : mkdtempSync(join(tmpdir(), 'switchyard-chaos-'));
+  const out = values.out ? resolve(values.out) : mkdtempSync(join(tmpdir(), 'switchyard-chaos-'));
   const settings = Object.fromEntries(values.set.map(settingNamed));
   const operations = values.traffic.split(',').map(operationNamed);
   const results: EpisodeResult[] = [];
   const isShared = values.share;
   // One topology after the other, so that its processes can be shared.
   if (isShared) plans.sort((a, b) => a.topology.localeCompare(b.topology));
-  await runEpisodes(
-    plans,
-    { out, settings, operations, keep: values.keep, isShared },
-    result => {
-      results.push(result);
-      print(`${results.length}/${episodes} ${episodeText(result)}`);
-    },
-  );
+  await runEpisodes(plans, { out, settings, operations, keep: values.keep, isShared }, result => {
+    results.push(result);
+    print(`${results.length}/${episodes} ${episodeText(result)}`);
+  });
   const failed = results.filter(({ violations }) => violations.length > 0).length;
   print(`\n${summaryTable(results)}\n`);
   process.stdout.write(
@@ -112,9 +104,7 @@ function wholeNumber(flag: string, text: string, min: number): number {
 function topologyNamed(name: string | undefined): TopologyName | undefined {
   const found = TOPOLOGIES.find(known => known === name);
   if (name !== undefined && !found)
-    throw new UsageError(
-      `--topology must be ${TOPOLOGIES.join(' or ')}; got "${name}".`,
-    );
+    throw new UsageError(`--topology must be ${TOPOLOGIES.join(' or ')}; got "${name}".`);
   return found;
 }
 
@@ -126,10 +116,7 @@ function faultNamed(text: string): WantedFault {
     );
   return {
     name: name as FaultName,
-    ms:
-      seconds === undefined
-        ? undefined
-        : wholeNumber(`--faults ${name}`, seconds, 1) * 1000,
+    ms: seconds === undefined ? undefined : wholeNumber(`--faults ${name}`, seconds, 1) * 1000,
   };
 }
 
@@ -149,10 +136,7 @@ function settingNamed(text: string): readonly [string, string] {
 }
 
 /** A fault of PostgreSQL has no place in a topology without one. */
-function refuseElsewhere(
-  topology: TopologyName | undefined,
-  faults: readonly WantedFault[],
-): void {
+function refuseElsewhere(topology: TopologyName | undefined, faults: readonly WantedFault[]): void {
   for (const { name } of faults) {
     const { topologies } = FAULTS.get(name)!;
     if (topologies.length < TOPOLOGIES.length && topology !== topologies[0])

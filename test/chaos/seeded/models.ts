@@ -43,8 +43,7 @@ export const heardInFile = (content: string): string =>
   syntheticText(Buffer.from(content), CONDITIONS);
 
 /** What is heard in exactly these bytes of a live session at 16 kHz. */
-export const heardLive = (audio: string): string =>
-  syntheticText(Buffer.from(audio), []);
+export const heardLive = (audio: string): string => syntheticText(Buffer.from(audio), []);
 
 /** What the synthetic language model answers to these words. */
 export function saidTo(words: string, tokens = ANSWER_TOKENS): string {

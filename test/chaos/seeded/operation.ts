@@ -31,22 +31,14 @@ const WORDS = [
 
 /** Words that no other request says: an answer to another one is noticed. */
 export function uniqueWords({ id, client, random }: Turn, count = 6): string {
-  const drawn = Array.from(
-    { length: count },
-    () => WORDS[Math.floor(random() * WORDS.length)]!,
-  );
+  const drawn = Array.from({ length: count }, () => WORDS[Math.floor(random() * WORDS.length)]!);
   return [client.tenant, id, ...drawn].join(' ');
 }
 
 export const opened = ({ client, id }: Turn, operation: string): Entry =>
   client.ledger.open(client.tenant, operation, id);
 
-export function expectSame(
-  ledger: Ledger,
-  entry: Entry,
-  got: string,
-  wanted: string,
-): boolean {
+export function expectSame(ledger: Ledger, entry: Entry, got: string, wanted: string): boolean {
   if (got === wanted) return true;
   ledger.violate(
     'wrong',

@@ -37,10 +37,7 @@ const FIRST_MS = 1500;
 const SPREAD_MS = 6000;
 
 /** The same plan for the same seed and options, whatever the machine does. */
-export function planEpisode(
-  seed: number,
-  { topology: wanted, faults }: PlanOptions,
-): EpisodePlan {
+export function planEpisode(seed: number, { topology: wanted, faults }: PlanOptions): EpisodePlan {
   // Neighbouring seeds begin alike.
   const random = seededRandom(Math.imul(seed + 1, 0x9e3779b1));
   const drawn = pickFrom(random, TOPOLOGIES);
@@ -65,13 +62,10 @@ export const faultMs = ({ faults }: EpisodePlan): number =>
  */
 export const isHidden = ({ faults }: EpisodePlan): boolean =>
   faults.every(({ name }) => FAULTS.get(name)!.isHidden) &&
-  faults.filter(({ name }) => name.endsWith('-worker') && !name.startsWith('term'))
-    .length <= 1;
+  faults.filter(({ name }) => name.endsWith('-worker') && !name.startsWith('term')).length <= 1;
 
 function drawFaults(random: RandomSource, topology: TopologyName): WantedFault[] {
-  const possible = [...FAULTS.values()].filter(({ topologies }) =>
-    topologies.includes(topology),
-  );
+  const possible = [...FAULTS.values()].filter(({ topologies }) => topologies.includes(topology));
   const count = 1 + Math.floor(random() * 3);
   return Array.from({ length: count }, () => ({
     name: pickFrom(random, possible).name,

@@ -10,10 +10,7 @@ const JOURNAL = 'switchyard:requests-synthetic:events';
  * under its id is a new one. The journal is emptied: only the ledger of the episode
  * knows who left.
  */
-export async function expectComputedOnce(
-  topology: Topology,
-  ledger: Ledger,
-): Promise<void> {
+export async function expectComputedOnce(topology: Topology, ledger: Ledger): Promise<void> {
   const [server] = topology.of('redis');
   if (!server) return;
   const redis = new Redis(server.spec.port, '127.0.0.1');
@@ -23,8 +20,7 @@ export async function expectComputedOnce(
     const done = entries.flatMap(([, flat]) => completedJob(flat));
     const may = (id: string): boolean => ledger.mayRunAgain.has(id.split('.').at(-1)!);
     const again = done.filter((id, at) => done.indexOf(id) !== at && !may(id));
-    if (again.length > 0)
-      ledger.note('twice', `jobs with two results: ${again.join(', ')}`);
+    if (again.length > 0) ledger.note('twice', `jobs with two results: ${again.join(', ')}`);
   } finally {
     redis.disconnect();
   }
@@ -32,9 +28,7 @@ export async function expectComputedOnce(
 
 /** @param flat keys and values of one entry, in turn */
 function completedJob(flat: readonly string[]): string[] {
-  const fields = new Map(
-    flat.flatMap((key, at) => (at % 2 === 0 ? [[key, flat[at + 1]!]] : [])),
-  );
+  const fields = new Map(flat.flatMap((key, at) => (at % 2 === 0 ? [[key, flat[at + 1]!]] : [])));
   const hasResult =
     fields.get('event') === 'completed' &&
     fields.get('returnvalue')!.includes('"outcome":"completed"');

@@ -1,12 +1,6 @@
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { heardLive } from './models.js';
-import {
-  expectSame,
-  type Operation,
-  opened,
-  type Turn,
-  uniqueWords,
-} from './operation.js';
+import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
 
 const HANDSHAKE_MS = 10_000;
 /** A session whose worker is replaced waits `realtime.recovery_ms` (30 s) at most. */
@@ -25,9 +19,7 @@ export const realtime: Operation = async turn => {
     evenBytes(uniqueWords({ ...turn, id: `${turn.id}-${index}` })),
   );
   const entry = opened(turn, 'realtime');
-  const heard = await client.repeated(entry, 'its live session', () =>
-    session(turn, said),
-  );
+  const heard = await client.repeated(entry, 'its live session', () => session(turn, said));
   const wanted = said.map(heardLive).join(' | ');
   if (heard !== undefined && expectSame(client.ledger, entry, heard.join(' | '), wanted))
     client.ledger.settle(entry);
@@ -51,9 +43,7 @@ async function session(
     for (const words of said) {
       live.append(words);
       live.commit();
-      heard.push(
-        String((await inTime(live.next(`${TRANSCRIPTION}.completed`))).transcript),
-      );
+      heard.push(String((await inTime(live.next(`${TRANSCRIPTION}.completed`))).transcript));
     }
     return heard;
   } catch {

@@ -15,8 +15,7 @@ export function episodeText(result: EpisodeResult): string {
   const line = `${violations.length === 0 ? 'passed' : 'FAILED'}  ${planText(plan)}; ${sums}`;
   if (violations.length === 0) return line;
   const texts = violations.map(
-    ({ invariant, text, atMs }) =>
-      `  ${invariant} at ${(atMs / 1000).toFixed(1)} s: ${text}`,
+    ({ invariant, text, atMs }) => `  ${invariant} at ${(atMs / 1000).toFixed(1)} s: ${text}`,
   );
   return [
     line,
@@ -43,8 +42,7 @@ export function summaryTable(results: readonly EpisodeResult[]): string {
   const lines = [...rows]
     .sort()
     .map(
-      ([key, { episodes, failed }]) =>
-        `${key}| ${episodes} | ${episodes - failed} | ${failed} |`,
+      ([key, { episodes, failed }]) => `${key}| ${episodes} | ${episodes - failed} | ${failed} |`,
     );
   return [
     '| fault | topology | episodes | passed | failed |',

@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
 import { processTree } from '../../support/process-tree.js';
 import { itWith, POSTGRES, REDIS } from '../../support/requires.js';
 import { SmallDisk } from '../../support/small-disk.js';
@@ -13,11 +13,7 @@ interface Run {
 }
 
 /** `npm run chaos`, with the build that is there. */
-const MAIN = [
-  '--import',
-  './test/support/typescript-loader.mjs',
-  'test/chaos/seeded/main.ts',
-];
+const MAIN = ['--import', './test/support/typescript-loader.mjs', 'test/chaos/seeded/main.ts'];
 
 const chaos = (...args: readonly string[]): Promise<Run> =>
   new Promise(resolve => {
@@ -55,9 +51,7 @@ describe('npm run chaos', () => {
       const driver = spawn(process.execPath, [...MAIN, ...args], { stdio: 'ignore' });
       const exited = once(driver, 'exit');
       const gateway = () =>
-        processTree(driver.pid).find(({ command }) =>
-          command.includes('main.gateway.js'),
-        )?.pid;
+        processTree(driver.pid).find(({ command }) => command.includes('main.gateway.js'))?.pid;
       await until(() => pause(50).then(() => gateway() !== undefined));
       const pid = gateway()!;
       const disk = /SWITCHYARD_DATA_DIR=([^\0]+)/.exec(
@@ -67,21 +61,12 @@ describe('npm run chaos', () => {
       expect(await exited).toEqual([143, null]);
       expect(disk).toContain('switchyard-disk-');
       expect(existsSync(disk!)).toBe(false);
-      expect(
-        await until(() => pause(50).then(() => processTree(pid).length === 0)),
-      ).toBe(true);
+      expect(await until(() => pause(50).then(() => processTree(pid).length === 0))).toBe(true);
     },
   );
 
   it('single topology: a worker and the gateway die, each request has its own answer', () =>
-    expectPassed(
-      '--seed',
-      '1',
-      '--topology',
-      'single',
-      '--faults',
-      'kill-worker,kill-gateway',
-    ));
+    expectPassed('--seed', '1', '--topology', 'single', '--faults', 'kill-worker,kill-gateway'));
 
   itWith(REDIS, POSTGRES)(
     'cluster: one process of each kind dies, each request has its own answer',
@@ -91,16 +76,14 @@ describe('npm run chaos', () => {
     },
   );
 
-  itWith(REDIS, POSTGRES)(
-    'cluster: four restarts of workers by SIGTERM, no caller notices',
-    () =>
-      expectPassed(
-        '--seed',
-        '3',
-        '--topology',
-        'cluster',
-        '--faults',
-        Array(4).fill('term-worker').join(),
-      ),
+  itWith(REDIS, POSTGRES)('cluster: four restarts of workers by SIGTERM, no caller notices', () =>
+    expectPassed(
+      '--seed',
+      '3',
+      '--topology',
+      'cluster',
+      '--faults',
+      Array(4).fill('term-worker').join(),
+    ),
   );
 });

@@ -2,11 +2,7 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { postgresUrl } from '../../../scripts/topology/servers.mjs';
 
-export async function redisCommand(
-  port: number,
-  name: string,
-  ...args: string[]
-): Promise<void> {
+export async function redisCommand(port: number, name: string, ...args: string[]): Promise<void> {
   const redis = new Redis(port, '127.0.0.1');
   redis.on('error', () => undefined);
   try {
@@ -17,10 +13,7 @@ export async function redisCommand(
 }
 
 /** For every session, from its next transaction. */
-export async function databaseReadOnly(
-  port: number,
-  isReadOnly: boolean,
-): Promise<void> {
+export async function databaseReadOnly(port: number, isReadOnly: boolean): Promise<void> {
   const client = new Client({
     connectionString: postgresUrl(port),
     options: '-c default_transaction_read_only=off',

@@ -1,9 +1,9 @@
-import { deltasOf, eventsIn } from '../../support/response-client.js';
 import {
   FINAL_EVENTS,
   type ResponseEvent,
   type ResponseObject,
 } from '../../../src/contracts/openai/responses.js';
+import { deltasOf, eventsIn } from '../../support/response-client.js';
 import { pause } from '../../support/waiting.js';
 import {
   chatQuestion,
@@ -13,13 +13,7 @@ import {
 } from './interactive-operations.js';
 import { type Entry } from './ledger.js';
 import { saidTo } from './models.js';
-import {
-  expectSame,
-  type Operation,
-  opened,
-  type Turn,
-  uniqueWords,
-} from './operation.js';
+import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
 
 const POLL_MS = 300;
 const ENDED = ['completed', 'failed', 'cancelled', 'incomplete'];
@@ -48,12 +42,7 @@ export const async: Operation = async turn => {
   const first = await client.answered(entry, `/v1/requests/${id}/content`);
   if (
     !first ||
-    !expectSame(
-      client.ledger,
-      entry,
-      question.textIn(first.text) ?? first.text,
-      question.answer,
-    )
+    !expectSame(client.ledger, entry, question.textIn(first.text) ?? first.text, question.answer)
   )
     return;
   const second = await client.answered(entry, `/v1/requests/${id}/content`);
@@ -85,11 +74,7 @@ export const cancel: Operation = async turn => {
       '`cancelled: true` was answered, and it completed',
     );
   if (view.status === 'failed')
-    return client.ledger.violate(
-      'lost',
-      entry,
-      `it ended ${JSON.stringify(view).slice(0, 400)}`,
-    );
+    return client.ledger.violate('lost', entry, `it ended ${JSON.stringify(view).slice(0, 400)}`);
   client.ledger.settle(entry);
 };
 
@@ -107,11 +92,7 @@ export const background: Operation = async turn => {
   if (!made) return;
   const { id } = JSON.parse(made.text) as ResponseObject;
   if (!(await hidden(turn, entry, `/v1/responses/${id}`))) return;
-  const events = await client.repeated(
-    entry,
-    `the events of ${id}`,
-    follower(turn, entry, id),
-  );
+  const events = await client.repeated(entry, `the events of ${id}`, follower(turn, entry, id));
   if (!events) return;
   const last = events.at(-1)!;
   if (last.type !== 'response.completed')
@@ -125,11 +106,7 @@ export const background: Operation = async turn => {
   if (found?.status !== 'completed')
     return (
       found &&
-      client.ledger.violate(
-        'wrong',
-        entry,
-        `its events say completed, it is ${found.status}`,
-      )
+      client.ledger.violate('wrong', entry, `its events say completed, it is ${found.status}`)
     );
   client.ledger.settle(entry);
 };
@@ -158,11 +135,7 @@ async function accepted(
 }
 
 /** Another tenant learns nothing. No answer is no proof. */
-async function hidden(
-  { stranger, client }: Turn,
-  entry: Entry,
-  path: string,
-): Promise<boolean> {
+async function hidden({ stranger, client }: Turn, entry: Entry, path: string): Promise<boolean> {
   const seen = await stranger.attempt(path);
   if (seen?.status !== 200) return true;
   client.ledger.violate(
@@ -210,9 +183,7 @@ function follower({ client, random }: Turn, entry: Entry, id: string) {
           headers: stream.headers,
           text: await stream.text(),
         };
-        return client.mayRepeat(entry, `the events of ${id}`, answer)
-          ? undefined
-          : 'broken';
+        return client.mayRepeat(entry, `the events of ${id}`, answer) ? undefined : 'broken';
       }
       let taken = 0;
       for await (const event of eventsIn(stream)) {

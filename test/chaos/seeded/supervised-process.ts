@@ -61,9 +61,7 @@ export class SupervisedProcess {
     const child = spawn(file, args, { cwd, env, uid, gid, stdio, detached: true });
     closeSync(log);
     this.#child = child;
-    child.once('exit', (code, signal) =>
-      this.#ended(child, signal ?? code ?? 'unknown'),
-    );
+    child.once('exit', (code, signal) => this.#ended(child, signal ?? code ?? 'unknown'));
   }
 
   /**
@@ -74,9 +72,7 @@ export class SupervisedProcess {
     if (signal === 'SIGSTOP') this.#stoppedUntilMs = Infinity;
     if (signal === 'SIGCONT') this.#stoppedUntilMs = performance.now();
     const pids =
-      this.spec.kind === 'postgres'
-        ? processTree(this.pid).map(({ pid }) => pid)
-        : [this.pid];
+      this.spec.kind === 'postgres' ? processTree(this.pid).map(({ pid }) => pid) : [this.pid];
     for (const pid of pids) if (pid !== undefined) sendSignal(pid, signal);
   }
 
@@ -89,8 +85,7 @@ export class SupervisedProcess {
     this.#isExpectedToEnd = true;
     const child = this.#child;
     // A second signal would end it at once, unlike any orderly end.
-    if (child && child === this.#ending?.child && signal !== 'SIGKILL')
-      return this.#ending.end;
+    if (child && child === this.#ending?.child && signal !== 'SIGKILL') return this.#ending.end;
     const end = this.#end(child, signal, limitMs);
     if (child && signal !== 'SIGKILL') this.#ending = { child, end };
     return end;

@@ -1,5 +1,5 @@
-import { type Entry, type Ledger } from './ledger.js';
 import { pause } from '../../support/waiting.js';
+import { type Entry, type Ledger } from './ledger.js';
 
 /** As SDKs do, unless `x-should-retry` says no. */
 const RETRIED = [408, 409, 429, 500, 502, 503, 504];
@@ -50,11 +50,7 @@ export class TenantClient {
   }
 
   /** One attempt. Undefined: no answer, or a part of one. */
-  async attempt(
-    path: string,
-    sent: Sent = {},
-    id?: string,
-  ): Promise<Answer | undefined> {
+  async attempt(path: string, sent: Sent = {}, id?: string): Promise<Answer | undefined> {
     try {
       const answer = await this.open(path, sent);
       return {
@@ -70,19 +66,12 @@ export class TenantClient {
   }
 
   /** One attempt, whose body is still to be read. */
-  open(
-    path: string,
-    { headers, ...init }: Sent = {},
-    signal?: AbortSignal,
-  ): Promise<Response> {
+  open(path: string, { headers, ...init }: Sent = {}, signal?: AbortSignal): Promise<Response> {
     this.ledger.attempts += 1;
     return fetch(this.options.url + path, {
       ...init,
       headers: { ...this.authorization, ...headers },
-      signal: AbortSignal.any([
-        AbortSignal.timeout(ATTEMPT_MS),
-        ...(signal ? [signal] : []),
-      ]),
+      signal: AbortSignal.any([AbortSignal.timeout(ATTEMPT_MS), ...(signal ? [signal] : [])]),
     });
   }
 
@@ -127,11 +116,7 @@ export class TenantClient {
     return undefined;
   }
 
-  #expectCalm(
-    { operation, id }: Entry,
-    what: string,
-    { status, headers, text }: Answer,
-  ): void {
+  #expectCalm({ operation, id }: Entry, what: string, { status, headers, text }: Answer): void {
     if (!this.options.isCalm) return;
     const attempts = Number(headers.get('x-switchyard-attempts') ?? 1);
     if (status < 500 && attempts <= 2) return;
@@ -146,11 +131,7 @@ export class TenantClient {
     if (status === 507) return true;
     if (!isBug && RETRIED.includes(status) && headers.get('x-should-retry') !== 'false')
       return true;
-    this.ledger.violate(
-      'lost',
-      entry,
-      `${what} was answered ${status} ${text.slice(0, 300)}`,
-    );
+    this.ledger.violate('lost', entry, `${what} was answered ${status} ${text.slice(0, 300)}`);
     return false;
   }
 }

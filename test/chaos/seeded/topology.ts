@@ -1,12 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { randomBytes } from 'node:crypto';
-import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
-import {
-  environmentName,
-  type SettingPath,
-} from '../../../src/platform/config/settings.js';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { environmentName, type SettingPath } from '../../../src/platform/config/settings.js';
 import { freePort } from '../../support/free-port.js';
 import { MetricsScrape } from '../../support/metrics-scrape.js';
 import { processTree } from '../../support/process-tree.js';
@@ -14,11 +11,7 @@ import { SmallDisk } from '../../support/small-disk.js';
 import { pause } from '../../support/waiting.js';
 import { chaosModels } from './models.js';
 import { type TopologyName } from './plan.js';
-import {
-  type ProcessSpec,
-  sendSignal,
-  SupervisedProcess,
-} from './supervised-process.js';
+import { type ProcessSpec, sendSignal, SupervisedProcess } from './supervised-process.js';
 
 const READY_MS = 60_000;
 const PROBE_MS = 5000;
@@ -96,11 +89,7 @@ export abstract class Topology implements AsyncDisposable {
   }
 
   async untilReady(limitMs = READY_MS): Promise<boolean> {
-    for (
-      const endMs = performance.now() + limitMs;
-      performance.now() < endMs;
-      await pause(100)
-    ) {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(100)) {
       const statuses = await Promise.all(this.gatewayUrls.map(url => this.#health(url)));
       if (statuses.every(status => status === 'ok')) return true;
     }
@@ -183,18 +172,14 @@ export abstract class Topology implements AsyncDisposable {
   }
 
   protected writeTokenSecret(): void {
-    writeFileSync(
-      join(this.options.folder, 'token-secret'),
-      randomBytes(32).toString('hex'),
-      { mode: 0o600 },
-    );
+    writeFileSync(join(this.options.folder, 'token-secret'), randomBytes(32).toString('hex'), {
+      mode: 0o600,
+    });
   }
 
   /** Workers and processors that gateways started themselves. */
   #children(kind: VictimKind): Victim[] {
-    const script = { worker: 'main.worker.js', processor: 'main.batch.js' }[
-      kind as string
-    ];
+    const script = { worker: 'main.worker.js', processor: 'main.batch.js' }[kind as string];
     if (!script) return [];
     const trees = this.of('gateway').flatMap(({ pid }) =>
       processTree(pid).filter(child => child.pid !== pid),
@@ -211,9 +196,8 @@ export abstract class Topology implements AsyncDisposable {
   async #health(url: string): Promise<string | undefined> {
     try {
       const signal = AbortSignal.timeout(PROBE_MS);
-      return (
-        (await (await fetch(`${url}/health`, { signal })).json()) as { status: string }
-      ).status;
+      return ((await (await fetch(`${url}/health`, { signal })).json()) as { status: string })
+        .status;
     } catch {
       return undefined;
     }
@@ -222,9 +206,7 @@ export abstract class Topology implements AsyncDisposable {
 
 /** Settings of the person's shell must not decide what an episode shows. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('SWITCHYARD_'),
-  );
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SWITCHYARD_'));
   return {
     ...Object.fromEntries(kept),
     NODE_OPTIONS: '',

@@ -59,21 +59,15 @@ export class Traffic {
 
   constructor(private readonly options: TrafficOptions) {
     const { operations } = options;
-    const drawn = operations
-      .map(name => OPERATIONS[name])
-      .filter(([, weight]) => weight > 0);
+    const drawn = operations.map(name => OPERATIONS[name]).filter(([, weight]) => weight > 0);
     this.#callers = TENANTS.flatMap((tenant, at) => {
-      const caller = (
-        number: number,
-        next: (random: RandomSource) => Operation,
-      ): Promise<void> => this.#call(tenant, TENANTS[1 - at]!, number, next);
+      const caller = (number: number, next: (random: RandomSource) => Operation): Promise<void> =>
+        this.#call(tenant, TENANTS[1 - at]!, number, next);
       const callers = drawn.length > 0 ? CALLERS : 0;
       const mixed = Array.from({ length: callers }, (_, number) =>
         caller(number, random => draw(random, drawn)),
       );
-      return operations.includes('batch')
-        ? [...mixed, caller(CALLERS, () => batch)]
-        : mixed;
+      return operations.includes('batch') ? [...mixed, caller(CALLERS, () => batch)] : mixed;
     });
   }
 
@@ -90,9 +84,7 @@ export class Traffic {
     next: (random: RandomSource) => Operation,
   ): Promise<void> {
     const random = seededRandom(
-      this.options.seed * 1000 +
-        TENANTS.findIndex(name => name === tenant) * 100 +
-        caller,
+      this.options.seed * 1000 + TENANTS.findIndex(name => name === tenant) * 100 + caller,
     );
     const [client, stranger] = [this.#client(tenant), this.#client(other)];
     for (let number = 0; !this.#isOver; number++) {
@@ -120,10 +112,7 @@ export class Traffic {
   }
 }
 
-function draw(
-  random: RandomSource,
-  mix: readonly (readonly [Operation, number])[],
-): Operation {
+function draw(random: RandomSource, mix: readonly (readonly [Operation, number])[]): Operation {
   let at = random() * mix.reduce((sum, [, weight]) => sum + weight, 0);
   return (mix.find(([, weight]) => (at -= weight) < 0) ?? mix[0]!)[0];
 }

@@ -47,10 +47,7 @@ await check('AI SDK: streamText, without an error among its parts', async () => 
   for await (const part of streamText({ model, prompt, maxOutputTokens: 24 }).fullStream)
     parts.push(part.type);
   const said = ['text-start', 'text-delta', 'text-end'];
-  deepEqual(
-    [...new Set(parts)],
-    ['start', 'start-step', ...said, 'finish-step', 'finish'],
-  );
+  deepEqual([...new Set(parts)], ['start', 'start-step', ...said, 'finish-step', 'finish']);
 });
 
 await check('AI SDK: an object by a schema', async () => {
@@ -81,45 +78,40 @@ for (const openai of [{}, { store: false }]) {
   });
 }
 
-await check(
-  'Agents SDK: an agent hands over to another one, which calls its tool',
-  async () => {
-    const called = [];
-    const weather = agentTool({
-      ...{ name: 'weather', description: 'The weather.', parameters: inputSchema },
-      execute: given => called.push(given) && 'rain',
-    });
-    const modelSettings = {
-      toolChoice: 'required',
-      parallelToolCalls: false,
-      maxTokens: 400,
-      store: false,
-    };
-    const second = new Agent({
-      name: 'Second',
-      model: 'llama-long',
-      tools: [weather],
-      modelSettings,
-    });
-    const first = new Agent({
-      name: 'First',
-      model: 'llama-long',
-      handoffs: [second],
-      modelSettings,
-    });
-    const modelProvider = new OpenAIProvider({
-      baseURL,
-      apiKey: 'unused',
-      useResponses: true,
-    });
-    const result = await new Runner({ modelProvider, tracingDisabled: true }).run(
-      first,
-      prompt,
-      { maxTurns: 6 },
-    );
-    deepEqual([result.lastAgent.name, called.length], ['Second', 1]);
-  },
-);
+await check('Agents SDK: an agent hands over to another one, which calls its tool', async () => {
+  const called = [];
+  const weather = agentTool({
+    ...{ name: 'weather', description: 'The weather.', parameters: inputSchema },
+    execute: given => called.push(given) && 'rain',
+  });
+  const modelSettings = {
+    toolChoice: 'required',
+    parallelToolCalls: false,
+    maxTokens: 400,
+    store: false,
+  };
+  const second = new Agent({
+    name: 'Second',
+    model: 'llama-long',
+    tools: [weather],
+    modelSettings,
+  });
+  const first = new Agent({
+    name: 'First',
+    model: 'llama-long',
+    handoffs: [second],
+    modelSettings,
+  });
+  const modelProvider = new OpenAIProvider({
+    baseURL,
+    apiKey: 'unused',
+    useResponses: true,
+  });
+  const result = await new Runner({ modelProvider, tracingDisabled: true }).run(first, prompt, {
+    maxTurns: 6,
+  });
+  deepEqual([result.lastAgent.name, called.length], ['Second', 1]);
+});
 
 /** What agents call the tool that runs a command. */
 const SHELLS = /^(exec_command|bash)$/i;
@@ -140,9 +132,7 @@ async function scriptedServer() {
       const name = tools.map(one => one.function.name).find(one => SHELLS.test(one));
       const line = 'echo left track';
       const given = JSON.stringify(
-        name === 'exec_command'
-          ? { cmd: line }
-          : { command: line, description: 'Echoes.' },
+        name === 'exec_command' ? { cmd: line } : { command: line, description: 'Echoes.' },
       );
       // Agents also ask for titles, without tools.
       const calls = brought === undefined && name !== undefined;
@@ -164,9 +154,7 @@ async function scriptedServer() {
       return response.end('data: [DONE]\n\n');
     });
   });
-  const { scripted } = JSON.parse(
-    await readFile(join(process.argv[3], 'addresses.json'), 'utf8'),
-  );
+  const { scripted } = JSON.parse(await readFile(join(process.argv[3], 'addresses.json'), 'utf8'));
   const [host, port] = scripted.split(':');
   await once(server.listen(Number(port), host), 'listening');
   return { bodies, close: () => server.close() };

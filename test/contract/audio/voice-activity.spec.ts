@@ -1,18 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
 import { type VoiceEvent } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
-import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type StreamEvent } from '../../../src/contracts/grpc/call.codec.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
+import { type StreamEvent } from '../../../src/contracts/grpc/call.codec.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
 import { liveStream } from '../../../src/worker/execution/voice-activity-stream.js';
-import {
-  joinSamples,
-  modelSpec,
-  silence,
-  synthesizeItem,
-} from '../engines/engine-items.js';
+import { joinSamples, modelSpec, silence, synthesizeItem } from '../engines/engine-items.js';
 
 const RATE = 16_000;
 const FIRST = 'He opened the window because the room was too hot.';
@@ -106,10 +101,7 @@ describe('voice activity on real speech', () => {
         (_, i) => 8000 * Math.sin((2 * Math.PI * 50 * i) / RATE),
       ),
     ],
-    [
-      'clicks',
-      Int16Array.from({ length: 10 * RATE }, (_, i) => (i % 8000 < 40 ? 20_000 : 0)),
-    ],
+    ['clicks', Int16Array.from({ length: 10 * RATE }, (_, i) => (i % 8000 < 40 ? 20_000 : 0))],
   ])('hears no speech in %s', async (_what, audio) => {
     expect(await eventsOf(audio)).toEqual([]);
   });
@@ -125,9 +117,7 @@ describe('a live stream with voice activity', () => {
   async function listen(samples: Int16Array, partials = false): Promise<StreamEvent[]> {
     const events: StreamEvent[] = [];
     const inner = await recognizer.openStream!({ language: 'en', partials });
-    const stream = liveStream(inner, openVoiceActivity(options), event =>
-      events.push(event),
-    );
+    const stream = liveStream(inner, openVoiceActivity(options), event => events.push(event));
     for (let at = 0; at < samples.length; at += 320)
       await stream.push(samples.subarray(at, at + 320));
     await stream.commit();
@@ -148,13 +138,9 @@ describe('a live stream with voice activity', () => {
       expect.stringMatching(/^the government announced a new plan/),
     ]);
     expect(finals[0]!.words[0]!.start).toBeGreaterThan(1.9);
-    expect(
-      Math.abs(finals[1]!.words[0]!.start - (5 + first.length / RATE)),
-    ).toBeLessThan(0.3);
+    expect(Math.abs(finals[1]!.words[0]!.start - (5 + first.length / RATE))).toBeLessThan(0.3);
     for (const utterance of [0, 1]) {
-      const types = events
-        .filter(event => event.utterance === utterance)
-        .map(({ type }) => type);
+      const types = events.filter(event => event.utterance === utterance).map(({ type }) => type);
       expect([...new Set(types.filter(type => type !== 'partial'))]).toEqual([
         'speech_started',
         'speech_stopped',
@@ -172,22 +158,17 @@ it('cuts speech without pauses into utterances of at most 15 s, where it is quie
   const utterances: Int16Array[] = [];
   const parts: Int16Array[] = [];
   const recognizer = {
-    push: (samples: Int16Array) =>
-      Promise.resolve(parts.push(samples.slice())).then(() => []),
-    commit: () =>
-      Promise.resolve(utterances.push(joinSamples(parts.splice(0)))).then(() => []),
+    push: (samples: Int16Array) => Promise.resolve(parts.push(samples.slice())).then(() => []),
+    commit: () => Promise.resolve(utterances.push(joinSamples(parts.splice(0)))).then(() => []),
     close: () => Promise.resolve(),
   };
   const stream = liveStream(recognizer, openVoiceActivity(options), () => undefined);
-  for (let at = 0; at < speech.length; at += 320)
-    await stream.push(speech.subarray(at, at + 320));
+  for (let at = 0; at < speech.length; at += 320) await stream.push(speech.subarray(at, at + 320));
   await stream.commit();
   await stream.done();
   expect(utterances.length).toBeGreaterThan(1);
   for (const { length } of utterances) expect(length / RATE).toBeLessThanOrEqual(15.05);
-  expect(
-    Buffer.from(joinSamples(utterances).buffer).equals(Buffer.from(speech.buffer)),
-  ).toBe(true);
+  expect(Buffer.from(joinSamples(utterances).buffer).equals(Buffer.from(speech.buffer))).toBe(true);
   for (const cut of utterances.slice(0, -1))
     expect(loudness(cut.subarray(-320))).toBeLessThan(loudness(speech) / 4);
 });

@@ -32,8 +32,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     advice: { verbosity: 'low' },
     text: answer => answer.choices[0].message.content,
     tokens: ({ usage }) => usage.completion_tokens,
-    deltas: events =>
-      events.map(({ choices }) => choices[0]?.delta.content ?? '').join(''),
+    deltas: events => events.map(({ choices }) => choices[0]?.delta.content ?? '').join(''),
     told: events => events.at(-1)!.usage.completion_tokens,
     ...openAi,
   },
@@ -45,9 +44,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     tokens: ({ usage }) => usage.output_tokens,
     deltas: events =>
       events
-        .map(({ type, delta = '' }) =>
-          String(type).endsWith('text.delta') ? delta : '',
-        )
+        .map(({ type, delta = '' }) => (String(type).endsWith('text.delta') ? delta : ''))
         .join(''),
     told: events => events.at(-1)!.response.usage.output_tokens,
     ...openAi,
@@ -59,8 +56,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     text: ({ content }) => content[0].text,
     tokens: ({ usage }) => usage.output_tokens,
     deltas: events => events.map(({ delta }) => delta?.text ?? '').join(''),
-    told: events =>
-      events.find(({ type }) => type === 'message_delta')!.usage.output_tokens,
+    told: events => events.find(({ type }) => type === 'message_delta')!.usage.output_tokens,
     message: body => (body.type === 'error' ? String(body.error.message) : ''),
   },
   ollama: {
@@ -89,10 +85,7 @@ beforeAll(async () => {
   }).key;
   const slow = { tokens: 4000, perTokenMs: 5, maxBatch: 1, maxConcurrent: 1 };
   rig = await GatewayRig.start({
-    models: [
-      syntheticLlm({ tokens: 12 }, { id: 'quick' }),
-      syntheticLlm(slow, { id: 'slow' }),
-    ],
+    models: [syntheticLlm({ tokens: 12 }, { id: 'quick' }), syntheticLlm(slow, { id: 'slow' })],
     settings: { 'auth.keys_file': folder.file, 'server.json_limit_bytes': 100_000 },
     launch: sourceLaunch,
   });
@@ -130,9 +123,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
   const eventsIn = (text: string): Json[] =>
     text
       .split('\n')
-      .map(line =>
-        line.replace(/^(data|event): /, match => (match === 'data: ' ? '' : '#')),
-      )
+      .map(line => line.replace(/^(data|event): /, match => (match === 'data: ' ? '' : '#')))
       .filter(line => line.startsWith('{'))
       .map(line => JSON.parse(line) as Json);
   const refused = async (answer: Promise<Response>, status: number, message: RegExp) => {
@@ -145,10 +136,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
       headers: response.headers,
       body: (await response.json()) as Json,
     }));
-    expect([got, dialect.message(rest.body)]).toEqual([
-      status,
-      expect.stringMatching(message),
-    ]);
+    expect([got, dialect.message(rest.body)]).toEqual([status, expect.stringMatching(message)]);
     return headers;
   };
   const about = async (id: string): Promise<Json> =>
@@ -226,10 +214,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     const ids = [newId(), newId()] as const;
     const batch = send({ model: 'slow' }, { 'x-request-id': ids[0] });
     await inState(ids[0], 'queued');
-    const realtime = send(
-      { model: 'slow' },
-      { 'x-request-id': ids[1], 'x-priority': 'realtime' },
-    );
+    const realtime = send({ model: 'slow' }, { 'x-request-id': ids[1], 'x-priority': 'realtime' });
     await inState(ids[1], 'queued');
     await busy.end();
     await inState(ids[1], 'running');
@@ -249,10 +234,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
 
   it('frees its place when the caller leaves', async () => {
     const leaving = new AbortController();
-    const answer = await send(
-      { ...streamed, model: 'slow' },
-      { signal: leaving.signal },
-    );
+    const answer = await send({ ...streamed, model: 'slow' }, { signal: leaving.signal });
     expect(answer.status).toBe(200);
     leaving.abort();
     await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
@@ -268,10 +250,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
   it('needs a key', () => refused(send({}, { key: '' }), 401, /key/i));
 
   it('has the limits of its key, and says when to try again', async () => {
-    const statuses = [
-      await send({}, { key: keys.limited }),
-      await send({}, { key: keys.limited }),
-    ];
+    const statuses = [await send({}, { key: keys.limited }), await send({}, { key: keys.limited })];
     const last = statuses.find(({ status }) => status === 429)!;
     expect(last.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(dialect.message((await last.json()) as Json)).toMatch(/minute|limit/i);
@@ -296,8 +275,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     expect([status, headers.get('x-switchyard-ignored')]).toEqual([200, name]);
   });
 
-  it('refuses a model that there is not', () =>
-    refused(send({ model: 'none' }), 404, /none/));
+  it('refuses a model that there is not', () => refused(send({ model: 'none' }), 404, /none/));
 
   it('refuses what is no JSON, before anything else', async () => {
     const answer = fetch(rig.url + dialect.path, {

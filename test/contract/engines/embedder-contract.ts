@@ -54,9 +54,7 @@ export function describeTextEmbedder(
     });
 
     it('gives one vector per input, in order', async () => {
-      const { vectors, dimensions, usage } = await embedded(
-        embedItem(['one', 'two', 'one']),
-      );
+      const { vectors, dimensions, usage } = await embedded(embedItem(['one', 'two', 'one']));
       expect(vectors).toHaveLength(3 * dimensions);
       const [first, second, third] = [0, 1, 2].map(at => [
         ...vectors.slice(at * dimensions, (at + 1) * dimensions),
@@ -78,9 +76,7 @@ export function describeTextEmbedder(
     it('gives numbers whichever encoding the caller asked for', async () => {
       const plain = await embedded(embedItem('one'));
       const body = Buffer.from('{"input":"one","encoding_format":"base64"}');
-      expect((await embedded(embedItem('one', { body }))).vectors).toEqual(
-        plain.vectors,
-      );
+      expect((await embedded(embedItem('one', { body }))).vectors).toEqual(plain.vectors);
     });
 
     it('keeps a failure, and an abort, to its own item', async () => {

@@ -4,12 +4,12 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SynthesizeItem } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type EmbedItem } from '@switchyard/engine-api/text-embedder.js';
-import { type GenerateItem } from '../../../src/worker/engines/text-generator.js';
 import {
   type EngineName,
   type ModelKind,
   type ModelSpec,
 } from '../../../src/platform/config/model-spec.js';
+import { type GenerateItem } from '../../../src/worker/engines/text-generator.js';
 
 export const SAMPLE_RATE = 16_000;
 
@@ -99,13 +99,9 @@ export function silence(seconds: number): Int16Array {
 }
 
 /** A chat about `text`, as a caller would send it. */
-export function generateItem(
-  text: string,
-  changes: Partial<GenerateItem> = {},
-): GenerateItem {
+export function generateItem(text: string, changes: Partial<GenerateItem> = {}): GenerateItem {
   const { form = 'chat', stream = true } = changes;
-  const said =
-    form === 'chat' ? { messages: [{ role: 'user', content: text }] } : { prompt: text };
+  const said = form === 'chat' ? { messages: [{ role: 'user', content: text }] } : { prompt: text };
   return {
     ...{
       requestId: 'r1',
@@ -116,9 +112,7 @@ export function generateItem(
       priority: 'batch',
       tenant: '',
     },
-    body: Buffer.from(
-      JSON.stringify({ model: 'as-called', stream, temperature: 0, ...said }),
-    ),
+    body: Buffer.from(JSON.stringify({ model: 'as-called', stream, temperature: 0, ...said })),
     signal: new AbortController().signal,
     ...changes,
   };

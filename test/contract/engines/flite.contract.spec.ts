@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
 import { modelSpec, synthesizeItem } from './engine-items.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
 
@@ -15,10 +15,7 @@ describe('flite', () => {
   afterAll(() => engine.close());
 
   it('emits sentence by sentence', async () => {
-    const speech = synthesizeItem(
-      'Dr. Smith is in. He costs 3.50 dollars! Really?',
-      'rms',
-    );
+    const speech = synthesizeItem('Dr. Smith is in. He costs 3.50 dollars! Really?', 'rms');
     await engine.synthesize([speech.item]);
     expect(speech.parts).toHaveLength(3);
   });

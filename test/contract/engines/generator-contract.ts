@@ -99,12 +99,9 @@ export function describeTextGenerator(
     );
 
     it('says the same to the same, alone or beside others', async () => {
-      const one = async () =>
-        textOf((await generated(engine, generateItem(TEXT))).chunks);
+      const one = async () => textOf((await generated(engine, generateItem(TEXT))).chunks);
       const alone = await one();
-      expect(new Set(await Promise.all([one(), one(), one()]))).toEqual(
-        new Set([alone]),
-      );
+      expect(new Set(await Promise.all([one(), one(), one()]))).toEqual(new Set([alone]));
     });
 
     it('fails by throwing, and its neighbours are answered', async () => {

@@ -1,5 +1,5 @@
-import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type TextGenerator } from '../../../src/worker/engines/text-generator.js';
 import { ENGINE_DEVICE } from '../../support/engine-device.js';
 import { llamaModel } from '../../support/llama-model.js';
@@ -26,8 +26,6 @@ describeTextGenerator('llama-cpp', async () => {
 describeTextEmbedder('llama-cpp', async () => {
   const modelFile = await llamaModel({ pooling: 'mean', chatTemplate: '' });
   const options = { modelFile, device: ENGINE_DEVICE, threads: 1, batchTokens: 512 };
-  const engine = createEngine(
-    modelSpec('llama-cpp', 'embedding', options),
-  ) as TextEmbedder;
+  const engine = createEngine(modelSpec('llama-cpp', 'embedding', options)) as TextEmbedder;
   return { engine, failing: TOO_LONG, rounding: 1e-3 };
 });

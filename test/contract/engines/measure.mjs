@@ -35,9 +35,7 @@ const percentile = (values, p) =>
   round(values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * p)]);
 const round = value => Math.round(value * 1000) / 1000;
 const residentMb = () =>
-  Math.round(
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024,
-  );
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024);
 
 async function timed(work) {
   const start = performance.now();
@@ -53,9 +51,7 @@ async function say(voice, text) {
     firstMs ??= performance.now() - start;
     parts.push(samples);
   };
-  await flite.synthesize([
-    { requestId: 'r', text, voice, speed: 1, signal: never, emit },
-  ]);
+  await flite.synthesize([{ requestId: 'r', text, voice, speed: 1, signal: never, emit }]);
   return {
     samples: Int16Array.from(parts.flatMap(part => [...part])),
     firstMs,
@@ -77,9 +73,7 @@ async function transcribe(samples, signal = never) {
     temperature: 0,
     wordTimestamps: true,
   };
-  const [outcome] = await sphinx.transcribe([
-    { requestId: 'r', audio, signal, ...rest },
-  ]);
+  const [outcome] = await sphinx.transcribe([{ requestId: 'r', audio, signal, ...rest }]);
   return outcome.ok ? outcome.value.text : '';
 }
 
@@ -95,9 +89,7 @@ function wordErrors(reference, heard) {
   a.forEach((word, i) => {
     const next = [i + 1];
     b.forEach((other, j) =>
-      next.push(
-        Math.min(row[j + 1] + 1, next[j] + 1, row[j] + (word === other ? 0 : 1)),
-      ),
+      next.push(Math.min(row[j + 1] + 1, next[j] + 1, row[j] + (word === other ? 0 : 1))),
     );
     row = next;
   });
@@ -157,9 +149,7 @@ async function measureStream(samples) {
   const stream = await sphinx.openStream({ language: 'en', partials: true });
   const pushes = [];
   for (let at = 0; at < samples.length; at += RATE / 10) {
-    pushes.push(
-      (await timed(() => stream.push(samples.subarray(at, at + RATE / 10)))).ms,
-    );
+    pushes.push((await timed(() => stream.push(samples.subarray(at, at + RATE / 10)))).ms);
   }
   const { ms } = await timed(() => stream.commit());
   const seconds = round(samples.length / RATE);

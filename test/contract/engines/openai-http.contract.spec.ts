@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type TextGenerator } from '../../../src/worker/engines/text-generator.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { describeTextEmbedder } from './embedder-contract.js';

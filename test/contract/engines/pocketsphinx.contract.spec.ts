@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
+import { wordErrors } from '../../support/word-errors.js';
 import {
   joinSamples,
   modelSpec,
@@ -10,7 +11,6 @@ import {
   synthesizeItem,
   transcribeItem,
 } from './engine-items.js';
-import { wordErrors } from '../../support/word-errors.js';
 import {
   describeSpeechRecognizer,
   nextTurn,
@@ -69,8 +69,7 @@ describe('pocketsphinx', () => {
     const first = await say(FIRST);
     const audio = joinSamples([silence(2), first, silence(3), await say(SECOND)]);
     const { words, segments } = await transcribeOne(engine, pcm(audio));
-    const start = (word: string) =>
-      words.find(candidate => candidate.word === word)!.start;
+    const start = (word: string) => words.find(candidate => candidate.word === word)!.start;
     expect(Math.abs(start('window') - 2.93)).toBeLessThan(0.2);
     expect(start('government')).toBeGreaterThan(2 + first.length / 16_000 + 3);
     expect(segments).toHaveLength(2);
@@ -87,9 +86,7 @@ describe('pocketsphinx', () => {
       engine,
       pcm(joinSamples(Array.from({ length: 7 }, () => sentence))),
     );
-    expect(words.filter(({ word }) => word === 'window').length).toBeGreaterThanOrEqual(
-      6,
-    );
+    expect(words.filter(({ word }) => word === 'window').length).toBeGreaterThanOrEqual(6);
   });
 
   it.each(['rms', 'slt', 'awb'])(
@@ -127,9 +124,7 @@ describe('pocketsphinx', () => {
   it('leaves the loop free while it decodes', async () => {
     let turns = 0;
     let running = true;
-    const decoded = transcribeOne(engine, pcm(await say(SECOND))).finally(
-      () => (running = false),
-    );
+    const decoded = transcribeOne(engine, pcm(await say(SECOND))).finally(() => (running = false));
     for (; running; turns++) await nextTurn();
     await decoded;
     expect(turns).toBeGreaterThan(100);
@@ -169,8 +164,8 @@ describe('pocketsphinx', () => {
     for (let turn = 0; turn < 50; turn++) await nextTurn();
     await closing.close();
     expect((await running).map(({ ok }) => ok)).toEqual([false, false]);
-    expect(
-      (await closing.transcribe([transcribeItem(pcm(sentence))])).map(({ ok }) => ok),
-    ).toEqual([false]);
+    expect((await closing.transcribe([transcribeItem(pcm(sentence))])).map(({ ok }) => ok)).toEqual(
+      [false],
+    );
   });
 });

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type EngineCapability,
-  type ItemOutcome,
-} from '@switchyard/engine-api/engine.js';
+import { type EngineCapability, type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   type PreparedAudio,
@@ -69,9 +66,7 @@ export function describeSpeechRecognizer(
       expect(solo[0].text).not.toEqual(solo[1].text);
       const items = [subject.first, subject.second].map(audio => transcribeItem(audio));
       expect(valuesOf(await engine.transcribe(items))).toEqual(solo);
-      expect(valuesOf(await engine.transcribe(items.toReversed()))).toEqual(
-        solo.toReversed(),
-      );
+      expect(valuesOf(await engine.transcribe(items.toReversed()))).toEqual(solo.toReversed());
     });
 
     it('gives the same answer to the same audio whatever it heard before', async () => {
@@ -126,10 +121,7 @@ export function describeSpeechRecognizer(
 
     it('answers an item aborted before the call as cancelled, its neighbour as usual', async () => {
       const aborted = transcribeItem(subject.first, { signal: AbortSignal.abort() });
-      const [gone, kept] = await engine.transcribe([
-        aborted,
-        transcribeItem(subject.second),
-      ]);
+      const [gone, kept] = await engine.transcribe([aborted, transcribeItem(subject.second)]);
       expect(gone).toMatchObject({ ok: false, error: { code: 'request_cancelled' } });
       expect(valuesOf([kept!])).toEqual([solo[1]]);
     });
@@ -141,9 +133,7 @@ export function describeSpeechRecognizer(
       ]);
       for (let turn = 0; turn < 50; turn++) await nextTurn();
       abort.abort();
-      expect(await running).toMatchObject([
-        { ok: false, error: { code: 'request_cancelled' } },
-      ]);
+      expect(await running).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }]);
       expect(await transcribeOne(engine, subject.first)).toEqual(solo[0]);
     });
 
@@ -167,9 +157,7 @@ function describeAbilities(of: () => RecognizerSubject): void {
     of().engine.info.capabilities.includes(capability);
   const ask = async (changes: Partial<TranscribeItem>, audio = of().first) =>
     valuesOf(
-      await of().engine.transcribe([
-        transcribeItem(audio, { wordTimestamps: false, ...changes }),
-      ]),
+      await of().engine.transcribe([transcribeItem(audio, { wordTimestamps: false, ...changes })]),
     )[0]!;
 
   it('with logprobs spells the text in tokens whose logarithms are not above 0, and only when asked', async () => {
@@ -198,19 +186,14 @@ function describeAbilities(of: () => RecognizerSubject): void {
     expect(segments[0]!.speaker).toBe('A');
     expect(segments.every(({ speaker }) => /^[A-Z]$/.test(speaker ?? ''))).toBe(true);
     expect(
-      segments.every(
-        ({ start, end }, i) => end >= start && start >= (segments[i - 1]?.start ?? 0),
-      ),
+      segments.every(({ start, end }, i) => end >= start && start >= (segments[i - 1]?.start ?? 0)),
     ).toBe(true);
-    expect((await ask({})).segments.every(({ speaker }) => speaker === undefined)).toBe(
-      true,
-    );
+    expect((await ask({})).segments.every(({ speaker }) => speaker === undefined)).toBe(true);
   });
 
   it('with hot words hears them, and each item its own', async () => {
     if (!claims('hot_words')) return;
-    const item = (hotWords: readonly string[]) =>
-      transcribeItem(of().first, { hotWords });
+    const item = (hotWords: readonly string[]) => transcribeItem(of().first, { hotWords });
     const outcomes = valuesOf(
       await of().engine.transcribe([item([]), item(['Switchyard']), item([])]),
     );
@@ -239,18 +222,10 @@ function describeStreams(of: () => RecognizerSubject): void {
       await stream.close();
       expect(new Set(spoken.map(({ type }) => type))).toEqual(new Set(['partial']));
       expect(first.text).not.toBe('');
-      expect([first, second, silent].map(({ utterance }) => utterance)).toEqual([
-        0, 1, 2,
-      ]);
-      expect([first.start, second.start, silent.start]).toEqual([
-        0,
-        first.end,
-        second.end,
-      ]);
+      expect([first, second, silent].map(({ utterance }) => utterance)).toEqual([0, 1, 2]);
+      expect([first.start, second.start, silent.start]).toEqual([0, first.end, second.end]);
       expect(
-        second.words.every(
-          ({ start, end }) => start >= second.start && end <= second.end + 1e-9,
-        ),
+        second.words.every(({ start, end }) => start >= second.start && end <= second.end + 1e-9),
       ).toBe(true);
       expect(silent.text).toBe('');
     });
@@ -270,9 +245,7 @@ function describeStreams(of: () => RecognizerSubject): void {
 
     it('one more than there are is refused, until one closes', async () => {
       const open = () => engine.openStream!({ language: 'en', partials: false });
-      const streams = await Promise.all(
-        Array.from({ length: engine.info.streams }, open),
-      );
+      const streams = await Promise.all(Array.from({ length: engine.info.streams }, open));
       await expect(open()).rejects.toMatchObject({ code: 'queue_full' });
       await streams[0]!.close();
       await streams[0]!.close();

@@ -2,19 +2,15 @@ import { cp, mkdtemp, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createEngine } from '../../../src/worker/engine-factory.js';
 import {
   type SpeechRecognizer,
   type RecognizedSegment,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type SherpaRecognizer } from '@switchyard/engine-sherpa/recognizer.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
 import { joinSamples, modelSpec, pcm, silence, transcribeItem } from './engine-items.js';
-import {
-  describeSpeechRecognizer,
-  transcribeOne,
-  valuesOf,
-} from './recognizer-contract.js';
+import { describeSpeechRecognizer, transcribeOne, valuesOf } from './recognizer-contract.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
 
 /**
@@ -161,21 +157,13 @@ describe('sherpa-onnx', () => {
         i % 4000 > 3200 ? 0 : 9000 * Math.sin((2 * Math.PI * hertz * i) / 16_000),
       );
     const talk = pcm(
-      joinSamples([
-        speaker(450, 3),
-        silence(1),
-        speaker(2600, 3),
-        silence(1),
-        speaker(450, 3),
-      ]),
+      joinSamples([speaker(450, 3), silence(1), speaker(2600, 3), silence(1), speaker(450, 3)]),
     );
     const speakersOf = async (changes = {}): Promise<(string | undefined)[]> => {
       const [transcript] = valuesOf(
         await engine.transcribe([transcribeItem(talk, { diarize: true, ...changes })]),
       );
-      expect(transcript!.segments.map(({ text }) => text).join(' ')).toBe(
-        transcript!.text,
-      );
+      expect(transcript!.segments.map(({ text }) => text).join(' ')).toBe(transcript!.text);
       return transcript!.segments.map(segment => segment.speaker);
     };
 
@@ -198,9 +186,7 @@ describe('sherpa-onnx', () => {
   });
 
   it('refuses to tell speakers apart without the models, and one of the two without the other', async () => {
-    const [outcome] = await files.transcribe([
-      transcribeItem(pcm(silence(1)), { diarize: true }),
-    ]);
+    const [outcome] = await files.transcribe([transcribeItem(pcm(silence(1)), { diarize: true })]);
     expect(outcome).toMatchObject({
       ok: false,
       error: { code: 'unsupported_parameter' },
@@ -242,11 +228,7 @@ describe('sherpa-onnx', () => {
   });
 
   it.each([
-    [
-      'cut off',
-      3000,
-      /model\.onnx is cut off: it has 3000 bytes and needs at least \d+\.$/,
-    ],
+    ['cut off', 3000, /model\.onnx is cut off: it has 3000 bytes and needs at least \d+\.$/],
     ['empty', 0, /model\.onnx is empty\.$/],
   ])(
     'says so when a model file is %s, before the library ends the process over it',
@@ -273,9 +255,7 @@ describe('sherpa-onnx', () => {
     expect(() => recognizer('nemo-ctc', { device: 'cuda:0' })).toThrow(
       /device is "cuda:0"; allowed: cpu \(/,
     );
-    expect(() =>
-      recognizer('nemo-ctc', { provider: 'cuda', maxBatch: 9, type: 'siri' }),
-    ).toThrow(
+    expect(() => recognizer('nemo-ctc', { provider: 'cuda', maxBatch: 9, type: 'siri' })).toThrow(
       /type is "siri".*provider is "cuda"; allowed: cpu \(the npm build of sherpa-onnx has no CUDA.*maxBatch is 9/,
     );
   });

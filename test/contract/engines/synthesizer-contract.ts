@@ -10,10 +10,7 @@ export interface SynthesizerSubject {
 const TEXT = 'The train leaves at seven. It arrives before noon. Nobody waits for it.';
 
 /** The rules of `SpeechSynthesizer`, run against every synthesiser. */
-export function describeSpeechSynthesizer(
-  name: string,
-  create: () => SynthesizerSubject,
-): void {
+export function describeSpeechSynthesizer(name: string, create: () => SynthesizerSubject): void {
   describe(`${name} keeps the SpeechSynthesizer contract`, () => {
     let engine: SpeechSynthesizer;
     let voice: string;
@@ -52,20 +49,12 @@ export function describeSpeechSynthesizer(
         synthesizeItem('Something else.', voice, { speed: 2 }),
         synthesizeItem(TEXT, voice),
       ];
-      expect((await speak(before, between, after)).map(({ ok }) => ok)).toEqual([
-        true,
-        true,
-        true,
-      ]);
-      expect(
-        Buffer.from(after.all().buffer).equals(Buffer.from(before.all().buffer)),
-      ).toBe(true);
+      expect((await speak(before, between, after)).map(({ ok }) => ok)).toEqual([true, true, true]);
+      expect(Buffer.from(after.all().buffer).equals(Buffer.from(before.all().buffer))).toBe(true);
     });
 
     it('speaks faster at speed 2 and slower at speed 0.5', async () => {
-      const [fast, plain, slow] = [2, 1, 0.5].map(speed =>
-        synthesizeItem(TEXT, voice, { speed }),
-      );
+      const [fast, plain, slow] = [2, 1, 0.5].map(speed => synthesizeItem(TEXT, voice, { speed }));
       await speak(fast!, plain!, slow!);
       const length = plain!.all().length;
       expect(fast!.all().length / length).toBeGreaterThan(0.4);
@@ -78,20 +67,17 @@ export function describeSpeechSynthesizer(
       ['an unknown voice', { voice: 'nobody' }, 'voice_not_found', 'voice'],
       ['a speed outside 0.25..4', { speed: 5 }, 'invalid_value', 'speed'],
       ['nothing to say', { text: ' \n ' }, 'invalid_value', 'input'],
-    ])(
-      'refuses %s, and its neighbours are spoken',
-      async (_title, changes, code, param) => {
-        const [one, bad, two] = [
-          synthesizeItem(TEXT, voice),
-          synthesizeItem(TEXT, voice, changes),
-          synthesizeItem(TEXT, voice),
-        ];
-        const outcomes = await speak(one, bad, two);
-        expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
-        expect(outcomes[1]).toMatchObject({ error: { code, param } });
-        expect(bad.parts).toEqual([]);
-      },
-    );
+    ])('refuses %s, and its neighbours are spoken', async (_title, changes, code, param) => {
+      const [one, bad, two] = [
+        synthesizeItem(TEXT, voice),
+        synthesizeItem(TEXT, voice, changes),
+        synthesizeItem(TEXT, voice),
+      ];
+      const outcomes = await speak(one, bad, two);
+      expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
+      expect(outcomes[1]).toMatchObject({ error: { code, param } });
+      expect(bad.parts).toEqual([]);
+    });
 
     it('emits nothing for an item aborted before the call', async () => {
       const gone = synthesizeItem(TEXT, voice, { signal: AbortSignal.abort() });

@@ -1,7 +1,7 @@
-import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
+import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type TextGenerator } from '../../../src/worker/engines/text-generator.js';
 import { describeTextEmbedder } from './embedder-contract.js';
 import { encoded, modelSpec } from './engine-items.js';
@@ -33,9 +33,7 @@ describeSpeechRecognizer('synthetic', () =>
 );
 
 describeSpeechSynthesizer('synthetic', () => ({
-  engine: createEngine(
-    modelSpec('synthetic', 'tts', { baseMs: 2, steps: 4 }),
-  ) as SpeechSynthesizer,
+  engine: createEngine(modelSpec('synthetic', 'tts', { baseMs: 2, steps: 4 })) as SpeechSynthesizer,
   voice: 'synthetic',
 }));
 
@@ -50,8 +48,6 @@ describeTextGenerator('synthetic', () => {
 });
 
 describeTextEmbedder('synthetic', () => {
-  const engine = createEngine(
-    modelSpec('synthetic', 'embedding', { faults }),
-  ) as TextEmbedder;
+  const engine = createEngine(modelSpec('synthetic', 'embedding', { faults })) as TextEmbedder;
   return { engine, failing: 'FAIL' };
 });

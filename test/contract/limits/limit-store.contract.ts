@@ -118,10 +118,7 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
   });
 
   it('keeps one caller from using up what another has', async () => {
-    const [mine, yours] = [
-      somebody({ requestsPerMinute: 1 }),
-      somebody({ requestsPerMinute: 1 }),
-    ];
+    const [mine, yours] = [somebody({ requestsPerMinute: 1 }), somebody({ requestsPerMinute: 1 })];
     await mine.enter();
     expect((await mine.enter()).refusal).toBeDefined();
     expect((await yours.enter()).refusal).toBeUndefined();

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { NO_LIMITS } from '../../support/limits.js';
 import { failOpenLimitStore } from '../../../src/gateway/limits/fail-open-limit-store.js';
 import { LocalLimitStore } from '../../../src/gateway/limits/local-limit-store.js';
 import { RedisLimitStore } from '../../../src/gateway/limits/redis-limit-store.js';
+import { NO_LIMITS } from '../../support/limits.js';
 import { RedisServer } from '../../support/redis-server.js';
-import { limitStoreContract } from './limit-store.contract.js';
 import { describeWith, REDIS } from '../../support/requires.js';
+import { limitStoreContract } from './limit-store.contract.js';
 
 /** Noon of a day: what is counted by days does not change in the middle of a test. */
 const NOON_MS = Date.UTC(2026, 5, 1, 12);
@@ -70,9 +70,9 @@ withRedis('limits in Redis', () => {
     const store = new RedisLimitStore(redis, PREFIX);
     const limits = { ...NO_LIMITS, requestsPerMinute: 1, requestsPerDay: 9 };
     await store.admit({ subject: 'ttl', ticket: 'a', limits });
-    expect(
-      (await store.admit({ subject: 'ttl', ticket: 'b', limits })).refusal?.limit,
-    ).toBe('requestsPerMinute');
+    expect((await store.admit({ subject: 'ttl', ticket: 'b', limits })).refusal?.limit).toBe(
+      'requestsPerMinute',
+    );
     const keys = await redis.keys('other:limits:{ttl}*');
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
@@ -80,21 +80,14 @@ withRedis('limits in Redis', () => {
 
   it('are shared: what one gateway lets in, another one counts', async () => {
     const limits = { ...NO_LIMITS, requestsPerMinute: 2 };
-    const [one, other] = [
-      new RedisLimitStore(redis, PREFIX),
-      new RedisLimitStore(redis, PREFIX),
-    ];
+    const [one, other] = [new RedisLimitStore(redis, PREFIX), new RedisLimitStore(redis, PREFIX)];
     expect(
-      (await one.admit({ subject: 'both', ticket: 'a', limits })).status.requests
-        ?.remaining,
+      (await one.admit({ subject: 'both', ticket: 'a', limits })).status.requests?.remaining,
     ).toBe(1);
     expect(
-      (await other.admit({ subject: 'both', ticket: 'b', limits })).status.requests
-        ?.remaining,
+      (await other.admit({ subject: 'both', ticket: 'b', limits })).status.requests?.remaining,
     ).toBe(0);
-    expect(
-      (await one.admit({ subject: 'both', ticket: 'c', limits })).refusal,
-    ).toBeDefined();
+    expect((await one.admit({ subject: 'both', ticket: 'c', limits })).refusal).toBeDefined();
   });
 });
 
@@ -120,11 +113,7 @@ withRedis('limits while Redis is away', () => {
     await answering(redis);
     expect(await enter('a')).toBe(true);
     await server.kill();
-    expect([await enter('b'), await enter('c'), await enter('d')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect([await enter('b'), await enter('c'), await enter('d')]).toEqual([true, true, false]);
     expect(failures).toHaveLength(3);
     await server.restart();
     await answering(redis);

@@ -3,15 +3,9 @@ import { pino } from 'pino';
 import { type QueueJob } from '../../../src/contracts/queue-jobs/queue-job.js';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { PriorityQueue } from '../../../src/core/queue/priority-queue.js';
-import {
-  priorityLabel,
-  RequestPriority,
-} from '../../../src/core/request/request-priority.js';
+import { priorityLabel, RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../../src/core/request/scheduled-request.js';
-import {
-  type JobRef,
-  ModelQueues,
-} from '../../../src/gateway/shared-queue/model-queues.js';
+import { type JobRef, ModelQueues } from '../../../src/gateway/shared-queue/model-queues.js';
 import { type SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
 import { type KeyRing } from '../../../src/platform/auth/key-ring.js';
 import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
@@ -133,10 +127,7 @@ class RedisLines implements FairLines {
 class RedisLine implements FairLine {
   readonly #gateways: readonly Promise<ModelQueues>[];
   readonly #workers: readonly RequestQueue[];
-  readonly #taken = new Map<
-    string,
-    { readonly job: TakenJob; readonly by: RequestQueue }
-  >();
+  readonly #taken = new Map<string, { readonly job: TakenJob; readonly by: RequestQueue }>();
   readonly #startMs = Date.now();
   #made = 0;
   #takes = 0;
@@ -179,12 +170,7 @@ class RedisLine implements FairLine {
   }
 }
 
-const jobOf = (
-  _ref: JobRef,
-  id: string,
-  arrival: Arrival,
-  acceptedMs: number,
-): QueueJob => ({
+const jobOf = (_ref: JobRef, id: string, arrival: Arrival, acceptedMs: number): QueueJob => ({
   ...{
     v: 1,
     id,
@@ -200,11 +186,7 @@ const jobOf = (
   },
 });
 
-async function gateway(
-  redis: Redis,
-  prefix: string,
-  weights: Weights,
-): Promise<ModelQueues> {
+async function gateway(redis: Redis, prefix: string, weights: Weights): Promise<ModelQueues> {
   const link = {
     enabled: true,
     redis,

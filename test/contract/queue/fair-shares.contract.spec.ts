@@ -68,10 +68,7 @@ class Device {
     });
     this.#requests.set(id, { id, tenant, deviceMs });
     this.#waiting[tenant] += 1;
-    this.largest = Math.max(
-      this.largest,
-      (deviceMs * Math.max(1, error)) / this.#weightOf(tenant),
-    );
+    this.largest = Math.max(this.largest, (deviceMs * Math.max(1, error)) / this.#weightOf(tenant));
     this.#look();
     return id;
   }
@@ -104,8 +101,7 @@ class Device {
 
   async play(steps: readonly Step[]): Promise<void> {
     for (const { tenant, count, deviceMs, error, ends, takes } of steps) {
-      for (let left = count; left > 0; left -= 1)
-        await this.arrive(tenant, { deviceMs, error });
+      for (let left = count; left > 0; left -= 1) await this.arrive(tenant, { deviceMs, error });
       for (let left = ends; left > 0; left -= 1) await this.end();
       for (let left = takes; left > 0; left -= 1) await this.take();
     }
@@ -157,9 +153,7 @@ describe.each(DRIVERS)('fair shares (D-25): %s', driver => {
       async (steps, weights, credits) => {
         const device = new Device(lines.open(weights), credits, weights);
         await device.play(steps);
-        expect(device.largestGap).toBeLessThanOrEqual(
-          (credits + 1) * device.largest + ROUNDING,
-        );
+        expect(device.largestGap).toBeLessThanOrEqual((credits + 1) * device.largest + ROUNDING);
       },
     );
     await fc.assert(property, { numRuns: 12 });
@@ -193,9 +187,7 @@ describe.each(DRIVERS)('fair shares (D-25): %s', driver => {
     '1,000 aged requests of one tenant delay a new one of another by two turns at most, REALTIME: %s',
     async realtime => {
       const device = new Device(lines.open());
-      await Promise.all(
-        Array.from({ length: 1000 }, () => device.arrive('a', { aged: true })),
-      );
+      await Promise.all(Array.from({ length: 1000 }, () => device.arrive('a', { aged: true })));
       for (let turns = 0; turns < 5; turns += 1) await device.serve();
       const id = await device.arrive('b', { realtime });
       expect([await device.serve(), await device.serve()]).toContain(id);

@@ -39,9 +39,7 @@ export abstract class QueueHarness {
 
   static start(driver: Driver, settings: Overrides = {}): Promise<QueueHarness> {
     const common: Overrides = { 'batching.policy': 'none', ...settings };
-    return driver === 'embedded'
-      ? EmbeddedHarness.open(common)
-      : RedisHarness.open(common);
+    return driver === 'embedded' ? EmbeddedHarness.open(common) : RedisHarness.open(common);
   }
 
   get scheduler() {
@@ -59,10 +57,7 @@ export abstract class QueueHarness {
   }
 
   /** Submits in order, each once the one before is in the queue. */
-  async submitInLine(
-    ids: readonly string[],
-    spec: Partial<RequestSpec> = {},
-  ): Promise<Submitted> {
+  async submitInLine(ids: readonly string[], spec: Partial<RequestSpec> = {}): Promise<Submitted> {
     const settled: Promise<SettledRequest>[] = [];
     for (const id of ids) {
       settled.push(this.submit(id, spec));
@@ -72,9 +67,7 @@ export abstract class QueueHarness {
   }
 
   async accepted(id: string, _tenant?: string): Promise<void> {
-    await this.until(`${id} is accepted`, () =>
-      this.harness.types(id).includes('accepted'),
-    );
+    await this.until(`${id} is accepted`, () => this.harness.types(id).includes('accepted'));
   }
 
   /** Answers one after the other as they come. Resolves with their ids. */
@@ -128,8 +121,7 @@ class EmbeddedHarness extends QueueHarness {
     await this.open(model);
     const nth = this.#taken.get(model) ?? 0;
     this.#taken.set(model, nth + 1);
-    const calls = () =>
-      this.harness.pool.calls.filter(({ request }) => request.model === model);
+    const calls = () => this.harness.pool.calls.filter(({ request }) => request.model === model);
     await this.until(`call ${nth + 1} of ${model}`, () => calls().length > nth);
     const call = calls()[nth]!;
     return {
@@ -197,14 +189,10 @@ class RedisHarness extends QueueHarness {
   override async accepted(id: string, tenant?: string): Promise<void> {
     await super.accepted(id);
     await this.until(`${id} is in Redis`, async () => {
-      const { model } = this.harness
-        .of('accepted')
-        .find(({ requestId }) => requestId === id)!;
+      const { model } = this.harness.of('accepted').find(({ requestId }) => requestId === id)!;
       const keys = new QueueKeys('switchyard');
       return (
-        (await this.client.exists(
-          `switchyard:${keys.queue(model)}:${keys.job(id, tenant)}`,
-        )) === 1
+        (await this.client.exists(`switchyard:${keys.queue(model)}:${keys.job(id, tenant)}`)) === 1
       );
     });
   }
@@ -238,9 +226,7 @@ class RedisHarness extends QueueHarness {
       toldToStop: async () => {
         const keys = new QueueKeys('switchyard');
         const jobId = keys.job(held.id, held.data.tenant);
-        await this.until('stop note', () =>
-          puller.notes.some(note => note.jobId === jobId),
-        );
+        await this.until('stop note', () => puller.notes.some(note => note.jobId === jobId));
         return true;
       },
     };

@@ -1,19 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
+import { aRef } from '../../support/requests.js';
 import { itWith, REDIS } from '../../support/requires.js';
 import { ids, REALTIME, scraped } from '../../support/scheduler-harness.js';
 import { type Driver, QueueHarness } from './queue-harness.js';
-import { aRef } from '../../support/requests.js';
 
 const DRIVERS: readonly Driver[] = REDIS.present ? ['embedded', 'redis'] : ['embedded'];
 // Keeps the missing driver in the count of skipped tests.
 if (!REDIS.present) itWith(REDIS)('queue: redis', () => undefined);
 
 const outcome = ({ settlement }: SettledRequest): string =>
-  settlement.status === 'completed'
-    ? 'completed'
-    : `${settlement.status} ${settlement.error.code}`;
+  settlement.status === 'completed' ? 'completed' : `${settlement.status} ${settlement.error.code}`;
 
 describe.each(DRIVERS)('queue: %s', driver => {
   let harness: QueueHarness;
@@ -65,9 +63,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
       'young-realtime',
       'young-batch',
     ]);
-    expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual([
-      'old-batch',
-    ]);
+    expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual(['old-batch']);
   });
 
   it('cancels a waiting request: it ends at once, no worker gets it, and a second cancel finds nothing', async () => {
@@ -107,10 +103,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     );
     await blocker.answer();
     expect(await harness.serve(1, 'beta')).toEqual(['other']);
-    expect([await settled, await other!].map(outcome)).toEqual([
-      'completed',
-      'completed',
-    ]);
+    expect([await settled, await other!].map(outcome)).toEqual(['completed', 'completed']);
   });
 
   it('gives a waiting request another priority: its enqueue time decides its place', async () => {
@@ -126,13 +119,9 @@ describe.each(DRIVERS)('queue: %s', driver => {
       await harness.submitInLine([id], spec);
       await harness.age(10);
     }
-    expect(
-      await harness.scheduler.reprioritize(aRef('b2'), RequestPriority.REALTIME),
-    ).toBe(true);
+    expect(await harness.scheduler.reprioritize(aRef('b2'), RequestPriority.REALTIME)).toBe(true);
     expect(await depth()).toEqual([3, 2]);
-    expect(await harness.scheduler.reprioritize(aRef('r1'), RequestPriority.BATCH)).toBe(
-      true,
-    );
+    expect(await harness.scheduler.reprioritize(aRef('r1'), RequestPriority.BATCH)).toBe(true);
     expect(await harness.scheduler.findAnywhere(aRef('r1'))).toMatchObject({
       priority: 'batch',
       position: 3,
@@ -168,29 +157,25 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await harness.submitInLine(['old'], REALTIME);
     await harness.age(31_000);
     await harness.submitInLine(['young'], REALTIME);
-    expect(
-      await harness.scheduler.reprioritize(aRef('old'), RequestPriority.BATCH),
-    ).toBe(true);
+    expect(await harness.scheduler.reprioritize(aRef('old'), RequestPriority.BATCH)).toBe(true);
     await harness.until('the change is known', () =>
       harness.harness.types('old').includes('reprioritized'),
     );
     expect(await depth()).toEqual([1, 1]);
     await blocker.answer();
     expect(await harness.serve(2)).toEqual(['old', 'young']);
-    expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual([
-      'old',
-    ]);
+    expect(harness.harness.of('promoted').map(({ requestId }) => requestId)).toEqual(['old']);
   });
 
   it('changes no priority of what runs, and of what is not there', async () => {
     harness = await QueueHarness.start(driver);
     await occupied();
-    expect(
-      await harness.scheduler.reprioritize(aRef('blocker'), RequestPriority.BATCH),
-    ).toBe(false);
-    expect(
-      await harness.scheduler.reprioritize(aRef('nothing'), RequestPriority.BATCH),
-    ).toBe(false);
+    expect(await harness.scheduler.reprioritize(aRef('blocker'), RequestPriority.BATCH)).toBe(
+      false,
+    );
+    expect(await harness.scheduler.reprioritize(aRef('nothing'), RequestPriority.BATCH)).toBe(
+      false,
+    );
   });
 
   it('keeps a line for each model: one that stands still holds up no other', async () => {
@@ -232,13 +217,9 @@ describe.each(DRIVERS)('queue: %s', driver => {
     });
     await occupied();
     await harness.submitInLine(['a1'], { bytes: 400 });
-    expect(outcome(await harness.submit('a2', { bytes: 400 }))).toBe(
-      'failed queue_full',
-    );
+    expect(outcome(await harness.submit('a2', { bytes: 400 }))).toBe('failed queue_full');
     await harness.submitInLine(['b1', 'b2'], { model: 'beta' });
-    expect(outcome(await harness.submit('b3', { model: 'beta' }))).toBe(
-      'failed queue_full',
-    );
+    expect(outcome(await harness.submit('b3', { model: 'beta' }))).toBe('failed queue_full');
   });
 
   it('refuses the same burst that the bound does not hold: 10 at once, 4 places', async () => {
@@ -278,13 +259,9 @@ describe.each(DRIVERS)('queue: %s', driver => {
     const within = (ms: number) => ({
       deadlines: [{ until: 'answer', withinMs: 2000, leftMs: ms }] as const,
     });
-    expect(outcome(await harness.submit('due', within(0)))).toBe(
-      'failed deadline_unreachable',
-    );
+    expect(outcome(await harness.submit('due', within(0)))).toBe('failed deadline_unreachable');
     expect(harness.harness.types('due')).toEqual(['rejected']);
-    expect(outcome(await harness.submit('late', within(2000)))).toBe(
-      'failed deadline_missed',
-    );
+    expect(outcome(await harness.submit('late', within(2000)))).toBe('failed deadline_missed');
     await harness.submitInLine(['next']);
     await blocker.answer();
     expect(await harness.serve(1)).toEqual(['next']);
@@ -334,12 +311,10 @@ describe.each(DRIVERS)('queue: %s', driver => {
       [2, 4],
       [0, 1],
     ]);
-    expect(
-      await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'batch' }),
-    ).toBe(4);
-    expect(
-      await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'realtime' }),
-    ).toBe(2);
+    expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'batch' })).toBe(4);
+    expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'realtime' })).toBe(
+      2,
+    );
     expect(await scraped('switchyard_queue_bytes', { model: 'alpha' })).toBe(600);
   });
 
@@ -371,10 +346,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await Promise.all(racing);
     while ((await harness.scheduler.list()).length > 0) {
       const taken = await harness.take();
-      await Promise.all([
-        taken.answer(),
-        harness.scheduler.cancel(aRef(taken.id), 'client'),
-      ]);
+      await Promise.all([taken.answer(), harness.scheduler.cancel(aRef(taken.id), 'client')]);
     }
     await Promise.all(settled);
     const counts = all.map(
@@ -412,12 +384,7 @@ describe.each(DRIVERS)('queue: %s, with several tenants (D-25)', driver => {
     await harness.age(31_000);
     await harness.submitInLine(['b1', 'b2'], { tenant: 'b' });
     await blocker.answer();
-    expect((await harness.serve(6)).slice(0, 4).sort()).toEqual([
-      'a1',
-      'a2',
-      'b1',
-      'b2',
-    ]);
+    expect((await harness.serve(6)).slice(0, 4).sort()).toEqual(['a1', 'a2', 'b1', 'b2']);
   });
 
   it('serves REALTIME of every tenant before BATCH of any', async () => {
@@ -437,13 +404,9 @@ describe.each(DRIVERS)('queue: %s, with several tenants (D-25)', driver => {
     const settled = harness.submit('blocker', REALTIME);
     blocker = await harness.take();
     await harness.submitInLine(ids(4, 'a'), { tenant: 'a' });
-    expect(outcome(await harness.submit('a5', { tenant: 'a' }))).toBe(
-      'failed queue_full',
-    );
+    expect(outcome(await harness.submit('a5', { tenant: 'a' }))).toBe('failed queue_full');
     await harness.submitInLine(['b1'], { tenant: 'b' });
-    expect(outcome(await harness.submit('b2', { tenant: 'b' }))).toBe(
-      'failed queue_full',
-    );
+    expect(outcome(await harness.submit('b2', { tenant: 'b' }))).toBe('failed queue_full');
     await blocker.answer();
     expect(outcome(await settled)).toBe('completed');
     expect(await harness.serve(5)).toEqual(['a1', 'b1', 'a2', 'a3', 'a4']);

@@ -2,12 +2,9 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type AuditEntry } from '../../../src/core/access/audit-entry.js';
 import { type StoredKey } from '../../../src/core/access/stored-key.js';
 import { type UsageRow } from '../../../src/core/access/usage-row.js';
-import { NOW_MS } from './batch-fixtures.js';
-import {
-  type UsageStore,
-  type AuditStore,
-} from '../../../src/platform/database/usage-store.js';
 import { type KeyStore } from '../../../src/platform/database/key-store.js';
+import { type UsageStore, type AuditStore } from '../../../src/platform/database/usage-store.js';
+import { NOW_MS } from './batch-fixtures.js';
 
 const aKey = (id: string, change: Partial<StoredKey> = {}): StoredKey => ({
   ...{
@@ -100,9 +97,7 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
       await stores.keys.markUsed(['a'], NOW_MS + 1);
       await stores.keys.revoke('a', NOW_MS + 2);
       expect(await stores.keys.revoke('a', NOW_MS + 3)).toBe(false);
-      expect(
-        await stores.keys.rotate('a', { sha256: 'e'.repeat(64), prefix: 'p' }),
-      ).toBe(false);
+      expect(await stores.keys.rotate('a', { sha256: 'e'.repeat(64), prefix: 'p' })).toBe(false);
       expect(await stores.others.version()).toBe(before + 3);
       expect(await stores.others.live()).toEqual([]);
       expect(await stores.others.find('a')).toMatchObject({
@@ -206,12 +201,10 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
       entry('c', { atMs: NOW_MS + 99 }),
       entry('b', { atMs: NOW_MS + 98 }),
     ]);
-    expect(
-      (await stores.audit.list({ limit: 2, after: 'b' })).data.map(({ id }) => id),
-    ).toEqual(['a']);
-    await stores.audit.removeBefore(NOW_MS + 99);
-    expect((await stores.audit.list({ limit: 9 })).data.map(({ id }) => id)).toEqual([
-      'c',
+    expect((await stores.audit.list({ limit: 2, after: 'b' })).data.map(({ id }) => id)).toEqual([
+      'a',
     ]);
+    await stores.audit.removeBefore(NOW_MS + 99);
+    expect((await stores.audit.list({ limit: 9 })).data.map(({ id }) => id)).toEqual(['c']);
   });
 }

@@ -43,18 +43,17 @@ function blobStoreContract(store: () => BlobStore): void {
 
   it('takes an empty blob', async () => {
     expect(await store().write('empty', pieces())).toBe(0);
-    expect([
-      await store().size('empty'),
-      (await contents(store(), 'empty')).length,
-    ]).toEqual([0, 0]);
+    expect([await store().size('empty'), (await contents(store(), 'empty')).length]).toEqual([
+      0, 0,
+    ]);
   });
 
   it('takes 20 MiB in odd pieces and gives back a range across them', async () => {
     const bytes = Buffer.alloc(20 * 1_048_576, 'switchyard ');
     const cut = 8 * 1_048_576 + 3;
-    expect(
-      await store().write('large', pieces(bytes.subarray(0, cut), bytes.subarray(cut))),
-    ).toBe(bytes.length);
+    expect(await store().write('large', pieces(bytes.subarray(0, cut), bytes.subarray(cut)))).toBe(
+      bytes.length,
+    );
     expect(await contents(store(), 'large', { from: cut - 5, to: cut + 5 })).toEqual(
       bytes.subarray(cut - 5, cut + 6),
     );
@@ -75,18 +74,14 @@ function blobStoreContract(store: () => BlobStore): void {
   it('leaves nothing of a write that is aborted', async () => {
     const abort = new AbortController();
     abort.abort(new Error('stopped'));
-    await expect(store().write('stopped', pieces('x'), abort.signal)).rejects.toThrow(
-      'stopped',
-    );
+    await expect(store().write('stopped', pieces('x'), abort.signal)).rejects.toThrow('stopped');
     expect(await store().size('stopped')).toBeUndefined();
   });
 
   it('says which blob is missing, and removes what is not there without complaint', async () => {
     await store().remove('nothing');
     expect(await store().size('nothing')).toBeUndefined();
-    await expect(contents(store(), 'nothing')).rejects.toThrow(
-      'There is no blob nothing',
-    );
+    await expect(contents(store(), 'nothing')).rejects.toThrow('There is no blob nothing');
   });
 
   it('lists keys under a prefix, with the time of writing', async () => {
@@ -108,18 +103,12 @@ function blobStoreContract(store: () => BlobStore): void {
     expect((await contents(store(), 'joined')).toString()).toBe('one two');
   });
 
-  it.each([
-    '../escape',
-    '/absolute',
-    'a//b',
-    'a/../b',
-    'UPPER',
-    '',
-    'a/.hidden',
-    'x'.repeat(201),
-  ])('refuses the key %j', async key => {
-    await expect(store().write(key, pieces('x'))).rejects.toThrow('Not a blob key');
-  });
+  it.each(['../escape', '/absolute', 'a//b', 'a/../b', 'UPPER', '', 'a/.hidden', 'x'.repeat(201)])(
+    'refuses the key %j',
+    async key => {
+      await expect(store().write(key, pieces('x'))).rejects.toThrow('Not a blob key');
+    },
+  );
 }
 
 describe('FsBlobStore', () => {

@@ -3,32 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
+import { FileStore, UploadStore } from '../../../src/platform/database/file-store.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
-import { OpenDatabase } from '../../../src/platform/database/open-database.js';
+import { KeyStore } from '../../../src/platform/database/key-store.js';
 import { MIGRATIONS } from '../../../src/platform/database/migrations.js';
+import { OpenDatabase } from '../../../src/platform/database/open-database.js';
+import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
+import { UsageStore, AuditStore } from '../../../src/platform/database/usage-store.js';
+import { WebhookOutbox } from '../../../src/platform/database/webhook-outbox.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { accessStoresContract } from './access-stores.contract.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
 import { fileStoreContract } from './file-store.contract.js';
+import { jobStoreContract } from './job-store.contract.js';
 import { responseStoreContract } from './response-store.contract.js';
 import { keptRequestStoreContract } from './stored-request-store.contract.js';
-import { jobStoreContract } from './job-store.contract.js';
-import { UsageStore, AuditStore } from '../../../src/platform/database/usage-store.js';
-import { FileStore, UploadStore } from '../../../src/platform/database/file-store.js';
-import { KeyStore } from '../../../src/platform/database/key-store.js';
-import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
-import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
-import { WebhookOutbox } from '../../../src/platform/database/webhook-outbox.js';
 
 const TABLES = [
-  ...([
-    'files',
-    'uploads',
-    'upload_parts',
-    'batches',
-    'webhook_outbox',
-    'kept_requests',
-  ] as const),
+  ...(['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox', 'kept_requests'] as const),
   ...(['api_keys', 'usage', 'audit', 'responses', 'response_events'] as const),
 ];
 
@@ -82,8 +75,7 @@ function storesOn(open: () => Promise<Rig>): void {
 
   describe('job table', () => jobStoreContract(() => rig.fresh()));
   describe('file table', () => fileStoreContract(() => rig.fresh()));
-  describe('table of stored requests', () =>
-    keptRequestStoreContract(() => rig.fresh()));
+  describe('table of stored requests', () => keptRequestStoreContract(() => rig.fresh()));
   describe('tables of responses', () => responseStoreContract(() => rig.fresh()));
   describe('tables of keys, usage and audit', () =>
     accessStoresContract(async () => {
@@ -147,9 +139,7 @@ describe('PostgreSQL', () => {
     await observer.migrate();
     await Promise.all([1, 2, 3, 4].map(() => sql`select pg_sleep(0.1)`.execute(db)));
     server.freeze();
-    const begun = [1, 2, 3, 4].map(() =>
-      db.transaction().execute(() => Promise.resolve()),
-    );
+    const begun = [1, 2, 3, 4].map(() => db.transaction().execute(() => Promise.resolve()));
     const refused = await Promise.allSettled(begun);
     server.thaw();
     expect(refused.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));

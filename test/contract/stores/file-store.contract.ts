@@ -1,11 +1,8 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { type Upload } from '../../../src/core/jobs/job.ports.js';
-import { batchJob, NOW_MS, storedFile, TENANT } from './batch-fixtures.js';
-import {
-  type FileStore,
-  type UploadStore,
-} from '../../../src/platform/database/file-store.js';
+import { type FileStore, type UploadStore } from '../../../src/platform/database/file-store.js';
 import { type JobStore } from '../../../src/platform/database/job-store.js';
+import { batchJob, NOW_MS, storedFile, TENANT } from './batch-fixtures.js';
 
 export interface FileStores {
   readonly files: FileStore;
@@ -47,12 +44,10 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
 
   it('adds up the bytes of a tenant, above 2^31 too', async () => {
     expect(await stores.files.bytesOf(TENANT)).toBe(0);
-    for (const bytes of [3_000_000_000, 7])
-      await stores.files.create(storedFile({ bytes }));
-    expect([
-      await stores.files.bytesOf(TENANT),
-      await stores.files.bytesOf('tenant-b'),
-    ]).toEqual([3_000_000_007, 0]);
+    for (const bytes of [3_000_000_000, 7]) await stores.files.create(storedFile({ bytes }));
+    expect([await stores.files.bytesOf(TENANT), await stores.files.bytesOf('tenant-b')]).toEqual([
+      3_000_000_007, 0,
+    ]);
   });
 
   it('lists by purpose, newest first or oldest first, with cursors', async () => {
@@ -62,10 +57,7 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     const ids = async (page: Parameters<FileStore['list']>[1]) =>
       (await stores.files.list(TENANT, page))?.data.map(({ id }) => id);
     expect(await ids({ limit: 10, purpose: 'batch' })).toEqual([third, first]);
-    expect(await ids({ limit: 10, purpose: 'batch', order: 'asc' })).toEqual([
-      first,
-      third,
-    ]);
+    expect(await ids({ limit: 10, purpose: 'batch', order: 'asc' })).toEqual([first, third]);
     expect(await ids({ limit: 10, purpose: 'batch', after: third! })).toEqual([first]);
     expect(await ids({ limit: 10, after: 'file-none' })).toBeUndefined();
   });
@@ -93,13 +85,8 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     expect(await stores.files.createFor({ jobId, epoch: next }, kept)).toBe(true);
     expect(await stores.files.createFor({ jobId, epoch }, late)).toBe(false);
     await stores.files.removeFor({ jobId, epoch }, [early.id, kept.id]);
-    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([
-      early.id,
-      kept.id,
-    ]);
-    expect(await stores.files.madeFor(jobId, { limit: 10, after: early.id })).toEqual([
-      kept.id,
-    ]);
+    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([early.id, kept.id]);
+    expect(await stores.files.madeFor(jobId, { limit: 10, after: early.id })).toEqual([kept.id]);
     const elsewhere = storedFile();
     await stores.files.create(elsewhere);
     await stores.files.removeFor({ jobId, epoch: next }, [early.id, elsewhere.id]);
@@ -120,9 +107,7 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     ];
     for (const file of [gone, used, kept, storedFile()]) await stores.files.create(file);
     await stores.jobs.create(batchJob({ inputFileId: used.id }));
-    expect((await stores.files.expire(NOW_MS, 10)).map(({ id }) => id)).toEqual([
-      gone.id,
-    ]);
+    expect((await stores.files.expire(NOW_MS, 10)).map(({ id }) => id)).toEqual([gone.id]);
   });
 
   it('tells which blobs a file or a part still names', async () => {
@@ -131,9 +116,7 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     await stores.uploads.create(upload());
     await stores.uploads.addPart(part('part_1'));
     const keys = [file.blobKey, 'parts/part_1', 'files/orphan'];
-    expect(await stores.files.referenced(keys)).toEqual(
-      new Set([file.blobKey, 'parts/part_1']),
-    );
+    expect(await stores.files.referenced(keys)).toEqual(new Set([file.blobKey, 'parts/part_1']));
     expect(await stores.files.referenced([])).toEqual(new Set());
   });
 
@@ -161,12 +144,10 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
 
   it('finds pending uploads past their expiry', async () => {
     await stores.uploads.create(upload());
-    await stores.uploads.create(
-      upload({ id: 'upload_2', status: 'completed', fileId: 'file-2' }),
-    );
+    await stores.uploads.create(upload({ id: 'upload_2', status: 'completed', fileId: 'file-2' }));
     expect(await stores.uploads.expired(NOW_MS, 10)).toEqual([]);
-    expect(
-      (await stores.uploads.expired(NOW_MS + 3_600_000, 10)).map(({ id }) => id),
-    ).toEqual(['upload_1']);
+    expect((await stores.uploads.expired(NOW_MS + 3_600_000, 10)).map(({ id }) => id)).toEqual([
+      'upload_1',
+    ]);
   });
 }

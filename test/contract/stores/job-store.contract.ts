@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { batchJob, NOW_MS, TENANT } from './batch-fixtures.js';
 import { type JobStore } from '../../../src/platform/database/job-store.js';
 import { type WebhookOutbox } from '../../../src/platform/database/webhook-outbox.js';
+import { batchJob, NOW_MS, TENANT } from './batch-fixtures.js';
 
 const LEASE_MS = 15_000;
 
@@ -24,12 +24,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     const job = batchJob(change);
     await stores.jobs.create(job);
     const leased = (await stores.jobs.claim('p1', NOW_MS, LEASE_MS))!;
-    await stores.jobs.update(
-      job.id,
-      leased.epoch,
-      { status: 'in_progress' },
-      NOW_MS + 1,
-    );
+    await stores.jobs.update(job.id, leased.epoch, { status: 'in_progress' }, NOW_MS + 1);
     return { id: job.id, epoch: leased.epoch };
   };
 
@@ -45,9 +40,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
         reasoningTokens: 0,
       },
       model: 'm',
-      problems: [
-        { code: 'invalid_json_line', message: 'naïve "quote"', param: null, line: 3 },
-      ],
+      problems: [{ code: 'invalid_json_line', message: 'naïve "quote"', param: null, line: 3 }],
       outputFileId: 'file-o',
       errorFileId: 'file-e',
       metadata: { 'a key': 'ünïcode' },
@@ -65,29 +58,21 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     const first = await stores.jobs.create(batchJob(), 'key');
     const again = await stores.others.create(batchJob(), 'key');
     const elsewhere = await stores.jobs.create(batchJob({ tenant: 'tenant-b' }), 'key');
-    expect([first.created, again.created, elsewhere.created]).toEqual([
-      true,
-      false,
-      true,
-    ]);
+    expect([first.created, again.created, elsewhere.created]).toEqual([true, false, true]);
     expect(again.job.id).toBe(first.job.id);
   });
 
   it('tells unfinished batches from ended and unknown ones', async () => {
     const { id: running } = await inProgress();
-    const { id: ended } = (await stores.jobs.create(batchJob({ status: 'completed' })))
-      .job;
-    expect([
-      ...(await stores.jobs.unfinishedAmong([running, ended, 'batch_nobody'])),
-    ]).toEqual([running]);
+    const { id: ended } = (await stores.jobs.create(batchJob({ status: 'completed' }))).job;
+    expect([...(await stores.jobs.unfinishedAmong([running, ended, 'batch_nobody']))]).toEqual([
+      running,
+    ]);
     expect((await stores.jobs.unfinishedAmong([])).size).toBe(0);
   });
 
   it('creates any number without a key', async () => {
-    const made = [
-      await stores.jobs.create(batchJob()),
-      await stores.jobs.create(batchJob()),
-    ];
+    const made = [await stores.jobs.create(batchJob()), await stores.jobs.create(batchJob())];
     expect(made.map(({ created }) => created)).toEqual([true, true]);
   });
 
@@ -109,9 +94,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('knows no page after an id that is not there, or another tenant’s', async () => {
     const { job } = await stores.jobs.create(batchJob({ tenant: 'tenant-b' }));
-    expect(
-      await stores.jobs.list(TENANT, { limit: 1, after: 'batch_none' }),
-    ).toBeUndefined();
+    expect(await stores.jobs.list(TENANT, { limit: 1, after: 'batch_none' })).toBeUndefined();
     expect(await stores.jobs.list(TENANT, { limit: 1, after: job.id })).toBeUndefined();
     expect(await stores.jobs.find(TENANT, job.id)).toBeUndefined();
   });
@@ -133,17 +116,13 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('claims round robin over tenants: fewest held jobs first, then the least time left', async () => {
     const made = async (tenant: string, leftMs: number) =>
-      (await stores.jobs.create(batchJob({ tenant, expiresAtMs: NOW_MS + leftMs }))).job
-        .id;
+      (await stores.jobs.create(batchJob({ tenant, expiresAtMs: NOW_MS + leftMs }))).job.id;
     const [first, second, third] = [
       await made(TENANT, 1000),
       await made(TENANT, 2000),
       await made(TENANT, 3000),
     ];
-    const [other, last] = [
-      await made('tenant-b', 50_000),
-      await made('tenant-b', 60_000),
-    ];
+    const [other, last] = [await made('tenant-b', 50_000), await made('tenant-b', 60_000)];
     const claimed: string[] = [];
     for (let leased; (leased = await stores.jobs.claim('p', NOW_MS, LEASE_MS));)
       claimed.push(leased.job.id);
@@ -161,18 +140,14 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('hands a job on when its lease runs out, and refuses every write of the zombie', async () => {
     const { id, epoch } = await inProgress();
-    expect(
-      await stores.others.claim('p2', NOW_MS + LEASE_MS - 1, LEASE_MS),
-    ).toBeUndefined();
+    expect(await stores.others.claim('p2', NOW_MS + LEASE_MS - 1, LEASE_MS)).toBeUndefined();
     const taken = (await stores.others.claim('p2', NOW_MS + LEASE_MS, LEASE_MS))!;
     expect(taken).toMatchObject({
       job: { id, status: 'in_progress' },
       epoch: epoch + 1,
     });
     const counts = { total: 1, completed: 1, failed: 0 };
-    expect(
-      await stores.jobs.heartbeat(id, epoch, NOW_MS + 20_000, LEASE_MS),
-    ).toBeUndefined();
+    expect(await stores.jobs.heartbeat(id, epoch, NOW_MS + 20_000, LEASE_MS)).toBeUndefined();
     expect(await stores.jobs.update(id, epoch, { counts }, NOW_MS)).toBe('lost');
     await stores.jobs.release(id, epoch);
     expect(await stores.jobs.claim('p3', NOW_MS + 20_000, LEASE_MS)).toBeUndefined();
@@ -184,9 +159,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     await stores.jobs.heartbeat(id, epoch, NOW_MS + 10_000, LEASE_MS);
     expect(await stores.others.claim('p2', NOW_MS + 24_000, LEASE_MS)).toBeUndefined();
     await stores.jobs.release(id, epoch);
-    expect((await stores.others.claim('p2', NOW_MS + 10_001, LEASE_MS))?.job.id).toBe(
-      id,
-    );
+    expect((await stores.others.claim('p2', NOW_MS + 10_001, LEASE_MS))?.job.id).toBe(id);
   });
 
   it('stamps each status it reaches', async () => {
@@ -211,9 +184,9 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('refuses an illegal move', async () => {
     const { id, epoch } = await inProgress();
-    await expect(
-      stores.jobs.update(id, epoch, { status: 'completed' }, NOW_MS),
-    ).rejects.toThrow('in_progress cannot become completed');
+    await expect(stores.jobs.update(id, epoch, { status: 'completed' }, NOW_MS)).rejects.toThrow(
+      'in_progress cannot become completed',
+    );
   });
 
   it('tells the holder of a cancel by heartbeat and by the next change of status', async () => {
@@ -221,15 +194,13 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     expect(await stores.others.requestCancel(TENANT, id, NOW_MS + 7)).toMatchObject({
       accepted: true,
     });
-    expect((await stores.jobs.heartbeat(id, epoch, NOW_MS, LEASE_MS))!.status).toBe(
-      'cancelling',
-    );
+    expect((await stores.jobs.heartbeat(id, epoch, NOW_MS, LEASE_MS))!.status).toBe('cancelling');
     expect(await stores.jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe(
       'cancelling',
     );
-    expect(
-      await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9),
-    ).toBe('written');
+    expect(await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe(
+      'written',
+    );
     const { reachedAtMs } = (await stores.jobs.find(TENANT, id))!;
     expect(reachedAtMs).toMatchObject({ cancelling: NOW_MS + 7, cancelled: NOW_MS + 9 });
   });
@@ -251,10 +222,10 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     const { id, epoch } = await inProgress();
     expect(await stores.jobs.remove(TENANT, id)).toBe('running');
     await stores.jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
-    expect([
-      await stores.jobs.remove(TENANT, id),
-      await stores.jobs.remove(TENANT, id),
-    ]).toEqual(['removed', 'unknown']);
+    expect([await stores.jobs.remove(TENANT, id), await stores.jobs.remove(TENANT, id)]).toEqual([
+      'removed',
+      'unknown',
+    ]);
   });
 
   it('knows which unfinished jobs read a file', async () => {

@@ -64,10 +64,7 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     await responses.create(record('a'), []);
     await responses.create(record('b', { previousId: 'a', chainLength: 2 }), []);
     await responses.create(record('c', { previousId: 'b', chainLength: 3 }), []);
-    await responses.create(
-      record('b', { tenant: 'other', chainLength: 2, previousId: 'a' }),
-      [],
-    );
+    await responses.create(record('b', { tenant: 'other', chainLength: 2, previousId: 'a' }), []);
     const chain = async (id: string, tenant = ACME) =>
       (await responses.chain({ tenant, id }, NOW)).map(one => `${one.tenant} ${one.id}`);
     expect(await chain('c')).toEqual(['acme c', 'acme b', 'acme a']);
@@ -100,9 +97,7 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(await othersResponses.events(run, -1, 1)).toEqual([
       { first: 0, events: numbered(0, 2) },
     ]);
-    expect(await othersResponses.events(run, 0, 1)).toEqual([
-      { first: 1, events: [event(1)] },
-    ]);
+    expect(await othersResponses.events(run, 0, 1)).toEqual([{ first: 1, events: [event(1)] }]);
   });
 
   it('takes events of one run only: a later one ends the earlier, and numbers have no gap and no repeat', async () => {
@@ -110,20 +105,20 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     await responses.create(record('r'), []);
     const first = (await responses.begin({ tenant: ACME, id: 'r' }))!;
     expect(first).toMatchObject({ status: 'in_progress', epoch: 1 });
-    expect(
-      await responses.append([{ run: first, first: 1, events: [event(1)] }]),
-    ).toEqual(new Set());
-    expect(
-      await responses.append([{ run: first, first: 0, events: [event(0)] }]),
-    ).toEqual(new Set([first]));
-    expect(
-      await responses.append([{ run: first, first: 0, events: [event(0)] }]),
-    ).toEqual(new Set([first]));
+    expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(
+      new Set(),
+    );
+    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(
+      new Set([first]),
+    );
+    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(
+      new Set([first]),
+    );
     const second = (await othersResponses.begin({ tenant: ACME, id: 'r' }))!;
     expect(second).toMatchObject({ epoch: 2, nextSequence: 1 });
-    expect(
-      await responses.append([{ run: first, first: 1, events: [event(1)] }]),
-    ).toEqual(new Set());
+    expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(
+      new Set(),
+    );
     const both = [
       { run: first, first: 1, events: [event(1)] },
       { run: second, first: 1, events: [event(1)], ending: ending() },
@@ -136,9 +131,9 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     });
     expect((await responses.find(second, NOW))!.request).toBeUndefined();
     expect(await responses.begin(second)).toBeUndefined();
-    expect(
-      await responses.append([{ run: second, first: 2, events: [event(2)] }]),
-    ).toEqual(new Set());
+    expect(await responses.append([{ run: second, first: 2, events: [event(2)] }])).toEqual(
+      new Set(),
+    );
   });
 
   it('writes nothing of a response that was deleted, and deletes its events with it', async () => {
@@ -157,10 +152,7 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     const bytes = () => othersResponses.bytesOf(ACME);
     expect(await bytes()).toBe(0);
     await responses.create(record('a', { input: '["ä"]', response: '{}' }), []);
-    await responses.create(
-      record('b', { input: '[]', response: '{}', expiresAtMs: NOW + 10 }),
-      [],
-    );
+    await responses.create(record('b', { input: '[]', response: '{}', expiresAtMs: NOW + 10 }), []);
     await responses.create(record('a', { tenant: 'other' }), []);
     expect(await bytes()).toBe(12);
     const run = (await responses.begin({ tenant: ACME, id: 'a' }))!;
@@ -182,9 +174,7 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(await responses.expire(NOW + 10, 10)).toBe(1);
     expect(await responses.events({ tenant: ACME, id: 'new' }, -1, 10)).toHaveLength(1);
     const run = (await responses.begin({ tenant: ACME, id: 'new' }))!;
-    await responses.append([
-      { run, first: 1, events: [event(1)], ending: ending('failed') },
-    ]);
+    await responses.append([{ run, first: 1, events: [event(1)], ending: ending('failed') }]);
     expect(await responses.expire(NOW + 499, 10)).toBe(0);
     expect(await responses.events(run, -1, 10)).toHaveLength(2);
     expect(await responses.expire(NOW + 500, 10)).toBe(0);
@@ -200,9 +190,9 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     const last = { run, first: 2, events: [event(2)], ending: ending('completed') };
     for (const one of [append, append, last, last])
       expect(await responses.append([one])).toEqual(new Set([run]));
-    expect(
-      (await responses.events(run, -1, 10)).flatMap(({ events }) => events),
-    ).toEqual([0, 1, 2].map(event));
+    expect((await responses.events(run, -1, 10)).flatMap(({ events }) => events)).toEqual(
+      [0, 1, 2].map(event),
+    );
     expect(await othersResponses.append([{ ...append, first: 4 }])).toEqual(new Set());
   });
 

@@ -41,18 +41,13 @@ export function keptRequestStoreContract(
   it('lets one of twenty attempts at once begin, and shows it to the others', async () => {
     const { kept, othersKept } = await open();
     const attempts = Array.from({ length: 20 }, (_, index) =>
-      (index % 2 ? kept : othersKept).open(
-        newRequest({ requestId: `r${index}` }),
-        by(`g${index}`),
-      ),
+      (index % 2 ? kept : othersKept).open(newRequest({ requestId: `r${index}` }), by(`g${index}`)),
     );
     const opened = await Promise.all(attempts);
     const winners = opened.filter(({ created }) => created);
     expect(winners).toHaveLength(1);
     const [{ request }] = winners as [(typeof winners)[0]];
-    expect(opened.every(other => other.request.requestId === request.requestId)).toBe(
-      true,
-    );
+    expect(opened.every(other => other.request.requestId === request.requestId)).toBe(true);
   });
 
   it('keeps tenants and names apart', async () => {
@@ -72,22 +67,15 @@ export function keptRequestStoreContract(
     const { request } = await kept.open(newRequest(), by('a'));
     expect(await kept.end(request, ending('completed'))).toBe('ended');
     expect(await kept.end(request, ending('completed'))).toBe('ended');
-    expect(await kept.end({ ...request, attempts: 2 }, ending('completed'))).toBe(
-      'lost',
-    );
-    expect(await kept.end({ ...request, blob: 'kept/2' }, ending('completed'))).toBe(
-      'lost',
-    );
+    expect(await kept.end({ ...request, attempts: 2 }, ending('completed'))).toBe('lost');
+    expect(await kept.end({ ...request, blob: 'kept/2' }, ending('completed'))).toBe('lost');
     const found = await othersKept.find(request);
     expect(found).toMatchObject({
       status: 'completed',
       answer: ending('completed').answer,
     });
     const keptMs = found!.expiresAtMs - found!.endedAtMs!;
-    expect([keptMs, Math.abs(found!.endedAtMs! - Date.now()) < 60_000]).toEqual([
-      100_000,
-      true,
-    ]);
+    expect([keptMs, Math.abs(found!.endedAtMs! - Date.now()) < 60_000]).toEqual([100_000, true]);
   });
 
   it('gives a silent gateway’s request to one other, which counts it', async () => {
@@ -97,10 +85,7 @@ export function keptRequestStoreContract(
     expect(await othersKept.find(request)).toMatchObject({ lapsed: false });
     await kept.renewLeases(lapsed('a'));
     expect(await othersKept.find(request)).toMatchObject({ lapsed: true });
-    const taken = await Promise.all([
-      othersKept.takeOver(by('b')),
-      kept.takeOver(by('c')),
-    ]);
+    const taken = await Promise.all([othersKept.takeOver(by('b')), kept.takeOver(by('c'))]);
     expect(taken.filter(Boolean)).toHaveLength(1);
     expect(taken.find(Boolean)).toMatchObject({ requestId: 'r1', attempts: 2 });
   });
@@ -118,9 +103,7 @@ export function keptRequestStoreContract(
   it('renews a lease that lapsed while nobody took the request over', async () => {
     const { kept, othersKept } = await open();
     await kept.open(newRequest(), lapsed('a'));
-    expect(await kept.renewLeases(by('a'))).toMatchObject([
-      { requestId: 'r1', attempts: 1 },
-    ]);
+    expect(await kept.renewLeases(by('a'))).toMatchObject([{ requestId: 'r1', attempts: 1 }]);
     expect(await othersKept.takeOver(by('b'))).toBeUndefined();
   });
 
@@ -192,10 +175,7 @@ export function keptRequestStoreContract(
       newRequest({ name: 'w', mode: 'waiting', blob: 'kept/w' }),
       by('a'),
     );
-    const { request: ended } = await kept.open(
-      newRequest({ name: 'e', blob: 'kept/e' }),
-      by('a'),
-    );
+    const { request: ended } = await kept.open(newRequest({ name: 'e', blob: 'kept/e' }), by('a'));
     await kept.end(ended, ending('completed'));
     await othersKept.open(newRequest({ name: 'o', blob: 'kept/o' }), by('b'));
     await kept.release('a');
@@ -215,10 +195,7 @@ export function keptRequestStoreContract(
       );
       if (how === 'failed') await kept.end(request, ending('failed'));
       if (how === 'expired') await kept.end(request, ending('completed', 0));
-      const again = await othersKept.open(
-        newRequest({ mode: 'waiting', blob: 'kept/2' }),
-        by('b'),
-      );
+      const again = await othersKept.open(newRequest({ mode: 'waiting', blob: 'kept/2' }), by('b'));
       expect(again).toMatchObject({ created: true, replaced: [{ blob: 'kept/1' }] });
       expect(await kept.end(request, ending('completed'))).toBe('lost');
     },
@@ -231,9 +208,7 @@ export function keptRequestStoreContract(
     expect(await kept.renewLeases(by('a'))).toMatchObject([{ cancelling: false }]);
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(true);
     expect(await othersKept.renewLeases(by('b'))).toEqual([]);
-    expect(await kept.renewLeases(by('a'))).toMatchObject([
-      { requestId: 'r1', cancelling: true },
-    ]);
+    expect(await kept.renewLeases(by('a'))).toMatchObject([{ requestId: 'r1', cancelling: true }]);
     expect(await kept.end(request, ending('completed'))).toBe('cancelling');
     expect(await kept.find(request)).toMatchObject({ status: 'running' });
     expect(await kept.end(request, ending('cancelled'))).toBe('ended');
@@ -261,10 +236,7 @@ export function keptRequestStoreContract(
     const recent = await kept.open(newRequest({ name: 'recent' }), by('a'));
     await kept.end(recent.request, ending('completed'));
     await kept.open(newRequest({ name: 'arriving', status: 'receiving' }), by('a'));
-    await kept.open(
-      newRequest({ name: 'broken off', status: 'receiving' }),
-      lapsed('a'),
-    );
+    await kept.open(newRequest({ name: 'broken off', status: 'receiving' }), lapsed('a'));
     await kept.open(newRequest({ name: 'running' }), lapsed('a'));
     const gone = await Promise.all([kept.expire(10), othersKept.expire(10)]);
     const names = gone.flat().map(({ name }) => name);

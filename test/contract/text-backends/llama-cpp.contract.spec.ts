@@ -20,8 +20,6 @@ for (const [name, memory] of MEMORIES)
       exact: true,
       ...memory,
     };
-    const backend = new LlamaBackend(
-      readLlamaOptions(modelSpec('llama-cpp', 'llm', options)),
-    );
+    const backend = new LlamaBackend(readLlamaOptions(modelSpec('llama-cpp', 'llm', options)));
     return { backend, kill: () => process.kill(backend.pid!, 'SIGKILL') };
   });

@@ -1,8 +1,4 @@
-import {
-  itemsOf,
-  type ItemResult,
-  type StepItem,
-} from '@switchyard/engine-api/generation-plan.js';
+import { itemsOf, type ItemResult, type StepItem } from '@switchyard/engine-api/generation-plan.js';
 import {
   type Drawn,
   type Sampling,
@@ -58,12 +54,8 @@ export class StepDriver {
   }
 
   /** Runs the plan; all that is pending of each unless said otherwise. */
-  async step(
-    ...steps: readonly (TextSequence | Step)[]
-  ): Promise<Map<TextSequence, ItemResult>> {
-    const items = steps.map(step =>
-      this.#item('sequence' in step ? step : { sequence: step }),
-    );
+  async step(...steps: readonly (TextSequence | Step)[]): Promise<Map<TextSequence, ItemResult>> {
+    const items = steps.map(step => this.#item('sequence' in step ? step : { sequence: step }));
     const decode = items.filter(item => this.#isDecode(item));
     const prefill = items.filter(item => !this.#isDecode(item));
     const leave = this.#leave;
@@ -76,8 +68,7 @@ export class StepDriver {
       prefill,
     });
     if (outcome.type === 'failed') throw outcome.error;
-    if (outcome.type === 'skipped')
-      throw new Error('A step that was not sent ahead was skipped.');
+    if (outcome.type === 'skipped') throw new Error('A step that was not sent ahead was skipped.');
     this.drawn = outcome.drawn;
     for (const item of items) this.#learn(item, outcome.results.get(item.request));
     return new Map(outcome.results);
@@ -108,10 +99,7 @@ export class StepDriver {
   }
 
   /** Steps until each has `count` tokens or has stopped. @returns the tokens of each */
-  async generate(
-    count: number,
-    ...sequences: readonly TextSequence[]
-  ): Promise<number[][]> {
+  async generate(count: number, ...sequences: readonly TextSequence[]): Promise<number[][]> {
     const stopped = new Set<TextSequence>();
     const isDone = (one: TextSequence): boolean =>
       stopped.has(one) || this.output(one).length >= count;
@@ -164,10 +152,7 @@ export class StepDriver {
     return count === 1 && position >= request.prompt.length;
   }
 
-  #learn(
-    { request, count }: StepItem<TextSequence>,
-    result: ItemResult | undefined,
-  ): void {
+  #learn({ request, count }: StepItem<TextSequence>, result: ItemResult | undefined): void {
     if (result === undefined) throw new Error('an item without a result');
     if (result.type === 'failed') throw result.error;
     const driven = this.#of(request);

@@ -16,10 +16,7 @@ const TEXTS = [
 ];
 
 /** The rules of `TextBackend`, run against every backend. */
-export function describeTextBackend(
-  name: string,
-  create: () => Promise<TextBackendSubject>,
-): void {
+export function describeTextBackend(name: string, create: () => Promise<TextBackendSubject>): void {
   describe(`${name} keeps the TextBackend contract`, () => {
     let subject: TextBackendSubject;
     let backend: TextBackend;
@@ -29,9 +26,7 @@ export function describeTextBackend(
       subject = await create();
       ({ backend } = subject);
       await backend.load();
-      prompts = await Promise.all(
-        TEXTS.map(text => backend.encode({ type: 'text', text })),
-      );
+      prompts = await Promise.all(TEXTS.map(text => backend.encode({ type: 'text', text })));
     }, 120_000);
     afterAll(() => backend.close());
 
@@ -63,9 +58,7 @@ export function describeTextBackend(
       const messages = [{ role: 'user', content: text }];
       const chat = await backend.encode({ type: 'chat', messages });
       expect(chat.length).toBeGreaterThan(0);
-      expect(await backend.encode({ type: 'tokens', tokens: prompts[0]! })).toEqual(
-        prompts[0],
-      );
+      expect(await backend.encode({ type: 'tokens', tokens: prompts[0]! })).toEqual(prompts[0]);
     });
 
     it('refuses tokens and biases that are not of its vocabulary, and grammars that are none', async () => {
@@ -125,9 +118,7 @@ export function describeTextBackend(
       const together = prompts.map(prompt => sequence(prompt, DICED));
       await driver.generate(2, ...together);
       const before = backend.decodeCalls;
-      expect(await driver.stepTwice(...together)).toEqual(
-        solos.map(solo => solo.slice(2)),
-      );
+      expect(await driver.stepTwice(...together)).toEqual(solos.map(solo => solo.slice(2)));
       expect(backend.decodeCalls - before).toBe(2);
       together.forEach(one => driver.leave(one));
       await driver.step();

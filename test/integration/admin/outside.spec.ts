@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AdminAlertsController } from '../../../src/gateway/admin/status/alerts.controller.js';
 import { type AdminCatalogueController } from '../../../src/gateway/admin/catalogue.controller.js';
 import { type AdminDoctorController } from '../../../src/gateway/admin/doctor.controller.js';
+import { type AdminAlertsController } from '../../../src/gateway/admin/status/alerts.controller.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 

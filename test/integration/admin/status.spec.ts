@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AdminSettingsController } from '../../../src/gateway/admin/settings.controller.js';
 import { type AdminHistoryController } from '../../../src/gateway/admin/status/history.controller.js';
 import { RequestHistoryService } from '../../../src/gateway/admin/status/request-history.service.js';
 import { type AdminStatusController } from '../../../src/gateway/admin/status/status.controller.js';
-import { type AdminSettingsController } from '../../../src/gateway/admin/settings.controller.js';
 import { SETTING_PATHS } from '../../../src/platform/config/settings.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
@@ -31,11 +31,8 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
   });
 
   const status = async () =>
-    (await rig.json('/admin/v1/status')) as Awaited<
-      ReturnType<AdminStatusController['find']>
-    >;
-  const model = async (id = 'stt') =>
-    (await status()).models.find(found => found.id === id)!;
+    (await rig.json('/admin/v1/status')) as Awaited<ReturnType<AdminStatusController['find']>>;
+  const model = async (id = 'stt') => (await status()).models.find(found => found.id === id)!;
   const endStep = () => rig.app.get(RequestHistoryService, { strict: false }).endStep();
 
   const transcribe = (prompt = '') => {
@@ -137,9 +134,7 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
     const other = (await rig.json('/admin/v1/history?model=asleep')) as ReturnType<
       AdminHistoryController['find']
     >;
-    expect(other.points.map(({ models }) => models)).toEqual(
-      other.points.map(() => ({})),
-    );
+    expect(other.points.map(({ models }) => models)).toEqual(other.points.map(() => ({})));
   });
 
   it.each(['minutes=0', 'minutes=61', 'minutes=x', 'minute=5'])(
@@ -159,10 +154,7 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
       ['/healthz', '/health/live'],
       ['/readyz', '/health/ready'],
     ] as const) {
-      const [answer, original] = [
-        await fetch(rig.url + alias),
-        await fetch(rig.url + path),
-      ];
+      const [answer, original] = [await fetch(rig.url + alias), await fetch(rig.url + path)];
       expect([answer.status, await answer.json()]).toEqual([
         original.status,
         await original.json(),

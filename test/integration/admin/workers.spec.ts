@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
 import { type AdminLogsController } from '../../../src/gateway/admin/logs.controller.js';
+import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
 import { externalModel } from '../../support/external-model.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { isReady, workerThat } from '../../support/pool-harness.js';
@@ -127,10 +127,7 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
     first.stop();
     await worker(id, ({ problem }) => problem !== undefined);
     await first.start(Number(id.split(':').at(-1)));
-    await worker(
-      id,
-      ({ state, problem }) => state === 'draining' && problem === undefined,
-    );
+    await worker(id, ({ state, problem }) => state === 'draining' && problem === undefined);
     await rig.post('/admin/v1/models/stt/unload', {});
     await worker(id, ({ state }) => state === 'stopped');
     await rig.post('/admin/v1/models/stt/load', {});
@@ -194,26 +191,22 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
 
     it('shows the last lines of a worker, of every level, and what happened to its process', async () => {
       const data = await lines('/admin/v1/workers/local-0/log?lines=500');
-      expect(
-        data.some(({ text }) => text.startsWith('worker started {"childPid":')),
-      ).toBe(true);
+      expect(data.some(({ text }) => text.startsWith('worker started {"childPid":'))).toBe(true);
       expect(data.find(({ text }) => text.startsWith('fixture listens'))).toMatchObject({
         level: 'info',
       });
       expect(await lines('/admin/v1/workers/local-0/log?lines=1')).toHaveLength(1);
-      expect(
-        await errorOf(fetch(`${rig.url}/admin/v1/workers/nobody/log`)),
-      ).toMatchObject({ status: 404 });
-      expect(
-        await errorOf(fetch(`${rig.url}/admin/v1/workers/local-0/log?lines=0`)),
-      ).toMatchObject({ status: 400 });
+      expect(await errorOf(fetch(`${rig.url}/admin/v1/workers/nobody/log`))).toMatchObject({
+        status: 404,
+      });
+      expect(await errorOf(fetch(`${rig.url}/admin/v1/workers/local-0/log?lines=0`))).toMatchObject(
+        { status: 400 },
+      );
     });
 
     it('shows the log of the gateway, and follows it', async () => {
       expect(await status(transcribe('', 'local'))).toBe(200);
-      expect((await lines('/admin/v1/logs')).at(-1)?.text).toContain(
-        '/v1/audio/transcriptions',
-      );
+      expect((await lines('/admin/v1/logs')).at(-1)?.text).toContain('/v1/audio/transcriptions');
       const stop = new AbortController();
       const headers = { accept: 'text/event-stream' };
       const stream = await fetch(`${rig.url}/admin/v1/logs?lines=1`, {

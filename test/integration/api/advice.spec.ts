@@ -16,12 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const post = (fields: Fields, path = TRANSCRIPTIONS) =>
-  rig.post(path, audioForm({ fields }));
-const ignoredOf = ({ status, headers }: Response) => [
-  status,
-  headers.get('x-switchyard-ignored'),
-];
+const post = (fields: Fields, path = TRANSCRIPTIONS) => rig.post(path, audioForm({ fields }));
+const ignoredOf = ({ status, headers }: Response) => [status, headers.get('x-switchyard-ignored')];
 
 describe('a field that only advises and that the model cannot use', () => {
   const cases: readonly (readonly [Fields, string])[] = [
@@ -36,9 +32,7 @@ describe('a field that only advises and that the model cannot use', () => {
   it.each(cases)('%j is accepted and reported as ignored', async (fields, ignored) => {
     const answer = await post(fields);
     expect(ignoredOf(answer)).toEqual([200, ignored]);
-    expect(answer.headers.get('access-control-expose-headers')).toContain(
-      'x-switchyard-ignored',
-    );
+    expect(answer.headers.get('access-control-expose-headers')).toContain('x-switchyard-ignored');
     const streamed = fields.stream === 'true' && fields.response_format === undefined;
     expect((await answer.text()).startsWith('data: ')).toBe(streamed);
   });
@@ -58,10 +52,7 @@ describe('a field that only advises and that the model cannot use', () => {
       input: 'Hello.',
       instructions: 'Whisper.',
     };
-    expect(ignoredOf(await rig.post('/v1/audio/speech', said))).toEqual([
-      200,
-      'instructions',
-    ]);
+    expect(ignoredOf(await rig.post('/v1/audio/speech', said))).toEqual([200, 'instructions']);
   });
 
   it('is not reported where it was not sent, or is the default', async () => {

@@ -35,12 +35,8 @@ beforeAll(async () => {
   routes.set('/trap', (_, response) =>
     response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
   );
-  routes.set('/text.wav', (_, response) =>
-    response.end('This is not audio at all. '.repeat(100)),
-  );
-  routes.set('/page', (_, response) =>
-    response.setHeader('content-type', 'text/html').end('<p>'),
-  );
+  routes.set('/text.wav', (_, response) => response.end('This is not audio at all. '.repeat(100)));
+  routes.set('/page', (_, response) => response.setHeader('content-type', 'text/html').end('<p>'));
   routes.set('/gone', (_, response) => response.writeHead(410).end());
   routes.set('/large', (_, response) => response.end(Buffer.alloc(LIMIT + 1)));
 
@@ -153,8 +149,7 @@ describe('file_url', () => {
     await expect(post('/stuck', {}, { signal: caller.signal })).rejects.toThrow();
     await closed;
     await until(
-      async () =>
-        (await rig.ready('stt')).slots.free === (await rig.ready('stt')).slots.total,
+      async () => (await rig.ready('stt')).slots.free === (await rig.ready('stt')).slots.total,
     );
   });
 });
@@ -192,11 +187,7 @@ describe('a form', () => {
     ['no URL', 'speech.mp3', 'must be a URL'],
     ['another scheme', 'ftp://a.test/b', 'must be http or https; got ftp'],
     ['a file', 'file:///etc/passwd', 'must be http or https; got file'],
-    [
-      'credentials',
-      'https://me:secret@a.test/',
-      'must not hold a user name or password',
-    ],
+    ['credentials', 'https://me:secret@a.test/', 'must not hold a user name or password'],
     ['a user', 'https://me@a.test/', 'must not hold a user name or password'],
     [
       'too long a URL',

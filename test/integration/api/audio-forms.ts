@@ -19,15 +19,9 @@ export interface FormOptions {
 export function audioForm(options: FormOptions = {}): FormData {
   const file = 'file' in options ? options.file : wav(1);
   const form = new FormData();
-  if (file)
-    form.append(
-      'file',
-      new Blob([new Uint8Array(file)]),
-      options.filename ?? 'speech.wav',
-    );
+  if (file) form.append('file', new Blob([new Uint8Array(file)]), options.filename ?? 'speech.wav');
   for (const [name, value] of Object.entries({ model: 'stt', ...options.fields })) {
-    for (const one of typeof value === 'string' ? [value] : value)
-      form.append(name, one);
+    for (const one of typeof value === 'string' ? [value] : value) form.append(name, one);
   }
   return form;
 }

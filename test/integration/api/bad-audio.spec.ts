@@ -67,13 +67,8 @@ describe('audio that a real worker cannot use', () => {
   });
 
   it('an mp3 of which only the header is left is refused, not guessed at', async () => {
-    const file = encode('-f', 'mp3', '-id3v2_version', '0', '-write_xing', '0').subarray(
-      0,
-      20,
-    );
-    const error = await errorOf(
-      rig.post(PATH, audioForm({ file, filename: 'cut.mp3' })),
-    );
+    const file = encode('-f', 'mp3', '-id3v2_version', '0', '-write_xing', '0').subarray(0, 20);
+    const error = await errorOf(rig.post(PATH, audioForm({ file, filename: 'cut.mp3' })));
     expect(error.status).toBe(400);
     expect(['invalid_audio', 'audio_too_short']).toContain(error.code);
   });
@@ -98,10 +93,7 @@ describe('audio of odd recordings', () => {
 
   it('a file with another extension than its content is heard by its content', async () => {
     expect((await heard(encode('-f', 'mp3'), 'really.flac')).duration).toBeCloseTo(2, 0);
-    expect((await heard(encode('-f', 'flac'), 'no-extension')).duration).toBeCloseTo(
-      2,
-      1,
-    );
+    expect((await heard(encode('-f', 'flac'), 'no-extension')).duration).toBeCloseTo(2, 1);
   });
 
   it('a WAV whose header promises more than there is is heard as far as it goes', async () => {
@@ -116,9 +108,7 @@ describe('audio of odd recordings', () => {
   it('a video without sound says so', async () => {
     const args = ['-f', 'lavfi', '-i', 'color=s=16x16:d=1', '-f', 'matroska', 'pipe:1'];
     const file = execFileSync('ffmpeg', ['-hide_banner', '-loglevel', 'error', ...args]);
-    const error = await errorOf(
-      rig.post(PATH, audioForm({ file, filename: 'film.webm' })),
-    );
+    const error = await errorOf(rig.post(PATH, audioForm({ file, filename: 'film.webm' })));
     expect(error).toMatchObject({ status: 400, code: 'invalid_audio', param: 'file' });
   });
 });
@@ -132,9 +122,6 @@ describe('audio as people send it', () => {
   ])('%s is transcribed', async (extension, args) => {
     const form = audioForm({ file: encode(...args), filename: `speech.${extension}` });
     const response = await rig.post(PATH, form);
-    expect([response.status, response.headers.get('x-switchyard-batch-size')]).toEqual([
-      200,
-      '1',
-    ]);
+    expect([response.status, response.headers.get('x-switchyard-batch-size')]).toEqual([200, '1']);
   });
 });

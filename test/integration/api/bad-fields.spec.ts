@@ -59,13 +59,7 @@ describe('a transcription field that cannot be honoured is rejected, naming fiel
     ],
     ['temperature above 1', { temperature: '1.5' }, 400, 'invalid_value', 'temperature'],
     ['temperature below 0', { temperature: '-1' }, 400, 'invalid_value', 'temperature'],
-    [
-      'temperature as a word',
-      { temperature: 'hot' },
-      400,
-      'invalid_value',
-      'temperature',
-    ],
+    ['temperature as a word', { temperature: 'hot' }, 400, 'invalid_value', 'temperature'],
     [
       'temperature without sampling',
       { temperature: '0.4' },
@@ -73,13 +67,7 @@ describe('a transcription field that cannot be honoured is rejected, naming fiel
       'unsupported_parameter',
       'temperature',
     ],
-    [
-      'a prompt nobody reads',
-      { prompt: 'Switchyard' },
-      400,
-      'unsupported_parameter',
-      'prompt',
-    ],
+    ['a prompt nobody reads', { prompt: 'Switchyard' }, 400, 'unsupported_parameter', 'prompt'],
     // prettier-ignore
     ['an unknown granularity', { 'timestamp_granularities[]': 'phone', response_format: 'verbose_json' },
       400, 'invalid_value', 'timestamp_granularities'],
@@ -90,13 +78,7 @@ describe('a transcription field that cannot be honoured is rejected, naming fiel
     ['word times of a model without them',
       { model: 'stt-any', timestamp_granularities: 'word', response_format: 'verbose_json' },
       400, 'unsupported_parameter', 'timestamp_granularities'],
-    [
-      'a language the model does not know',
-      { language: 'fr' },
-      400,
-      'invalid_value',
-      'language',
-    ],
+    ['a language the model does not know', { language: 'fr' }, 400, 'invalid_value', 'language'],
     [
       'languages the model does not know',
       { 'languages[]': ['de', 'fr'] },
@@ -115,13 +97,7 @@ describe('a transcription field that cannot be honoured is rejected, naming fiel
     // prettier-ignore
     ['log probabilities in another format', { 'include[]': 'logprobs', response_format: 'text' },
       400, 'invalid_value', 'include'],
-    [
-      'an unknown inclusion',
-      { 'include[]': 'everything' },
-      400,
-      'invalid_value',
-      'include',
-    ],
+    ['an unknown inclusion', { 'include[]': 'everything' }, 400, 'invalid_value', 'include'],
     [
       'an unknown chunking strategy',
       { chunking_strategy: 'clever' },
@@ -230,25 +206,13 @@ describe('a translation', () => {
 });
 
 describe('a field of speech that cannot be honoured is refused', () => {
-  const cases: readonly (readonly [
-    string,
-    Record<string, unknown>,
-    number,
-    string,
-    string,
-  ])[] = [
+  const cases: readonly (readonly [string, Record<string, unknown>, number, string, string])[] = [
     ['5,000 characters', { input: 'a'.repeat(5000) }, 400, 'invalid_value', 'input'],
     ['no input', { input: undefined }, 400, 'missing_required_parameter', 'input'],
     ['an empty input', { input: '' }, 400, 'missing_required_parameter', 'input'],
     ['only spaces', { input: ' \n ' }, 400, 'invalid_value', 'input'],
     ['an unknown voice', { voice: 'darth' }, 400, 'voice_not_found', 'voice'],
-    [
-      'an unknown voice object',
-      { voice: { id: 'darth' } },
-      400,
-      'voice_not_found',
-      'voice',
-    ],
+    ['an unknown voice object', { voice: { id: 'darth' } }, 400, 'voice_not_found', 'voice'],
     ['no voice', { voice: undefined }, 400, 'missing_required_parameter', 'voice'],
     ['a number for a voice', { voice: 7 }, 400, 'invalid_value', 'voice'],
     ['an STT model', { model: 'whisper-1' }, 400, 'model_kind_mismatch', 'model'],
@@ -262,20 +226,8 @@ describe('a field of speech that cannot be honoured is refused', () => {
       'unsupported_parameter',
       'speed',
     ],
-    [
-      'instructions',
-      { instructions: 'whisper it' },
-      400,
-      'unsupported_parameter',
-      'instructions',
-    ],
-    [
-      'an unknown format',
-      { response_format: 'm4a' },
-      400,
-      'invalid_value',
-      'response_format',
-    ],
+    ['instructions', { instructions: 'whisper it' }, 400, 'unsupported_parameter', 'instructions'],
+    ['an unknown format', { response_format: 'm4a' }, 400, 'invalid_value', 'response_format'],
     [
       'an unknown stream format',
       { stream_format: 'ndjson' },

@@ -36,15 +36,12 @@ describe('JSON that is none', () => {
     expect((await errorOf(await speak(body))).message).toContain(reason);
   });
 
-  it.each(['[]', '"tts"', 'null', '7'])(
-    '%s, which is no object, is invalid_json',
-    async body => {
-      expect(await errorOf(await speak(body))).toMatchObject({
-        status: 400,
-        code: 'invalid_json',
-      });
-    },
-  );
+  it.each(['[]', '"tts"', 'null', '7'])('%s, which is no object, is invalid_json', async body => {
+    expect(await errorOf(await speak(body))).toMatchObject({
+      status: 400,
+      code: 'invalid_json',
+    });
+  });
 
   it.each([
     'text/plain',
@@ -59,9 +56,7 @@ describe('JSON that is none', () => {
   });
 
   it('over the limit is file_too_large', async () => {
-    const error = await errorOf(
-      await speak(JSON.stringify({ input: 'x'.repeat(27_000_000) })),
-    );
+    const error = await errorOf(await speak(JSON.stringify({ input: 'x'.repeat(27_000_000) })));
     expect(error).toMatchObject({ status: 413, code: 'file_too_large' });
   });
 });
@@ -101,10 +96,7 @@ describe('a route that is none', () => {
     const raw = await RawHttp.open(rig.port);
     raw.send('GET /v1/models/%zz HTTP/1.1', 'Host: localhost', '', '');
     const { status, head, body } = await raw.answer();
-    expect([status, body]).toEqual([
-      404,
-      expect.stringContaining('"code":"unknown_url"'),
-    ]);
+    expect([status, body]).toEqual([404, expect.stringContaining('"code":"unknown_url"')]);
     expect(head).toContain('x-request-id: req_');
     raw.socket.destroy();
   });
@@ -161,13 +153,7 @@ describe('a header that says how the message travels', () => {
       'Transfer-Encoding',
       [...post, 'Transfer-Encoding: gzip, chunked', '', '2', '{}', '0', '', ''],
     ],
-    [
-      'a second Host',
-      400,
-      'invalid_value',
-      'Host',
-      [...get, 'host: evil.example', '', ''],
-    ],
+    ['a second Host', 400, 'invalid_value', 'Host', [...get, 'host: evil.example', '', '']],
   ])('%s gets %i %s in the envelope', async (_name, status, code, param, lines) => {
     const raw = await RawHttp.open(rig.port);
     raw.send(...lines);
@@ -285,22 +271,15 @@ it('a request of HTTP/1.1 without Host is invalid_value, in the envelope', async
 describe('bytes that are no HTTP', () => {
   it.each([
     ['garbage', 400, ['hello gateway', '', '']],
-    [
-      'headers of 100 kB',
-      431,
-      ['GET / HTTP/1.1', `X-Long: ${'x'.repeat(100_000)}`, '', ''],
-    ],
-  ])(
-    '%s gets %i in the envelope, and the connection ends',
-    async (_name, status, lines) => {
-      const raw = await RawHttp.open(rig.port);
-      raw.send(...lines);
-      const answer = await raw.answer(true);
-      expect(answer.status).toBe(status);
-      expect(JSON.parse(answer.body)).toMatchObject({
-        error: { type: 'invalid_request_error', code: null },
-      });
-      expect(answer.head).toContain('x-should-retry: false');
-    },
-  );
+    ['headers of 100 kB', 431, ['GET / HTTP/1.1', `X-Long: ${'x'.repeat(100_000)}`, '', '']],
+  ])('%s gets %i in the envelope, and the connection ends', async (_name, status, lines) => {
+    const raw = await RawHttp.open(rig.port);
+    raw.send(...lines);
+    const answer = await raw.answer(true);
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.body)).toMatchObject({
+      error: { type: 'invalid_request_error', code: null },
+    });
+    expect(answer.head).toContain('x-should-retry: false');
+  });
 });

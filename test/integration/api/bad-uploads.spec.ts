@@ -61,9 +61,7 @@ describe('an upload that is not one audio file', () => {
   });
 
   it('of 0 bytes is empty_file', async () => {
-    const error = await errorOf(
-      await rig.post(PATH, audioForm({ file: Buffer.alloc(0) })),
-    );
+    const error = await errorOf(await rig.post(PATH, audioForm({ file: Buffer.alloc(0) })));
     expect(error).toMatchObject({ status: 400, code: 'empty_file', param: 'file' });
   });
 
@@ -106,10 +104,7 @@ describe('an upload that is not one audio file', () => {
 describe('an upload over the limit is file_too_large with Connection: close', () => {
   async function expect413(raw: RawHttp): Promise<void> {
     const { status, head, body } = await raw.answer();
-    expect([status, body]).toEqual([
-      413,
-      expect.stringContaining('"code":"file_too_large"'),
-    ]);
+    expect([status, body]).toEqual([413, expect.stringContaining('"code":"file_too_large"')]);
     expect(head).toContain('connection: close');
     expect(head).toContain('x-should-retry: false');
     raw.socket.destroy();
@@ -125,8 +120,7 @@ describe('an upload over the limit is file_too_large with Connection: close', ()
     const raw = await RawHttp.open(rig.port);
     raw.send(...multipartHead('Transfer-Encoding: chunked'));
     raw.send(chunk(filePartHead()));
-    for (let sent = 0; sent <= LIMIT; sent += 50_000)
-      raw.send(chunk('x'.repeat(50_000)));
+    for (let sent = 0; sent <= LIMIT; sent += 50_000) raw.send(chunk('x'.repeat(50_000)));
     await expect413(raw);
   });
 
@@ -161,10 +155,7 @@ describe('a Content-Length that lies', () => {
     raw.send(...multipartHead('Content-Length: 5000'));
     raw.send(filePartHead() + 'x'.repeat(5000 - filePartHead().length));
     const { status, body } = await raw.answer();
-    expect([status, body]).toEqual([
-      400,
-      expect.stringContaining('"code":"invalid_multipart"'),
-    ]);
+    expect([status, body]).toEqual([400, expect.stringContaining('"code":"invalid_multipart"')]);
     raw.socket.destroy();
   });
 
@@ -181,11 +172,7 @@ describe('a Content-Length that lies', () => {
 
   it('by promising more, with the client gone then, leaves nothing behind', async () => {
     const raw = await RawHttp.open(rig.port);
-    raw.send(
-      ...multipartHead('Content-Length: 900000'),
-      filePartHead(),
-      'x'.repeat(50_000),
-    );
+    raw.send(...multipartHead('Content-Length: 900000'), filePartHead(), 'x'.repeat(50_000));
     await untilSpooled(1);
     raw.socket.destroy();
     await untilSpooled(0);
@@ -195,9 +182,7 @@ describe('a Content-Length that lies', () => {
 describe('a client that leaves in the middle of its upload', () => {
   it('leaves nothing in the spool, and nothing is enqueued', async () => {
     const raw = await RawHttp.open(rig.port);
-    raw.send(
-      ...multipartHead('Transfer-Encoding: chunked', 'X-Request-Id: gone-mid-upload'),
-    );
+    raw.send(...multipartHead('Transfer-Encoding: chunked', 'X-Request-Id: gone-mid-upload'));
     raw.send(chunk(`${filePartHead()}${'x'.repeat(MEMORY * 2)}`));
     await untilSpooled(1);
     raw.socket.destroy();
@@ -213,11 +198,7 @@ describe('a client that leaves in the middle of its upload', () => {
 describe('multipart that is malformed', () => {
   it.each([
     ['without a boundary in its Content-Type', 'multipart/form-data', 'x'],
-    [
-      'that never begins',
-      `multipart/form-data; boundary=${BOUNDARY}`,
-      'nothing of the kind',
-    ],
+    ['that never begins', `multipart/form-data; boundary=${BOUNDARY}`, 'nothing of the kind'],
     [
       'that breaks off in a part',
       `multipart/form-data; boundary=${BOUNDARY}`,
@@ -275,14 +256,11 @@ describe('a defect of our own', () => {
       type: 'server_error',
       param: null,
     });
-    expect(error.message).toBe(
-      'Something went wrong on our side; the log has the details.',
-    );
+    expect(error.message).toBe('Something went wrong on our side; the log has the details.');
     expect(error.headers.get('x-should-retry')).toBe('false');
     await broken.close();
   });
 });
 
 /** Waits on the spool folder itself: it is what must change. */
-const untilSpooled = (count: number) =>
-  until(async () => (await rig.spooled()).length === count);
+const untilSpooled = (count: number) => until(async () => (await rig.spooled()).length === count);

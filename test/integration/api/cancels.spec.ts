@@ -16,11 +16,7 @@ afterEach(async () => {
   await until(async () => (await rig.spooled()).length === 0);
   await until(async () => {
     const { id } = await rig.ready('stt');
-    return (
-      (await rig.metric(
-        `switchyard_worker_slots_in_use{worker="${id}",model="stt"}`,
-      )) === 0
-    );
+    return (await rig.metric(`switchyard_worker_slots_in_use{worker="${id}",model="stt"}`)) === 0;
   });
 });
 
@@ -76,15 +72,12 @@ describe('cancel', () => {
 
   it('of a waiting request settles it, and no worker ever sees it', async () => {
     const before = worker.received.length;
-    const running = Array.from({ length: SLOTS }, (_, index) =>
-      gateway.held(`running-${index}`),
-    );
+    const running = Array.from({ length: SLOTS }, (_, index) => gateway.held(`running-${index}`));
     await worker.arrivals(before + SLOTS);
     const waiting = gateway.held('waiting');
     await until(
       async () =>
-        ((await rig.json('/v1/requests/waiting')) as { state?: string }).state ===
-        'queued',
+        ((await rig.json('/v1/requests/waiting')) as { state?: string }).state === 'queued',
     );
     expect(await rig.json('/v1/requests/waiting')).toMatchObject({
       position: 1,
@@ -114,28 +107,23 @@ describe('a client that disconnects', () => {
     await until(() => worker.cancelled.includes('left-running'));
     await until(
       async () =>
-        ((await rig.json('/v1/requests/left-running')) as { state: string }).state ===
-        'cancelled',
+        ((await rig.json('/v1/requests/left-running')) as { state: string }).state === 'cancelled',
     );
   });
 
   it('while its request waits takes it out of the queue', async () => {
     const before = worker.received.length;
-    const running = Array.from({ length: SLOTS }, (_, index) =>
-      gateway.held(`busy-${index}`),
-    );
+    const running = Array.from({ length: SLOTS }, (_, index) => gateway.held(`busy-${index}`));
     await worker.arrivals(before + SLOTS);
     const leaving = new AbortController();
     const answer = gateway.held('left-waiting', { signal: leaving.signal });
     await until(
-      async () =>
-        (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 1,
+      async () => (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 1,
     );
     leaving.abort();
     await expect(answer).rejects.toThrow();
     await until(
-      async () =>
-        (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 0,
+      async () => (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 0,
     );
     worker.releaseAll();
     await Promise.all(running);

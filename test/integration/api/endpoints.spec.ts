@@ -28,8 +28,7 @@ beforeAll(async () => {
   });
   const adapter = gatewayAdapter(settings);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
-    for (const verb of [method].flat())
-      routes.add(`${verb} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
+    for (const verb of [method].flat()) routes.add(`${verb} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
   });
   const module = GatewayModule.forRoot(settings, [sttModel(), ttsModel()]);
   app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
@@ -41,8 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const get = (url: string) =>
-  app.getHttpAdapter().getInstance().inject({ method: 'GET', url });
+const get = (url: string) => app.getHttpAdapter().getInstance().inject({ method: 'GET', url });
 
 describe('the endpoint table', () => {
   it('is equal to the routes that are served', () => {
@@ -102,9 +100,7 @@ describe('/docs', () => {
         ...(name.startsWith('POST') ? ['413', '415', '417', '501'] : []),
         ...(path.includes('{') ? ['404'] : []),
       ];
-      return wanted
-        .filter(status => !(status in responses))
-        .map(status => `${name} ${status}`);
+      return wanted.filter(status => !(status in responses)).map(status => `${name} ${status}`);
     });
     expect(missing).toEqual([]);
   });
@@ -113,26 +109,20 @@ describe('/docs', () => {
     const repeated = operations().filter(
       ({ path, name }) => name.startsWith('POST') && isWork(path),
     );
-    expect(repeated.map(({ responses }) => '422' in responses)).toEqual(
-      Array(15).fill(true),
-    );
-    const { responses } = operations().find(
-      ({ name }) => name === 'GET /v1/files/{id}/content',
-    )!;
+    expect(repeated.map(({ responses }) => '422' in responses)).toEqual(Array(15).fill(true));
+    const { responses } = operations().find(({ name }) => name === 'GET /v1/files/{id}/content')!;
     expect(Object.keys(responses)).toEqual(
       expect.arrayContaining(['200', '206', '304', '404', '416']),
     );
   });
 
   it('gives every property a type, and every event stream a description and an example', () => {
-    const untyped = Object.entries(document.components?.schemas ?? {}).flatMap(
-      ([name, schema]) =>
-        Object.entries(
-          (schema as { properties?: Record<string, { type?: string }> }).properties ??
-            {},
-        )
-          .filter(([, property]) => JSON.stringify(property) === '{"type":"object"}')
-          .map(([property]) => `${name}.${property}`),
+    const untyped = Object.entries(document.components?.schemas ?? {}).flatMap(([name, schema]) =>
+      Object.entries(
+        (schema as { properties?: Record<string, { type?: string }> }).properties ?? {},
+      )
+        .filter(([, property]) => JSON.stringify(property) === '{"type":"object"}')
+        .map(([property]) => `${name}.${property}`),
     );
     expect(untyped).toEqual([]);
     expect(document.components?.schemas?.RequestDto).toMatchObject({
@@ -162,11 +152,11 @@ describe('/docs', () => {
 
   const operations = (): Operation[] =>
     Object.entries(document.paths).flatMap(([path, methods]) =>
-      (
-        Object.entries(methods) as unknown as [string, Pick<Operation, 'responses'>][]
-      ).map(([method, { responses }]) => ({
-        ...{ name: `${method.toUpperCase()} ${path}`, path, responses },
-      })),
+      (Object.entries(methods) as unknown as [string, Pick<Operation, 'responses'>][]).map(
+        ([method, { responses }]) => ({
+          ...{ name: `${method.toUpperCase()} ${path}`, path, responses },
+        }),
+      ),
     );
 
   it('gives errors from the registry, each with an example in the envelope', () => {

@@ -24,9 +24,7 @@ describe('why a request waits and when it starts', () => {
     expect((await first).status).toBe(200);
 
     const before = worker.received.length;
-    const running = Array.from({ length: SLOTS }, (_, index) =>
-      gateway.held(`busy-${index}`),
-    );
+    const running = Array.from({ length: SLOTS }, (_, index) => gateway.held(`busy-${index}`));
     await worker.arrivals(before + SLOTS);
     const older = gateway.held('older');
     await until(async () => (await look('older')).state === 'queued');
@@ -76,9 +74,7 @@ describe('why a request waits and when it starts', () => {
     const answers = await Promise.all([...running, older, waiting]);
     await until(async () => (await look('deferred')).status === 'completed');
     clearInterval(released);
-    expect(answers.map(({ status }) => status)).toEqual(
-      Array<number>(SLOTS + 2).fill(200),
-    );
+    expect(answers.map(({ status }) => status)).toEqual(Array<number>(SLOTS + 2).fill(200));
     expect(await look('waiting/explain')).toMatchObject({
       ...{ state: 'completed', passed: { requests: 1, own: 1 }, changes: [] },
     });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { freePort } from '../../support/free-port.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { freePort } from '../../support/free-port.js';
 import { audioForm } from './audio-forms.js';
 import { errorOf, GatewayRig, type RigOptions, until } from './gateway-rig.js';
 import { sttModel } from './models.js';
@@ -18,9 +18,7 @@ async function startRig(options: RigOptions): Promise<GatewayRig> {
   return rig;
 }
 
-async function startWorker(
-  port = 0,
-): Promise<{ worker: FixtureWorker; addresses: string[] }> {
+async function startWorker(port = 0): Promise<{ worker: FixtureWorker; addresses: string[] }> {
   const worker = new FixtureWorker({ model: 'stt' });
   const addresses = [`127.0.0.1:${await worker.start(port)}`];
   open.push({ close: () => worker.stop() });
@@ -29,11 +27,7 @@ async function startWorker(
 
 const scripted = sttModel({ capabilities: ['transcribe', 'prompt'] });
 const transcribe = (rig: GatewayRig, prompt = '', id?: string): Promise<Response> =>
-  rig.post(
-    PATH,
-    audioForm({ fields: { prompt } }),
-    id ? { headers: { 'x-request-id': id } } : {},
-  );
+  rig.post(PATH, audioForm({ fields: { prompt } }), id ? { headers: { 'x-request-id': id } } : {});
 
 describe('what the worker says about the audio reaches the caller', () => {
   it.each([
@@ -82,13 +76,10 @@ describe('no worker', () => {
     expect((await fetch(`${rig.url}/health/live`)).status).toBe(200);
     const answers = Array.from({ length: 3 }, () => transcribe(rig));
     await until(
-      async () =>
-        (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 3,
+      async () => (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 3,
     );
     await startWorker(port);
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([
-      200, 200, 200,
-    ]);
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await rig.json('/health/ready')).toMatchObject({
       status: 'ok',
       models: [{ id: 'stt', ready: true }],
@@ -102,8 +93,7 @@ describe('no worker', () => {
     });
     const waiting = transcribe(rig, '', 'first');
     await until(
-      async () =>
-        (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 1,
+      async () => (await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) === 1,
     );
     const error = await errorOf(transcribe(rig));
     expect(error).toMatchObject({
@@ -127,20 +117,12 @@ describe('kill -9 of the worker', () => {
       process.kill(rig.pool.workers()[0]?.pid ?? NaN, 'SIGKILL');
     }
     const { status, code, headers } = await answer;
-    expect([status, code, headers.get('x-should-retry')]).toEqual([
-      500,
-      'worker_crashed',
-      'false',
-    ]);
+    expect([status, code, headers.get('x-should-retry')]).toEqual([500, 'worker_crashed', 'false']);
     expect(
-      await rig.metric(
-        'switchyard_requests_accepted_total{priority="batch",model="stt"}',
-      ),
+      await rig.metric('switchyard_requests_accepted_total{priority="batch",model="stt"}'),
     ).toBe(1);
     expect(
-      await rig.metric(
-        'scheduler_requests_total{status="failed",priority="batch",model="stt"}',
-      ),
+      await rig.metric('scheduler_requests_total{status="failed",priority="batch",model="stt"}'),
     ).toBe(1);
     expect(await rig.spooled()).toEqual([]);
     await rig.ready('stt');

@@ -10,16 +10,13 @@ import {
   gatewayAdapter,
 } from '../../../src/gateway/bootstrap.js';
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
-import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerLaunch } from '../../../src/gateway/worker-pool/worker-location.js';
+import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { WORKER_LAUNCH } from '../../../src/gateway/worker-pool/worker-roster.js';
 import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
-import {
-  type SettingPath,
-  settingsFrom,
-} from '../../../src/platform/config/settings.js';
+import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
 import { OpenConnections } from '../../../src/platform/http/connections.js';
 import { inProcessWorker } from '../../../src/worker/in-process-worker.js';
 import { leftover } from '../../support/leftovers.js';
@@ -108,21 +105,12 @@ export class GatewayRig {
   }
 
   async ready(model: string): Promise<WorkerView> {
-    return workerThat(
-      this.pool,
-      worker => worker.model === model && worker.state === 'ready',
-    );
+    return workerThat(this.pool, worker => worker.model === model && worker.state === 'ready');
   }
 
-  post(
-    path: string,
-    body: FormData | object,
-    init: RequestInit = {},
-  ): Promise<Response> {
+  post(path: string, body: FormData | object, init: RequestInit = {}): Promise<Response> {
     const isForm = body instanceof FormData;
-    const headers = isForm
-      ? init.headers
-      : { 'content-type': 'application/json', ...init.headers };
+    const headers = isForm ? init.headers : { 'content-type': 'application/json', ...init.headers };
     return fetch(this.url + path, {
       ...init,
       method: 'POST',
@@ -186,9 +174,7 @@ export interface ErrorAnswer {
 }
 
 /** Fails unless the answer is exactly OpenAI's envelope with a request id. */
-export async function errorOf(
-  response: Response | Promise<Response>,
-): Promise<ErrorAnswer> {
+export async function errorOf(response: Response | Promise<Response>): Promise<ErrorAnswer> {
   const answer = await response;
   const { status, headers } = answer;
   const body = (await answer.json()) as {

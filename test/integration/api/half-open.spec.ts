@@ -39,11 +39,7 @@ async function sent(...lines: readonly string[]): Promise<RawHttp> {
 
 describe('a connection whose peer never closes its side', () => {
   const refused: readonly [name: string, status: number, lines: readonly string[]][] = [
-    [
-      'a WebSocket to no route',
-      404,
-      upgradeTo('/x', key(), 'Sec-WebSocket-Version: 13'),
-    ],
+    ['a WebSocket to no route', 404, upgradeTo('/x', key(), 'Sec-WebSocket-Version: 13')],
     [
       'a live session without Sec-WebSocket-Key',
       400,
@@ -62,12 +58,7 @@ describe('a connection whose peer never closes its side', () => {
     [
       'a live session with subprotocols that cannot be read',
       400,
-      upgradeTo(
-        '/v1/realtime',
-        key(),
-        'Sec-WebSocket-Version: 13',
-        'Sec-WebSocket-Protocol: a,,b',
-      ),
+      upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Protocol: a,,b'),
     ],
     ['bytes that are no HTTP', 400, ['BROKEN', '', '']],
   ];
@@ -96,20 +87,13 @@ describe('a malformed upgrade to /v1/realtime', () => {
   it('holds no place of `limits.concurrent_requests`: 2 places serve after 20 of them', async () => {
     const broken = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        sent(
-          ...upgradeTo(
-            '/v1/realtime',
-            ...(index % 2 ? [] : ['Sec-WebSocket-Key: short']),
-          ),
-        ),
+        sent(...upgradeTo('/v1/realtime', ...(index % 2 ? [] : ['Sec-WebSocket-Key: short']))),
       ),
     );
     for (const raw of broken) raw.socket.end();
     await until(() => rig.connections.size === 0);
     const places = await Promise.all(
-      [1, 2].map(() =>
-        sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13')),
-      ),
+      [1, 2].map(() => sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13'))),
     );
     for (const raw of places) expect((await raw.head()).status).toBe(101);
     for (const raw of places) raw.socket.destroy();
@@ -118,17 +102,13 @@ describe('a malformed upgrade to /v1/realtime', () => {
   it('returns its place when the peer has closed its side meanwhile', async () => {
     await until(() => rig.connections.size === 0);
     for (let turn = 0; turn < 10; turn++) {
-      const raw = await sent(
-        ...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13'),
-      );
+      const raw = await sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13'));
       raw.socket.end();
       await raw.answer(true);
     }
     await until(() => rig.connections.size === 0);
     const init = { headers: { connection: 'close' } };
-    expect(
-      (await rig.post('/v1/audio/transcriptions', new FormData(), init)).status,
-    ).toBe(400);
+    expect((await rig.post('/v1/audio/transcriptions', new FormData(), init)).status).toBe(400);
   });
 });
 
@@ -166,13 +146,7 @@ describe('the end of the server', () => {
       sent(...upgradeTo('/x', key(), 'Sec-WebSocket-Version: 13')),
       sent(...upgradeTo('/v1/realtime', 'Sec-WebSocket-Version: 13')),
       sent(...upgradeTo('/v1/realtime', key(), 'Sec-WebSocket-Version: 13')),
-      sent(
-        ...upgradeTo(
-          '/events/?EIO=4&transport=websocket',
-          key(),
-          'Sec-WebSocket-Version: 13',
-        ),
-      ),
+      sent(...upgradeTo('/events/?EIO=4&transport=websocket', key(), 'Sec-WebSocket-Version: 13')),
       sent('BROKEN', '', ''),
       sent(''),
       sent(...multipartHead('Content-Length: 1000000')),

@@ -25,9 +25,7 @@ export class HeldRig {
     readonly rig: GatewayRig,
   ) {}
 
-  static async start(
-    settings: Partial<Record<SettingPath, SettingValue>> = {},
-  ): Promise<HeldRig> {
+  static async start(settings: Partial<Record<SettingPath, SettingValue>> = {}): Promise<HeldRig> {
     const worker = new FixtureWorker({ model: 'stt' });
     const addresses = [`127.0.0.1:${await worker.start()}`];
     const models = [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })];
@@ -52,11 +50,7 @@ export class HeldRig {
     this.worker.stop();
   }
 
-  #post(
-    id: string,
-    fields: Record<string, string>,
-    { headers, ...init }: Init,
-  ): Promise<Response> {
+  #post(id: string, fields: Record<string, string>, { headers, ...init }: Init): Promise<Response> {
     return this.rig.post(PATH, audioForm({ fields }), {
       ...init,
       headers: { 'x-request-id': id, ...headers },

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ReadableStream } from 'node:stream/web';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { wav } from './audio-forms.js';
 import { errorOf, GatewayRig } from './gateway-rig.js';
 import { sttModel } from './models.js';
@@ -13,20 +13,14 @@ beforeAll(async () => {
   rig = await GatewayRig.start({ models: [sttModel({ replicas: 1 })] });
   await rig.ready('stt');
   const pending = { bytes: 1, filename: 'a', mime_type: 'text/plain', purpose: 'batch' };
-  upload = ((await (await rig.post('/v1/uploads', pending)).json()) as { id: string })
-    .id;
+  upload = ((await (await rig.post('/v1/uploads', pending)).json()) as { id: string }).id;
 });
 afterAll(() => rig.close());
 
 const part = (name: string, value: string, ...head: readonly string[]): string =>
-  [
-    `--${BOUNDARY}`,
-    `Content-Disposition: form-data; name="${name}"`,
-    ...head,
-    '',
-    value,
-    '',
-  ].join('\r\n');
+  [`--${BOUNDARY}`, `Content-Disposition: form-data; name="${name}"`, ...head, '', value, ''].join(
+    '\r\n',
+  );
 
 const filePart = (name: string, bytes: Buffer, ...head: readonly string[]): Buffer => {
   const lines = [
@@ -87,9 +81,7 @@ describe.each([
     const body = ReadableStream.from(lines()).pipeThrough(new TextEncoderStream());
     const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
     const request = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
-    const error = await errorOf(
-      await fetch(rig.url + route.replace('ID', upload), request),
-    );
+    const error = await errorOf(await fetch(rig.url + route.replace('ID', upload), request));
     expect(error).toMatchObject({
       status: 400,
       code: expect.stringMatching(/invalid_(value|multipart)/),
@@ -128,10 +120,7 @@ describe('a text field whose part says application/json', () => {
   it('is the text that it holds, and is never parsed', async () => {
     const json = 'Content-Type: application/json';
     const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
-    const head = [
-      part('model', 'stt', json),
-      part('response_format', 'verbose_json', json),
-    ];
+    const head = [part('model', 'stt', json), part('response_format', 'verbose_json', json)];
     const known = await transcribe(
       ...head,
       part('unknown', nested, json),
@@ -154,10 +143,7 @@ it('a file of application/octet-stream without a filename is stored under the na
   const head =
     `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"\r\n` +
     `Content-Type: application/octet-stream\r\n\r\n`;
-  const answer = await send('/v1/files', [
-    part('purpose', 'user_data'),
-    `${head}hello\r\n`,
-  ]);
+  const answer = await send('/v1/files', [part('purpose', 'user_data'), `${head}hello\r\n`]);
   expect([answer.status, await answer.json()]).toEqual([
     200,
     expect.objectContaining({ filename: 'file', bytes: 5 }),

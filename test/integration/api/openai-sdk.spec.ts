@@ -9,10 +9,7 @@ let workers: FixtureWorker[];
 let rig: GatewayRig;
 let client: OpenAI;
 beforeAll(async () => {
-  workers = [
-    new FixtureWorker({ model: 'stt' }),
-    new FixtureWorker({ model: 'tts', kind: 'tts' }),
-  ];
+  workers = [new FixtureWorker({ model: 'stt' }), new FixtureWorker({ model: 'tts', kind: 'tts' })];
   const [stt, tts] = await Promise.all(
     workers.map(async worker => [`127.0.0.1:${await worker.start()}`]),
   );

@@ -95,12 +95,9 @@ export const multipartHead = (...extra: readonly string[]): string[] => [
 ];
 
 export const filePartHead = (): string =>
-  [
-    `--${BOUNDARY}`,
-    'Content-Disposition: form-data; name="file"; filename="a.wav"',
-    '',
-    '',
-  ].join('\r\n');
+  [`--${BOUNDARY}`, 'Content-Disposition: form-data; name="file"; filename="a.wav"', '', ''].join(
+    '\r\n',
+  );
 
 /** One piece of a chunked body. */
 export const chunk = (text: string): string =>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { silentWav } from '../../support/http-request.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { type OtlpSpan, spansIn } from '../../support/otlp.js';
-import { silentWav } from '../../support/http-request.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { TargetServer } from '../../support/target-server.js';
@@ -52,16 +52,12 @@ const named = (spans: readonly OtlpSpan[], name: string): OtlpSpan =>
 describe('one request, one trace', () => {
   it("goes from the caller's span over the gateway, its queue and its worker to the upstream", async () => {
     await started();
-    await (
-      await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })
-    ).text();
+    await (await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })).text();
     const { headers } = await upstream.post(0);
     const spans = await exported();
     const http = named(spans, 'POST /v1/chat/completions');
     expect(http.parentSpanId).toBe(CALLER);
-    const parents = Object.fromEntries(
-      spans.map(({ name, parentSpanId }) => [name, parentSpanId]),
-    );
+    const parents = Object.fromEntries(spans.map(({ name, parentSpanId }) => [name, parentSpanId]));
     const call = named(spans, 'worker call').spanId;
     expect(parents).toEqual({
       ...{
@@ -100,13 +96,10 @@ describe('one request, one trace', () => {
       prefer: 'respond-async',
       'x-request-id': 'later',
     };
-    expect((await rig!.post('/v1/chat/completions', CHAT, { headers })).status).toBe(
-      202,
-    );
+    expect((await rig!.post('/v1/chat/completions', CHAT, { headers })).status).toBe(202);
     await until(
       async () =>
-        ((await rig!.json('/v1/requests/later')) as { status: string }).status ===
-        'completed',
+        ((await rig!.json('/v1/requests/later')) as { status: string }).status === 'completed',
     );
     const spans = await exported();
     expect(
@@ -117,9 +110,7 @@ describe('one request, one trace', () => {
   it('says with status and code why a request failed', async () => {
     await started();
     const body = { ...CHAT, messages: [{ role: 'user', content: 'FAIL' }] };
-    await (
-      await rig!.post('/v1/chat/completions', body, { headers: header('01') })
-    ).text();
+    await (await rig!.post('/v1/chat/completions', body, { headers: header('01') })).text();
     expect(named(await exported(), 'worker call').status).toEqual({
       code: 2,
       message: 'invalid_value',
@@ -179,9 +170,7 @@ describe('one request, one trace', () => {
 
   it('records nothing of a trace whose caller does not record it, and passes that on', async () => {
     await started();
-    await (
-      await rig!.post('/v1/chat/completions', CHAT, { headers: header('00') })
-    ).text();
+    await (await rig!.post('/v1/chat/completions', CHAT, { headers: header('00') })).text();
     const { headers } = await upstream.post(0);
     expect(headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`));
     expect(await exported()).toEqual([]);
@@ -191,23 +180,15 @@ describe('one request, one trace', () => {
     process.env.OTEL_TRACES_SAMPLER_ARG = '0';
     await started();
     await (await rig!.post('/v1/chat/completions', CHAT)).text();
-    await (
-      await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })
-    ).text();
-    expect(new Set((await exported()).map(({ traceId }) => traceId))).toEqual(
-      new Set([TRACE]),
-    );
+    await (await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })).text();
+    expect(new Set((await exported()).map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
   });
 
   it("passes the caller's own traceparent on while only the caller traces, and none that is nonsense", async () => {
     delete process.env[ENDPOINT];
     await started();
-    await (
-      await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })
-    ).text();
-    await (
-      await rig!.post('/v1/chat/completions', CHAT, { headers: { traceparent: 'x' } })
-    ).text();
+    await (await rig!.post('/v1/chat/completions', CHAT, { headers: header('01') })).text();
+    await (await rig!.post('/v1/chat/completions', CHAT, { headers: { traceparent: 'x' } })).text();
     const seen = [
       (await upstream.post(0)).headers.traceparent,
       (await upstream.post(1)).headers.traceparent,

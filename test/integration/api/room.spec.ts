@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { ProcessClock } from '../../../src/platform/clock/clock.module.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
-import { ProcessClock } from '../../../src/platform/clock/clock.module.js';
 import { errorOf, until } from './gateway-rig.js';
 import { HeldRig, SLOTS } from './held-rig.js';
 
@@ -15,9 +15,7 @@ let gateway: HeldRig;
 afterEach(() => gateway.close());
 
 /** A gateway that has seen the model answer once; all slots are taken. */
-async function busy(
-  settings: Partial<Record<SettingPath, SettingValue>>,
-): Promise<void> {
+async function busy(settings: Partial<Record<SettingPath, SettingValue>>): Promise<void> {
   gateway = await HeldRig.start(settings);
   const first = gateway.held('first');
   await gateway.worker.arrivals(1);

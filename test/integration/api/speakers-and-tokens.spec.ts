@@ -30,16 +30,13 @@ interface Diarized {
 
 const post = (fields: Record<string, string | readonly string[]>) =>
   rig.post(PATH, audioForm({ fields: { model: 'able', ...fields } }));
-const json = async <T>(
-  fields: Record<string, string | readonly string[]>,
-): Promise<T> => {
+const json = async <T>(fields: Record<string, string | readonly string[]>): Promise<T> => {
   const response = await post(fields);
   const body: unknown = await response.json();
   if (response.status !== 200) throw new Error(JSON.stringify(body));
   return body as T;
 };
-const voice = (seconds: number) =>
-  `data:audio/wav;base64,${wav(seconds).toString('base64')}`;
+const voice = (seconds: number) => `data:audio/wav;base64,${wav(seconds).toString('base64')}`;
 
 describe('diarized_json', () => {
   it('says who said what, through a real worker', async () => {
@@ -93,9 +90,7 @@ describe('diarized_json', () => {
         seen.push(`delta of ${event.segment_id ?? 'nothing'}`);
       else
         seen.push(
-          event.type === 'transcript.text.segment'
-            ? `${event.id} by ${event.speaker}`
-            : event.type,
+          event.type === 'transcript.text.segment' ? `${event.id} by ${event.speaker}` : event.type,
         );
     }
     expect(seen).toEqual([
@@ -143,9 +138,7 @@ describe('diarized_json', () => {
   });
 
   it('of a model that cannot is a 400 that names the models that can', async () => {
-    const error = await errorOf(
-      post({ model: 'stt', response_format: 'diarized_json' }),
-    );
+    const error = await errorOf(post({ model: 'stt', response_format: 'diarized_json' }));
     expect(error).toMatchObject({
       status: 400,
       code: 'unsupported_parameter',
@@ -164,9 +157,7 @@ describe('include[]=logprobs', () => {
       ...{ file: await toFile(wav(1), 'a.wav'), model: 'able', include: ['logprobs'] },
     });
     expect(logprobs.map(({ token }) => token).join('')).toBe(text);
-    expect(Buffer.from(logprobs.flatMap(({ bytes = [] }) => bytes)).toString()).toBe(
-      text,
-    );
+    expect(Buffer.from(logprobs.flatMap(({ bytes = [] }) => bytes)).toString()).toBe(text);
     expect(logprobs.every(({ logprob = 1 }) => logprob <= 0)).toBe(true);
     expect(await json<object>({})).not.toHaveProperty('logprobs');
   });

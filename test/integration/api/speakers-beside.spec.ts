@@ -2,14 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { externalModel } from '../../support/external-model.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { isReady } from '../../support/pool-harness.js';
-import {
-  DIARIZATION,
-  speakerAt,
-  TALK,
-  TALK_RATE,
-  talkPause,
-  voice,
-} from '../../support/talk.js';
+import { DIARIZATION, speakerAt, TALK, TALK_RATE, talkPause, voice } from '../../support/talk.js';
 import { audioForm } from './audio-forms.js';
 import { builtLaunch, errorOf, GatewayRig, until } from './gateway-rig.js';
 
@@ -88,19 +81,14 @@ describe.each(['external'])(
     });
 
     it('is consistent over 72 seconds, which are an upload, and streams segments with their speakers', async () => {
-      const long = Buffer.concat(
-        Array.from({ length: 6 }, () => [TALK, talkPause]).flat(),
-      );
+      const long = Buffer.concat(Array.from({ length: 6 }, () => [TALK, talkPause]).flat());
       const response = await post(model, { stream: 'true' }, 'transcriptions', long);
       const events = (await response.text())
         .split('\n\n')
         .flatMap(each => /^data: (\{.*)/s.exec(each)?.[1] ?? []);
       const segments = events
         .map(event => JSON.parse(event) as Segment & { readonly type: string })
-        .filter(
-          ({ type, start, end }) =>
-            type === 'transcript.text.segment' && end - start < 4,
-        );
+        .filter(({ type, start, end }) => type === 'transcript.text.segment' && end - start < 4);
       const answer = { task: '', text: '', segments };
       expect(segments.length).toBeGreaterThan(6);
       expect(speakers(answer)).toEqual(expected(answer));
@@ -111,9 +99,7 @@ describe.each(['external'])(
         file: Buffer.from('no audio at all'),
         fields: { model, response_format: 'diarized_json' },
       };
-      const failure = await errorOf(
-        rig.post('/v1/audio/transcriptions', audioForm(form)),
-      );
+      const failure = await errorOf(rig.post('/v1/audio/transcriptions', audioForm(form)));
       expect(failure).toMatchObject({
         status: 400,
         code: 'invalid_audio',

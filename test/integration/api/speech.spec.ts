@@ -59,10 +59,7 @@ describe('speech', () => {
   });
 
   it('leaves before the synthesis is done: the first bytes come while the worker still holds it', async () => {
-    const response = await speak(
-      { input: script.hold },
-      { headers: { 'x-request-id': 'early' } },
-    );
+    const response = await speak({ input: script.hold }, { headers: { 'x-request-id': 'early' } });
     expect(response.headers.get('x-switchyard-queue-ms')).toMatch(/^\d+\.\d\d$/);
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     expect((await reader.read()).value?.length).toBeGreaterThan(0);
@@ -73,21 +70,15 @@ describe('speech', () => {
 
   it('as events is deltas in base64 and one done', async () => {
     const response = await speak({ stream_format: 'sse' });
-    expect(response.headers.get('content-type')).toBe(
-      'text/event-stream; charset=utf-8',
-    );
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     const events = eventsOf(await response.text());
     const done = events.pop();
     expect(done).toEqual({
       type: 'speech.audio.done',
       usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0, seconds: 1.5 },
     });
-    expect(new Set(events.map(({ type }) => type))).toEqual(
-      new Set(['speech.audio.delta']),
-    );
-    const audio = Buffer.concat(
-      events.map(event => Buffer.from(event.audio as string, 'base64')),
-    );
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['speech.audio.delta']));
+    const audio = Buffer.concat(events.map(event => Buffer.from(event.audio as string, 'base64')));
     expect(audio.equals(Buffer.alloc(CHUNK_BYTES, 1))).toBe(true);
   });
 
@@ -155,26 +146,17 @@ describe('speech that fails', () => {
 
 describe('the four TTS metrics', () => {
   it('count what was spoken', async () => {
-    const completed = () =>
-      rig.metric('tts_requests_total{status="completed",model="tts"}');
-    await until(
-      async () => (await rig.metric('tts_active_sessions{model="tts"}')) === 0,
-    );
+    const completed = () => rig.metric('tts_requests_total{status="completed",model="tts"}');
+    await until(async () => (await rig.metric('tts_active_sessions{model="tts"}')) === 0);
     const before = (await completed()) || 0;
     await (await speak({})).arrayBuffer();
     await until(async () => (await completed()) === before + 1);
-    expect(await rig.metric('tts_ttfb_seconds_count{model="tts"}')).toBeGreaterThan(
-      before,
+    expect(await rig.metric('tts_ttfb_seconds_count{model="tts"}')).toBeGreaterThan(before);
+    expect(await rig.metric('tts_synthesis_duration_seconds_count{model="tts"}')).toBe(before + 1);
+    expect(await rig.metric('tts_requests_total{status="failed",model="tts"}')).toBeGreaterThan(0);
+    expect(await rig.metric('tts_requests_total{status="cancelled",model="tts"}')).toBeGreaterThan(
+      0,
     );
-    expect(await rig.metric('tts_synthesis_duration_seconds_count{model="tts"}')).toBe(
-      before + 1,
-    );
-    expect(
-      await rig.metric('tts_requests_total{status="failed",model="tts"}'),
-    ).toBeGreaterThan(0);
-    expect(
-      await rig.metric('tts_requests_total{status="cancelled",model="tts"}'),
-    ).toBeGreaterThan(0);
   });
 });
 
@@ -196,7 +178,5 @@ describe('speech by workers that are all gone', () => {
 function eventsOf(body: string): Record<string, unknown>[] {
   const frames = body.split('\n\n');
   expect(frames.pop()).toBe('');
-  return frames.map(
-    frame => JSON.parse(frame.replace(/^data: /, '')) as Record<string, unknown>,
-  );
+  return frames.map(frame => JSON.parse(frame.replace(/^data: /, '')) as Record<string, unknown>);
 }

@@ -42,22 +42,12 @@ describe('stream=true', () => {
     worker.stop();
   });
 
-  const stream = (
-    prompt: string,
-    fields: Record<string, string> = {},
-    init: RequestInit = {},
-  ) =>
-    rig.post(
-      PATH,
-      audioForm({ fields: { model: 'm', stream: 'true', prompt, ...fields } }),
-      init,
-    );
+  const stream = (prompt: string, fields: Record<string, string> = {}, init: RequestInit = {}) =>
+    rig.post(PATH, audioForm({ fields: { model: 'm', stream: 'true', prompt, ...fields } }), init);
 
   it('tells each segment while the rest is still recognised; the deltas are the text', async () => {
     const events = eventsOf(await stream(script.sayAndHold('one two', 'three')));
-    const first = [await events.next(), await events.next()].map(
-      ({ value }) => value as Event,
-    );
+    const first = [await events.next(), await events.next()].map(({ value }) => value as Event);
     expect(first.map(({ delta }) => delta)).toEqual(['one two', ' three']);
     expect(worker.holding).toHaveLength(1);
     worker.releaseAll();
@@ -74,9 +64,7 @@ describe('stream=true', () => {
     const all: Event[] = [];
     for await (const event of events) all.push(event);
     expect(all.map(({ delta }) => delta ?? '').join('')).toBe('25% of it');
-    expect(all.find(({ type }) => type === 'transcript.text.done')?.text).toBe(
-      '25% of it',
-    );
+    expect(all.find(({ type }) => type === 'transcript.text.done')?.text).toBe('25% of it');
   });
 
   it('answers a failure before the first segment with its own status', async () => {
@@ -115,14 +103,8 @@ describe('stream=true', () => {
 
 describe('stream=true, and the worker dies after the first segment', () => {
   it('goes on with another worker: the upload is sent again, nothing is told twice', async () => {
-    const [one, two] = [
-      new FixtureWorker({ model: 'm' }),
-      new FixtureWorker({ model: 'm' }),
-    ];
-    const addresses = [
-      `127.0.0.1:${await one.start()}`,
-      `127.0.0.1:${await two.start()}`,
-    ];
+    const [one, two] = [new FixtureWorker({ model: 'm' }), new FixtureWorker({ model: 'm' })];
+    const addresses = [`127.0.0.1:${await one.start()}`, `127.0.0.1:${await two.start()}`];
     const rig = await GatewayRig.start({
       models: [modelSpec({ ...ABLE, id: 'm', addresses })],
     });

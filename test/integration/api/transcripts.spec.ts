@@ -64,9 +64,7 @@ describe('a transcription', () => {
 
   it('is streamed as events that end in [DONE]', async () => {
     const response = await rig.post(PATH, audioForm({ fields: { stream: 'true' } }));
-    expect(response.headers.get('content-type')).toBe(
-      'text/event-stream; charset=utf-8',
-    );
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect((await response.text()).split('\n\n')).toEqual([
       'data: {"type":"transcript.text.delta","delta":"32044 bytes of speech.wav"}',
       'data: {"type":"transcript.text.done","text":"32044 bytes of speech.wav",' +
@@ -79,9 +77,9 @@ describe('a transcription', () => {
 
   it('reaches the worker whole, from memory and from disk', async () => {
     for (const seconds of [1, 30]) {
-      const { text } = (await (
-        await rig.post(PATH, audioForm({ file: wav(seconds) }))
-      ).json()) as { text: string };
+      const { text } = (await (await rig.post(PATH, audioForm({ file: wav(seconds) }))).json()) as {
+        text: string;
+      };
       expect(text).toBe(`${44 + seconds * 32_000} bytes of speech.wav`);
     }
   });
@@ -118,9 +116,7 @@ describe('a transcription', () => {
     expect(headers.get('x-switchyard-device-share-ms')).toBe('3.00');
     expect(headers.get('x-request-id')).toBe('timed');
     expect(headers.get('openai-processing-ms')).toMatch(/^\d+$/);
-    expect(headers.get('access-control-expose-headers')).toContain(
-      'x-switchyard-queue-ms',
-    );
+    expect(headers.get('access-control-expose-headers')).toContain('x-switchyard-queue-ms');
   });
 
   it.each([

@@ -76,10 +76,7 @@ describe('POST /asr', () => {
     [{ word_timestamps: 'true' }, 'word_timestamps'],
   ])('%j only advises: accepted and reported', async (fields, ignored) => {
     const answer = await asr(fields);
-    expect([answer.status, answer.headers.get('x-switchyard-ignored')]).toEqual([
-      200,
-      ignored,
-    ]);
+    expect([answer.status, answer.headers.get('x-switchyard-ignored')]).toEqual([200, ignored]);
   });
 
   it.each<[Record<string, string>, string, string]>([
@@ -109,10 +106,7 @@ describe('POST /asr', () => {
 
 describe('POST /detect-language', () => {
   it('tells name and code of the language', async () => {
-    const answer = await rig.post(
-      '/detect-language?encode=false',
-      form(Buffer.alloc(64_000)),
-    );
+    const answer = await rig.post('/detect-language?encode=false', form(Buffer.alloc(64_000)));
     expect(await answer.json()).toEqual({
       detected_language: 'english',
       language_code: 'en',
@@ -121,11 +115,9 @@ describe('POST /detect-language', () => {
   });
 
   it('refuses what /asr refuses', async () => {
-    expect(await errorOf(rig.post('/detect-language?model=nope', form()))).toMatchObject(
-      {
-        code: 'model_not_found',
-      },
-    );
+    expect(await errorOf(rig.post('/detect-language?model=nope', form()))).toMatchObject({
+      code: 'model_not_found',
+    });
   });
 });
 

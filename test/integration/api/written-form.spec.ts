@@ -5,10 +5,7 @@ import { errorOf, GatewayRig } from './gateway-rig.js';
 import { sttModel } from './models.js';
 
 const TRANSCRIPTIONS = '/v1/audio/transcriptions';
-const SAID = script.say(
-  'it cost twenty five dollars',
-  'on may fifth at three thirty p m',
-);
+const SAID = script.say('it cost twenty five dollars', 'on may fifth at three thirty p m');
 const SPOKEN = 'it cost twenty five dollars on may fifth at three thirty p m';
 const WRITTEN = 'it cost $25 on May 5 at 3:30 p.m.';
 
@@ -47,8 +44,7 @@ const post = (fields: Fields, path = TRANSCRIPTIONS) =>
     path,
     audioForm({ fields: { model: 'spoken', prompt: SAID, language: 'en', ...fields } }),
   );
-const bodyOf = async (fields: Fields, path?: string) =>
-  (await post(fields, path)).text();
+const bodyOf = async (fields: Fields, path?: string) => (await post(fields, path)).text();
 const textOf = async (fields: Fields, path?: string) =>
   ((await (await post(fields, path)).json()) as { text: string }).text;
 
@@ -79,18 +75,12 @@ describe('itn on a model that does not say', () => {
       response_format: 'verbose_json',
       'timestamp_granularities[]': ['word', 'segment'],
     };
-    const { text, segments, words } = JSON.parse(await bodyOf(verbose)) as Record<
-      string,
-      never
-    > & {
+    const { text, segments, words } = JSON.parse(await bodyOf(verbose)) as Record<string, never> & {
       segments: { text: string }[];
       words: { word: string }[];
     };
     expect(text).toBe(WRITTEN);
-    expect(segments.map(segment => segment.text)).toEqual([
-      'it cost $25',
-      'on May 5 at 3:30 p.m.',
-    ]);
+    expect(segments.map(segment => segment.text)).toEqual(['it cost $25', 'on May 5 at 3:30 p.m.']);
     expect(words.map(({ word }) => word).join(' ')).toBe(SPOKEN);
   });
 

@@ -1,17 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
 import { OpenDatabase } from '../../../src/platform/database/open-database.js';
-import { BlobStore } from '../../../src/core/jobs/job.ports.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
-import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 let folder: KeysFolder;
 let data: string;
@@ -57,11 +57,7 @@ const form = (fields: Record<string, string> = {}): FormData => {
 };
 /** Its worker keeps it until it is released or cancelled. */
 const held = (): FormData => form({ prompt: script.hold });
-const ask = (
-  rig: GatewayRig,
-  headers: Record<string, string>,
-  body = form(),
-): Promise<Response> =>
+const ask = (rig: GatewayRig, headers: Record<string, string>, body = form()): Promise<Response> =>
   rig.post('/v1/audio/transcriptions', body, {
     headers: { ...bearer(keys.acme), prefer: 'respond-async', ...headers },
   });
@@ -77,9 +73,7 @@ const content = (rig: GatewayRig, id: string, key = keys.acme): Promise<Response
   fetch(`${rig.url}/v1/requests/${id}/content`, { headers: bearer(key) });
 const ended = (rig: GatewayRig, id: string) =>
   until(async () =>
-    ['completed', 'failed', 'cancelled'].includes(
-      (await look(rig, id)).status as string,
-    ),
+    ['completed', 'failed', 'cancelled'].includes((await look(rig, id)).status as string),
   );
 
 describe('Prefer: respond-async', () => {
@@ -132,9 +126,7 @@ describe('Prefer: respond-async', () => {
   });
 
   it('refuses at once what is wrong, and keeps nothing of it', async () => {
-    const refused = await errorOf(
-      ask(one, { 'x-request-id': 'a-bad' }, form({ model: 'nobody' })),
-    );
+    const refused = await errorOf(ask(one, { 'x-request-id': 'a-bad' }, form({ model: 'nobody' })));
     expect(refused).toMatchObject({ status: 404, code: 'model_not_found' });
     expect((await look(one, 'a-bad')).http).toBe(404);
   });
@@ -202,9 +194,7 @@ describe('Prefer: respond-async', () => {
     expect((await look(one, 'a-old')).http).toBe(200);
     expect((await content(one, 'a-old')).status).toBe(404);
     const keysLeft: string[] = [];
-    for await (const { key } of one.app
-      .get<BlobStore>(BlobStore, { strict: false })
-      .keys('kept/'))
+    for await (const { key } of one.app.get<BlobStore>(BlobStore, { strict: false }).keys('kept/'))
       keysLeft.push(key);
     expect(keysLeft).toEqual([]);
   });
@@ -235,9 +225,7 @@ async function abandoned(id: string, attempts: number): Promise<void> {
   } as const;
   const dead = { owner: 'dead', leaseMs: 3_600_000 };
   const blob = `kept/${id}`;
-  await one.app
-    .get(StoredAnswers, { strict: false })
-    .storeBody({ blob }, Readable.from([body]));
+  await one.app.get(StoredAnswers, { strict: false }).storeBody({ blob }, Readable.from([body]));
   await store.open({ ...request, fingerprint: 'f', blob, status: 'running' }, dead);
   for (let count = 1; count < attempts; count++) {
     await store.renewLeases({ ...dead, leaseMs: 0 });

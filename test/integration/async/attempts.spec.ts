@@ -2,27 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  describe,
-  expect,
-  it,
-  jest,
-} from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { filter, firstValueFrom } from 'rxjs';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
 import { OpenDatabase } from '../../../src/platform/database/open-database.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { DispatchEventBus } from '../../../src/platform/events/events.module.js';
 import { storageUnavailable } from '../../../src/platform/http/passing-errors.js';
+import { newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
-import { newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
-import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const TENANT = 'default';
 /** Another gateway, which holds what it took for as long as a test needs. */
@@ -64,13 +56,10 @@ const send = (headers: Record<string, string>, prompt = ''): Promise<Response> =
   rig.post(PATH, form(prompt), { headers });
 const later = (id: string, prompt = ''): Promise<Response> =>
   send({ prefer: 'respond-async', 'x-request-id': id }, prompt);
-const stored = async (id: string) =>
-  (await store.find({ tenant: TENANT, name: `id:${id}` }))!;
-const content = (id: string): Promise<Response> =>
-  fetch(`${rig.url}/v1/requests/${id}/content`);
+const stored = async (id: string) => (await store.find({ tenant: TENANT, name: `id:${id}` }))!;
+const content = (id: string): Promise<Response> => fetch(`${rig.url}/v1/requests/${id}/content`);
 const ended = (id: string) => until(async () => (await stored(id)).answer !== undefined);
-const times = (id: string): number =>
-  worker.received.filter(received => received === id).length;
+const times = (id: string): number => worker.received.filter(received => received === id).length;
 
 /** As a gateway does that finds its lease lapsed. */
 async function takenOver(id: string) {
@@ -87,9 +76,7 @@ describe('an async request that another gateway has taken over', () => {
     await until(() => worker.cancelled.includes('hold-lost'));
     await until(
       async () =>
-        !(await rig.json('/admin/v1/requests').then(JSON.stringify)).includes(
-          'hold-lost',
-        ),
+        !(await rig.json('/admin/v1/requests').then(JSON.stringify)).includes('hold-lost'),
     );
     expect(await stored('hold-lost')).toMatchObject({ status: 'running', attempts: 2 });
     await store.drop(taken);
@@ -122,9 +109,7 @@ describe('an async request that another gateway has taken over', () => {
     await until(() => worker.holding.includes('hold-in-use'));
     await abandoned('hold-in-use');
     const { events$ } = rig.app.get(DispatchEventBus, { strict: false });
-    const refused = firstValueFrom(
-      events$.pipe(filter(({ type }) => type === 'rejected')),
-    );
+    const refused = firstValueFrom(events$.pipe(filter(({ type }) => type === 'rejected')));
     await leases.renew();
     expect(await refused).toMatchObject({
       requestId: 'hold-in-use',
@@ -157,9 +142,7 @@ describe('a cancel of an async request', () => {
       ids.map(async id => `${told.get(id)}: ${(await stored(id)).status}`),
     );
     expect(
-      [...new Set(statuses)].filter(
-        one => !['true: cancelled', 'false: completed'].includes(one),
-      ),
+      [...new Set(statuses)].filter(one => !['true: cancelled', 'false: completed'].includes(one)),
     ).toEqual([]);
   });
 
@@ -213,19 +196,13 @@ describe('an end whose outcome is unknown', () => {
       return end(...call);
     });
     let isAnswered = false;
-    const first = send({ 'idempotency-key': 'held back' }).finally(
-      () => (isAnswered = true),
-    );
+    const first = send({ 'idempotency-key': 'held back' }).finally(() => (isAnswered = true));
     await until(() => ending.mock.calls.length > 0);
     expect(isAnswered).toBe(false);
-    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe(
-      'running',
-    );
+    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe('running');
     back();
     expect((await first).status).toBe(200);
-    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe(
-      'completed',
-    );
+    expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe('completed');
   });
 
   it('of an attempt that was replaced gives its caller 409 to try again, never a second answer', async () => {
@@ -312,9 +289,7 @@ describe('a shutdown with stored requests in the queue', () => {
     const table = ending.app.get(StoredRequestStore, {
       strict: false,
     });
-    const calls = (['release', 'drop', 'end'] as const).map(name =>
-      jest.spyOn(table, name),
-    );
+    const calls = (['release', 'drop', 'end'] as const).map(name => jest.spyOn(table, name));
     const ids = Array.from({ length: 40 }, (_, index) => `hold-queued-${index}`);
     for (const id of ids) {
       const headers = { prefer: 'respond-async', 'x-request-id': id };
@@ -343,10 +318,7 @@ async function abandoned(id: string): Promise<void> {
   const sent = new Response(form());
   const headers = { 'content-type': sent.headers.get('content-type')! };
   const blob = newStoredBlob();
-  await answers.storeBody(
-    { blob },
-    Readable.from([Buffer.from(await sent.arrayBuffer())]),
-  );
+  await answers.storeBody({ blob }, Readable.from([Buffer.from(await sent.arrayBuffer())]));
   const times = { createdAtMs: Date.now(), expiresAtMs: Date.now() + 60_000 };
   const request = {
     tenant: TENANT,
@@ -358,8 +330,5 @@ async function abandoned(id: string): Promise<void> {
     blob,
     ...times,
   };
-  await store.open(
-    { ...request, mode: 'async', status: 'running' },
-    { owner: 'dead', leaseMs: 0 },
-  );
+  await store.open({ ...request, mode: 'async', status: 'running' }, { owner: 'dead', leaseMs: 0 });
 }

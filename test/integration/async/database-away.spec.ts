@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
+import { JobStore } from '../../../src/platform/database/job-store.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
-import { JobStore } from '../../../src/platform/database/job-store.js';
 
 const worker = new FixtureWorker({ model: 'stt' });
 let postgres: PostgresServer;
@@ -57,8 +57,7 @@ async function expectToWaitForIt(): Promise<void> {
 
 async function expectToGoOn(): Promise<void> {
   await until(async () => (await transcribe(NEED_IT[0])).status === 200);
-  for (const headers of NEED_IT)
-    expect((await transcribe(headers)).status).toBeLessThan(203);
+  for (const headers of NEED_IT) expect((await transcribe(headers)).status).toBeLessThan(203);
 }
 
 describe('requests with an id, a key or respond-async', () => {
@@ -89,8 +88,7 @@ describe('requests with an id, a key or respond-async', () => {
     postgres.setReadOnly(true);
     try {
       await until(
-        async () =>
-          (await errorOf(transcribe(NEED_IT[1]))).code === 'storage_unavailable',
+        async () => (await errorOf(transcribe(NEED_IT[1]))).code === 'storage_unavailable',
       );
       await expectToWaitForIt();
       await until(async () => JSON.stringify(await database()).includes('read-only'));
@@ -114,11 +112,7 @@ describe('ids, names and filenames that PostgreSQL cannot store', () => {
     ];
     const answers = paths.map(path => fetch(`${rig.url}/v1/${path}`));
     answers.push(fetch(`${rig.url}/v1/files/a%00b`, { method: 'DELETE' }));
-    for (const path of [
-      'batches/a%00b/cancel',
-      'uploads/a%00b/cancel',
-      'requests/a%00b/cancel',
-    ])
+    for (const path of ['batches/a%00b/cancel', 'uploads/a%00b/cancel', 'requests/a%00b/cancel'])
       answers.push(rig.post(`/v1/${path}`, {}));
     for (const id of ['a\0b', 'a\ud800b'])
       answers.push(
@@ -168,12 +162,8 @@ describe('a processor that is stopped amid a transaction', () => {
       },
     };
     await jobs.create(job);
-    const loader = fileURLToPath(
-      new URL('../../support/typescript-loader.mjs', import.meta.url),
-    );
-    const program = fileURLToPath(
-      new URL('../../support/transaction-holder.ts', import.meta.url),
-    );
+    const loader = fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url));
+    const program = fileURLToPath(new URL('../../support/transaction-holder.ts', import.meta.url));
     const args = ['--no-warnings', '--import', loader, program, postgres.url(), job.id];
     const holder = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -183,9 +173,8 @@ describe('a processor that is stopped amid a transaction', () => {
       holder.kill('SIGSTOP');
       await until(
         async () =>
-          (await jobs
-            .requestCancel('default', job.id, Date.now())
-            .catch(() => undefined)) !== undefined,
+          (await jobs.requestCancel('default', job.id, Date.now()).catch(() => undefined)) !==
+          undefined,
       );
       expect(await jobs.claim('other', Date.now(), 1000)).toMatchObject({
         job: { id: job.id, status: 'cancelling' },

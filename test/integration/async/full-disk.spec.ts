@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { SmallDisk } from '../../support/small-disk.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
@@ -31,22 +31,15 @@ afterAll(async () => {
   disk[Symbol.dispose]();
 });
 
-const ask = (
-  bytes: number,
-  headers: Record<string, string>,
-  prompt = '',
-): Promise<Response> => {
+const ask = (bytes: number, headers: Record<string, string>, prompt = ''): Promise<Response> => {
   const body = new FormData();
   body.set('model', 'stt');
   body.set('prompt', prompt);
   body.set('file', new Blob([Buffer.alloc(bytes)]), 'a.wav');
   return rig.post('/v1/audio/transcriptions', body, { headers });
 };
-const keep = (
-  bytes: number,
-  headers: Record<string, string>,
-  prompt?: string,
-): Promise<Response> => ask(bytes, { prefer: 'respond-async', ...headers }, prompt);
+const keep = (bytes: number, headers: Record<string, string>, prompt?: string): Promise<Response> =>
+  ask(bytes, { prefer: 'respond-async', ...headers }, prompt);
 const blobs = async (): Promise<string[]> => {
   const entries = await readdir(join(disk.path, 'data'), {
     recursive: true,
@@ -59,8 +52,7 @@ const blobs = async (): Promise<string[]> => {
 
 describe('respond-async on a disk without room', () => {
   it('is 507 storage_full, which no client tries again by itself, and leaves nothing of the body behind', async () => {
-    const counted = () =>
-      rig.metric('switchyard_http_errors_total{area="api",status="507"}');
+    const counted = () => rig.metric('switchyard_http_errors_total{area="api",status="507"}');
     const before = (await counted()) || 0;
     const error = await errorOf(keep(9 * 1_048_576, { 'idempotency-key': 'too-much' }));
     expect(error).toMatchObject({ status: 507, code: 'storage_full' });
@@ -78,8 +70,7 @@ describe('respond-async on a disk without room', () => {
     expect(taken.status).toBe(202);
     const location = taken.headers.get('location')!;
     await until(
-      async () =>
-        ((await rig.json(location)) as { state: string }).state === 'completed',
+      async () => ((await rig.json(location)) as { state: string }).state === 'completed',
     );
   });
 });
@@ -87,11 +78,7 @@ describe('respond-async on a disk without room', () => {
 describe('an answer that finds no room', () => {
   it('is 507 for a caller who waits with a key', async () => {
     const waiting = errorOf(
-      ask(
-        1000,
-        { 'idempotency-key': 'no-room', 'x-request-id': 'no-room' },
-        script.hold,
-      ),
+      ask(1000, { 'idempotency-key': 'no-room', 'x-request-id': 'no-room' }, script.hold),
     );
     await until(() => worker.holding.includes('no-room'));
     await disk.fill();
@@ -101,9 +88,7 @@ describe('an answer that finds no room', () => {
   });
 
   it('is made once more for one who does not wait: accepted work does not fail for want of room', async () => {
-    expect((await keep(1000, { 'x-request-id': 'later' }, script.hold)).status).toBe(
-      202,
-    );
+    expect((await keep(1000, { 'x-request-id': 'later' }, script.hold)).status).toBe(202);
     await until(() => worker.holding.includes('later'));
     await disk.fill();
     worker.release('later');

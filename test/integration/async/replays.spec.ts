@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { pause } from '../../support/waiting.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
-import { pause } from '../../support/waiting.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
-import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 let folder: KeysFolder;
 let data: string;
@@ -41,8 +41,7 @@ beforeAll(async () => {
     models,
     settings: { ...settings, 'requests.join_ms': 0 },
   });
-  for (const rig of [one, other])
-    for (const model of ['stt', 'tts']) await rig.ready(model);
+  for (const rig of [one, other]) for (const model of ['stt', 'tts']) await rig.ready(model);
 });
 afterAll(async () => {
   await one.close();
@@ -158,9 +157,7 @@ describe('a retry under the same id', () => {
     const table = one.app.get(StoredRequestStore, {
       strict: false,
     });
-    const drop = jest
-      .spyOn(table, 'drop')
-      .mockRejectedValueOnce(new Error('the disk is full'));
+    const drop = jest.spyOn(table, 'drop').mockRejectedValueOnce(new Error('the disk is full'));
     expect((await transcribe(one, id, script.fail('engine_failed'))).status).toBe(500);
     expect(drop).toHaveBeenCalledTimes(1);
     drop.mockRestore();
@@ -196,9 +193,7 @@ describe('a retry under the same id', () => {
     leaving.abort();
     await expect(first).rejects.toThrow();
     await until(() => stt.cancelled.includes('left'));
-    await until(
-      async () => (await transcribe(other, { 'x-request-id': 'left' })).status === 200,
-    );
+    await until(async () => (await transcribe(other, { 'x-request-id': 'left' })).status === 200);
     expect(times(stt, 'left')).toBe(2);
   });
 
@@ -206,19 +201,13 @@ describe('a retry under the same id', () => {
     const store = one.app.get(StoredRequestStore);
     const open = store.open.bind(store);
     const raw = await RawHttp.open(one.port);
-    const opening = jest
-      .spyOn(store, 'open')
-      .mockImplementationOnce(async (request, lease) => {
-        raw.socket.destroy();
-        await pause(100);
-        return open(request, lease);
-      });
+    const opening = jest.spyOn(store, 'open').mockImplementationOnce(async (request, lease) => {
+      raw.socket.destroy();
+      await pause(100);
+      return open(request, lease);
+    });
     const body = await form().text();
-    const head = [
-      'POST /v1/audio/transcriptions HTTP/1.1',
-      'Host: x',
-      'X-Request-ID: left-early',
-    ];
+    const head = ['POST /v1/audio/transcriptions HTTP/1.1', 'Host: x', 'X-Request-ID: left-early'];
     const credentials = `Authorization: ${bearer(keys.acme).authorization}`;
     const type = `Content-Type: multipart/form-data; boundary=${BOUNDARY}`;
     raw.send(...head, credentials, type, `Content-Length: ${body.length}`, '', body);
@@ -226,8 +215,7 @@ describe('a retry under the same id', () => {
     opening.mockRestore();
     await pause(150);
     await until(
-      async () =>
-        (await transcribe(other, { 'x-request-id': 'left-early' })).status === 200,
+      async () => (await transcribe(other, { 'x-request-id': 'left-early' })).status === 200,
     );
     expect(times(stt, 'left-early')).toBe(1);
   });
@@ -308,8 +296,7 @@ describe('a retry whose first upload still arrives', () => {
     );
     raw.send(`Content-Length: ${byteLength}`, '', `--${BOUNDARY}`);
     await until(
-      async () =>
-        (await store.find({ tenant: 'acme', name: `key:${key}` })) !== undefined,
+      async () => (await store.find({ tenant: 'acme', name: `key:${key}` })) !== undefined,
     );
     return raw;
   };
@@ -338,8 +325,7 @@ describe('a retry whose first upload still arrives', () => {
     const accepted = await retry;
     expect(accepted.status).toBe(202);
     const { location } = (await accepted.json()) as { location: string };
-    const content = () =>
-      fetch(`${one.url}${location}/content`, { headers: bearer(keys.acme) });
+    const content = () => fetch(`${one.url}${location}/content`, { headers: bearer(keys.acme) });
     await until(async () => (await content()).status === 200);
   });
 });

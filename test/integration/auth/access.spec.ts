@@ -36,8 +36,7 @@ beforeAll(async () => {
   const adapter = gatewayAdapter(settings);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
     for (const verb of [method].flat()) {
-      if (['GET', 'POST', 'DELETE'].includes(verb))
-        routes.push({ method: verb as Method, url });
+      if (['GET', 'POST', 'DELETE'].includes(verb)) routes.push({ method: verb as Method, url });
     }
   });
   const module = GatewayModule.forRoot(settings, [sttModel()]);
@@ -76,12 +75,8 @@ describe('a key without a scheme', () => {
   it.each(['api-key', 'x-api-key'])(
     'in %s is read as a bearer key, which wins over it',
     async name => {
-      expect((await ask('GET', '/v1/models', { [name]: keys.inference })).status).toBe(
-        200,
-      );
-      expect(
-        (await ask('GET', '/admin/v1/keys', { [name]: keys.inference })).status,
-      ).toBe(403);
+      expect((await ask('GET', '/v1/models', { [name]: keys.inference })).status).toBe(200);
+      expect((await ask('GET', '/admin/v1/keys', { [name]: keys.inference })).status).toBe(403);
       const wrong = await ask('GET', '/v1/models', {
         [name]: keys.inference,
         ...bearer('sk-wrong'),
@@ -131,9 +126,7 @@ describe('every registered route', () => {
     expect(await refusedTo(keys.inference)).toEqual(new Set(['/admin', '/metrics']));
     const inference = ['/v1', '/asr', '/detect-language', '/tokenize', '/detokenize'];
     expect(await refusedTo(keys.admin)).toEqual(new Set(inference));
-    expect(await refusedTo(keys.events)).toEqual(
-      new Set([...inference, '/admin', '/metrics']),
-    );
+    expect(await refusedTo(keys.events)).toEqual(new Set([...inference, '/admin', '/metrics']));
   });
 });
 
@@ -177,9 +170,7 @@ describe('a refusal', () => {
   });
 
   it('of the docs makes a browser ask, and the key is taken as the password there only', async () => {
-    expect((await ask('GET', '/docs')).headers['www-authenticate']).toMatch(
-      /^Basic realm=/,
-    );
+    expect((await ask('GET', '/docs')).headers['www-authenticate']).toMatch(/^Basic realm=/);
     const authorization = `Basic ${Buffer.from(`me:${keys.inference}`).toString('base64')}`;
     expect((await ask('GET', '/docs', { authorization })).status).toBe(200);
     expect((await ask('GET', '/v1/models', { authorization })).status).toBe(401);

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { runHere } from '../cli/command-run.js';
@@ -33,10 +33,8 @@ describe('the first key of a database', () => {
       })
     ).status;
   const command = (...args: string[]) => runHere([...args, '--url', rig.url]);
-  const create = (...args: string[]) =>
-    command('keys', 'create', '--tenant', 'ops', ...args);
-  const shown = async (key: string) =>
-    (await command('status', '--api-key', key)).stdout;
+  const create = (...args: string[]) => command('keys', 'create', '--tenant', 'ops', ...args);
+  const shown = async (key: string) => (await command('status', '--api-key', key)).stdout;
 
   it('makes keys required at once, at the other gateways of the database, and after a restart', async () => {
     const other = await start();
@@ -64,10 +62,7 @@ describe('the first key of a database', () => {
 
   it('needs the scope admin, so that its operator is not locked out; later ones do not', async () => {
     const { code, stderr } = await create();
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/scopes.*first key.*--scope admin/s),
-    ]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/scopes.*first key.*--scope admin/s)]);
     expect(await status()).toBe(200);
     const key = (await create('--scope', 'admin')).stdout.trim();
     const later = await create(
@@ -96,15 +91,7 @@ describe('the first key of a database', () => {
   it('is printed alone on stdout; list, rotate and revoke find it and later ones by their ids', async () => {
     const admin = (await create('--scope', 'admin')).stdout.trim();
     const run = (...args: string[]) => command('keys', ...args, '--api-key', admin);
-    const made = await run(
-      'create',
-      '--tenant',
-      'acme',
-      '--name',
-      'web shop',
-      '--model',
-      'stt',
-    );
+    const made = await run('create', '--tenant', 'acme', '--name', 'web shop', '--model', 'stt');
     expect(made).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^sk-switchyard-\S+\n$/),

@@ -11,12 +11,7 @@ const principal = (keyId?: string) => ({
   scopes: new Set(['inference'] as const),
   ...(keyId && { keyId }),
 });
-const tenantOf = (
-  trusted: string,
-  user: string,
-  address = '192.0.2.1',
-  keyId = 'front',
-) =>
+const tenantOf = (trusted: string, user: string, address = '192.0.2.1', keyId = 'front') =>
   forwardedUsers(trusted)(principal(keyId), {
     headers: { [USER.toLowerCase()]: user },
     ip: address,
@@ -85,9 +80,7 @@ describe('behind the gateway', () => {
     const answer = await fetch(`${rig.url}/v1/files`, {
       headers: { ...bearer(key), [USER]: user },
     });
-    return ((await answer.json()) as { data: { id: string }[] }).data.map(
-      ({ id }) => id,
-    );
+    return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
   };
 
   it('each user of a trusted key has files of its own; the header of another key changes nothing', async () => {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from 'node:http';
 import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
@@ -30,18 +30,13 @@ afterAll(async () => {
 /** As a browser sends it: `Host` and `Origin` are what the page's names make them. */
 function ask(method: string, path: string, headers: Headers): Promise<string> {
   return new Promise((resolve, reject) => {
-    const sent = request(
-      { host: '127.0.0.1', port: rig.port, method, path, headers },
-      answer => {
-        let text = '';
-        answer.on('data', chunk => (text += String(chunk)));
-        answer.on('end', () =>
-          resolve(
-            `${answer.statusCode} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`.trim(),
-          ),
-        );
-      },
-    );
+    const sent = request({ host: '127.0.0.1', port: rig.port, method, path, headers }, answer => {
+      let text = '';
+      answer.on('data', chunk => (text += String(chunk)));
+      answer.on('end', () =>
+        resolve(`${answer.statusCode} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`.trim()),
+      );
+    });
     sent.on('upgrade', (_answer, socket) => {
       socket.destroy();
       resolve('101');
@@ -64,9 +59,9 @@ describe('a gateway without keys, and a page of another origin (D-32)', () => {
     const refused = '403 origin_not_allowed';
     expect(await ask('POST', '/admin/v1/models/stt/unload', { origin })).toBe(refused);
     expect(await ask('POST', '/v1/files', { origin })).toBe(refused);
-    expect(
-      await ask('POST', '/v1/requests/x/cancel', { 'sec-fetch-site': 'cross-site' }),
-    ).toBe(refused);
+    expect(await ask('POST', '/v1/requests/x/cancel', { 'sec-fetch-site': 'cross-site' })).toBe(
+      refused,
+    );
     expect(await ask('DELETE', '/v1/files/x', { origin: 'null' })).toBe(refused);
     expect(await ask('GET', '/v1/realtime', { origin, ...socket() })).toBe(refused);
     expect(await ask('GET', feed, { origin, ...socket() })).toBe(refused);
@@ -111,9 +106,7 @@ describe('/health where keys are asked for', () => {
     '%s names models and processes to an admin only',
     async path => {
       const shown = async (headers: Headers) =>
-        Object.keys(
-          (await (await fetch(keyed.url + path, { headers })).json()) as object,
-        );
+        Object.keys((await (await fetch(keyed.url + path, { headers })).json()) as object);
       expect(await shown({})).toEqual(['status']);
       expect(await shown(bearer('sk-wrong'))).toEqual(['status']);
       expect(await shown(bearer(keys.inference))).toEqual(['status']);

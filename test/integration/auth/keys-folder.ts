@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type KeyScope } from '../../../src/platform/auth/principal.js';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
+import { type KeyScope } from '../../../src/platform/auth/principal.js';
 
 /** A keys file of its own, filled key by key. */
 export class KeysFolder {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { StoredKeys } from '../../../src/platform/auth/key-ring.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
@@ -111,16 +111,11 @@ describe('a key in the database', () => {
   it('is revoked here at once, and on other gateways within seconds, where its sessions end', async () => {
     const { id, secret } = await issue();
     await until(async () => (await works(secret, other)) === 200);
-    const socket = new WebSocket(
-      `${other.url.replace('http', 'ws')}/v1/realtime?model=stt`,
-      {
-        headers: bearer(secret),
-      },
-    );
+    const socket = new WebSocket(`${other.url.replace('http', 'ws')}/v1/realtime?model=stt`, {
+      headers: bearer(secret),
+    });
     const closed = new Promise(resolve => socket.once('close', resolve));
-    await new Promise((resolve, reject) =>
-      socket.once('open', resolve).once('error', reject),
-    );
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     expect(await call('DELETE', `/admin/v1/keys/${id}`)).toMatchObject({
       status: 200,
       body: { id, revoked_at: expect.any(Number) },
@@ -144,9 +139,7 @@ describe('a key in the database', () => {
     const { body: third } = await call('POST', `/admin/v1/keys/${id}/rotate`);
     expect(third).toMatchObject({ id, tenant: 'acme' });
     const secrets = [first, String(second.secret), String(third.secret)];
-    expect(await Promise.all(secrets.map(secret => works(secret)))).toEqual([
-      401, 401, 200,
-    ]);
+    expect(await Promise.all(secrets.map(secret => works(secret)))).toEqual([401, 401, 200]);
   });
 
   it('that expired is refused with a message that says so', async () => {
@@ -166,14 +159,8 @@ describe('a key in the database', () => {
   it('may use its models only: others do not exist for it', async () => {
     const { secret: key } = await issue({ models: ['tts-1'] });
     const { body } = await call('GET', '/v1/models', { key });
-    expect((body.data as { id: string }[]).map(({ id }) => id)).toEqual([
-      'tts',
-      'tts-1',
-    ]);
-    expect(codeOf(await call('GET', '/v1/models/stt', { key }))).toEqual([
-      404,
-      'model_not_found',
-    ]);
+    expect((body.data as { id: string }[]).map(({ id }) => id)).toEqual(['tts', 'tts-1']);
+    expect(codeOf(await call('GET', '/v1/models/stt', { key }))).toEqual([404, 'model_not_found']);
     const form = new FormData();
     form.set('model', 'whisper-1');
     form.set('file', new Blob(['RIFF']), 'a.wav');
@@ -201,11 +188,9 @@ describe('a key in the database', () => {
       (await call('GET', `/admin/v1/requests/${id}`)).body.priority;
     await until(
       async () =>
-        (await priorityOf('unsaid')) === 'realtime' &&
-        (await priorityOf('said')) === 'batch',
+        (await priorityOf('unsaid')) === 'realtime' && (await priorityOf('said')) === 'batch',
     );
-    for (const id of ['unsaid', 'said'])
-      await call('POST', `/admin/v1/requests/${id}/cancel`);
+    for (const id of ['unsaid', 'said']) await call('POST', `/admin/v1/requests/${id}/cancel`);
   });
 
   it('is stored with the time of its last use', async () => {
@@ -213,9 +198,7 @@ describe('a key in the database', () => {
     await works(secret);
     await rig.app.get(StoredKeys, { strict: false }).saveUsed();
     const { body } = await call('GET', '/admin/v1/keys');
-    const [found] = (body.data as Record<string, unknown>[]).filter(
-      key => key.id === id,
-    );
+    const [found] = (body.data as Record<string, unknown>[]).filter(key => key.id === id);
     expect(found!.last_used_at).toBeGreaterThan(0);
   });
 });
@@ -244,27 +227,18 @@ describe('routes of keys', () => {
   it('do not change keys of the file, nor unknown ones', async () => {
     const { body } = await call('GET', '/admin/v1/keys');
     const { id } = (body.data as { id: string }[])[0]!;
-    expect(codeOf(await call('DELETE', `/admin/v1/keys/${id}`))).toEqual([
-      409,
-      'key_is_from_file',
-    ]);
+    expect(codeOf(await call('DELETE', `/admin/v1/keys/${id}`))).toEqual([409, 'key_is_from_file']);
     expect(codeOf(await call('POST', `/admin/v1/keys/${id}/rotate`))).toEqual([
       409,
       'key_is_from_file',
     ]);
-    expect(codeOf(await call('DELETE', '/admin/v1/keys/none'))).toEqual([
-      404,
-      'key_not_found',
-    ]);
+    expect(codeOf(await call('DELETE', '/admin/v1/keys/none'))).toEqual([404, 'key_not_found']);
     expect(await works(admin)).toBe(200);
   });
 
   it('are closed to keys without the scope admin', async () => {
     const { secret: key } = await issue();
-    expect(codeOf(await call('GET', '/admin/v1/keys', { key }))).toEqual([
-      403,
-      'missing_scope',
-    ]);
+    expect(codeOf(await call('GET', '/admin/v1/keys', { key }))).toEqual([403, 'missing_scope']);
     expect(codeOf(await call('POST', '/admin/v1/keys', { key, body: {} }))).toEqual([
       403,
       'missing_scope',

@@ -1,13 +1,5 @@
 import { once } from 'node:events';
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  it,
-} from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { UnsecuredJWT } from 'jose';
 import { WebSocket } from 'ws';
 import { IssuerTokens } from '../../../src/platform/auth/issuer-tokens.js';
@@ -52,11 +44,7 @@ describe('a gateway with an issuer', () => {
     fetch(rig.url + path, { headers: bearer(token) });
   const refusal = async (token: string) => {
     const { status, code, message } = await errorOf(ask(token));
-    return [
-      status,
-      code,
-      message.replace(/^The token of the issuer is not accepted: /, ''),
-    ];
+    return [status, code, message.replace(/^The token of the issuer is not accepted: /, '')];
   };
 
   it('accepts its tokens with the scopes and the tenant of their claims, beside keys', async () => {
@@ -111,21 +99,13 @@ describe('a gateway with an issuer', () => {
       ...wish,
       claims: { ...ALL, ...('claims' in wish && wish.claims) },
     });
-    expect(await refusal(token)).toEqual([
-      401,
-      'invalid_api_key',
-      expect.stringMatching(message),
-    ]);
+    expect(await refusal(token)).toEqual([401, 'invalid_api_key', expect.stringMatching(message)]);
   });
 
   it('refuses a token that is signed with the public key as if it were a secret', async () => {
     const signWith = new TextEncoder().encode(await issuer.publicPem());
     const token = await issuer.token({ claims: ALL, alg: 'HS256', signWith });
-    expect(await refusal(token)).toEqual([
-      401,
-      'invalid_api_key',
-      expect.stringMatching(/"alg"/),
-    ]);
+    expect(await refusal(token)).toEqual([401, 'invalid_api_key', expect.stringMatching(/"alg"/)]);
   });
 
   it('refuses a token without a signature, one that was changed, and one that is too long', async () => {
@@ -138,9 +118,7 @@ describe('a gateway with an issuer', () => {
       .setExpirationTime('5m')
       .encode();
     const [head, , signature] = (await issuer.token({ claims: ALL })).split('.');
-    const [, payload] = (
-      await issuer.token({ claims: { ...ALL, sub: 'mallory' } })
-    ).split('.');
+    const [, payload] = (await issuer.token({ claims: { ...ALL, sub: 'mallory' } })).split('.');
     const long = await issuer.token({ claims: { ...ALL, pad: 'x'.repeat(8192) } });
     for (const token of [unsigned, `${head}.${payload}.${signature}`, long])
       expect(await refusal(token)).toEqual([401, 'invalid_api_key', expect.any(String)]);
@@ -155,10 +133,7 @@ describe('a gateway with an issuer', () => {
     );
     session.socket.close();
     const address = `${rig.url.replace('http', 'ws')}/v1/realtime?model=stt`;
-    const browser = new WebSocket(address, [
-      'realtime',
-      `openai-insecure-api-key.${token}`,
-    ]);
+    const browser = new WebSocket(address, ['realtime', `openai-insecure-api-key.${token}`]);
     await once(browser, 'open');
     browser.close();
     (await FeedClient.connect(rig.url, token))[Symbol.dispose]();
@@ -178,13 +153,10 @@ describe('a gateway with an issuer', () => {
       signed_in: true,
       scopes: ['inference', 'admin', 'events'],
     });
-    const body = Buffer.from(
-      /ek_([\w-]+)/.exec(cookie)?.[1] ?? '',
-      'base64url',
-    ).toString();
-    expect(
-      (JSON.parse(body) as { expiresAtMs: number }).expiresAtMs,
-    ).toBeLessThanOrEqual(Date.now() + 600_000);
+    const body = Buffer.from(/ek_([\w-]+)/.exec(cookie)?.[1] ?? '', 'base64url').toString();
+    expect((JSON.parse(body) as { expiresAtMs: number }).expiresAtMs).toBeLessThanOrEqual(
+      Date.now() + 600_000,
+    );
   });
 });
 
@@ -196,8 +168,7 @@ describe('a gateway whose issuer does not answer', () => {
     const settings = { ...settingsOf(issuer), 'auth.keys_file': folder.file };
     const rig = await GatewayRig.start({ models: [sttModel()], settings });
     issuer.away = true;
-    const ask = async (token: string) =>
-      fetch(`${rig.url}/v1/models`, { headers: bearer(token) });
+    const ask = async (token: string) => fetch(`${rig.url}/v1/models`, { headers: bearer(token) });
     const answer = await errorOf(ask(await issuer.token({ claims: ALL })));
     expect(answer).toMatchObject({ status: 503, code: 'issuer_unavailable' });
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);

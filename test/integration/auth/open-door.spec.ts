@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { sttModel } from '../api/models.js';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { itWith, POSTGRES } from '../../support/requires.js';
+import { sttModel } from '../api/models.js';
 import { KeysFolder } from './keys-folder.js';
 
 describe('a gateway that reaches beyond its machine', () => {
@@ -52,15 +52,13 @@ describe('a gateway that reaches beyond its machine', () => {
       const printed: string[] = [];
       for (const _start of ['first', 'second']) {
         await using gateway = await start(settings);
-        printed.push(
-          /sk-switchyard-\S+/.exec(await gateway.process.logTail())?.[0] ?? '',
-        );
+        printed.push(/sk-switchyard-\S+/.exec(await gateway.process.logTail())?.[0] ?? '');
         const ask = (headers = {}) =>
           fetch(`http://127.0.0.1:${gateway.port}/admin/v1/keys`, { headers });
         expect((await ask()).status).toBe(401);
-        const { data } = (await (
-          await ask({ authorization: `Bearer ${printed[0]}` })
-        ).json()) as { data: object[] };
+        const { data } = (await (await ask({ authorization: `Bearer ${printed[0]}` })).json()) as {
+          data: object[];
+        };
         expect(data).toEqual([
           expect.objectContaining({
             name: 'first key',
@@ -92,9 +90,7 @@ describe('a gateway that reaches beyond its machine', () => {
   it('serves localhost at one address, whatever else that name resolves to', async () => {
     await using gateway = await start({ 'server.host': 'localhost' });
     expect((await gateway.call('GET', '/health/live')).status).toBe(200);
-    await expect(fetch(`http://[::1]:${gateway.port}/health/live`)).rejects.toThrow(
-      'fetch failed',
-    );
+    await expect(fetch(`http://[::1]:${gateway.port}/health/live`)).rejects.toThrow('fetch failed');
   });
 
   it('starts with keys, and SIGHUP does not end it', async () => {

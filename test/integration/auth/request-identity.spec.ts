@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { itWith, REDIS } from '../../support/requires.js';
@@ -8,7 +9,6 @@ import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
 import { bearer, KeysFolder } from './keys-folder.js';
-import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const TENANTS = ['acme', 'other'] as const;
 type Tenant = (typeof TENANTS)[number];
@@ -58,8 +58,7 @@ class Caller {
 
   async state(id: string): Promise<unknown> {
     const { status, body } = await this.get(`/v1/requests/${id}`);
-    if (status === 200)
-      expect(body).toMatchObject({ request_id: id, tenant: this.tenant });
+    if (status === 200) expect(body).toMatchObject({ request_id: id, tenant: this.tenant });
     return status === 200 ? body.state : status;
   }
 
@@ -170,17 +169,11 @@ describe("another tenant's request of the same id", () => {
     expect(await other.get('/v1/requests/seen')).toEqual({
       status: 404,
       body: JSON.parse(
-        JSON.stringify((await other.get('/v1/requests/none')).body).replaceAll(
-          'none',
-          'seen',
-        ),
+        JSON.stringify((await other.get('/v1/requests/none')).body).replaceAll('none', 'seen'),
       ) as object,
     });
     expect((await other.send('seen', script.fail('engine_failed'))).status).toBe(500);
-    expect([await acme.state('seen'), await other.state('seen')]).toEqual([
-      'completed',
-      'failed',
-    ]);
+    expect([await acme.state('seen'), await other.state('seen')]).toEqual(['completed', 'failed']);
     for (const id of ['seen~acme', 'seen%7Eacme'])
       expect((await other.get(`/v1/requests/${id}`)).status).toBe(404);
   });
@@ -196,9 +189,7 @@ describe("another tenant's request of the same id", () => {
     expect((await admin.get('/admin/v1/requests/two?tenant=other')).body).toMatchObject({
       tenant: 'other',
     });
-    expect(await admin.cancel('two', '/admin/v1/requests/two/cancel?tenant=other')).toBe(
-      true,
-    );
+    expect(await admin.cancel('two', '/admin/v1/requests/two/cancel?tenant=other')).toBe(true);
     expect((await second)?.status).toBe(499);
     expect(await admin.cancel('two', '/admin/v1/requests/two/cancel')).toBe(true);
     expect((await first)?.status).toBe(499);
@@ -217,10 +208,7 @@ type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
 
 /** What each tenant knows of its own requests: everything it may ever be told. */
 class Interleaving {
-  readonly #live = new Map<
-    string,
-    { answer: Promise<number>; leave: AbortController }
-  >();
+  readonly #live = new Map<string, { answer: Promise<number>; leave: AbortController }>();
   #halves = 0;
 
   constructor(private readonly callers: Readonly<Record<Tenant, Caller>>) {}
@@ -235,8 +223,7 @@ class Interleaving {
     if (act === 'cancel' && live) expect(await live.answer).toBe(499);
     if (act === 'leave') live?.leave.abort();
     if (act === 'cancel' || act === 'leave') this.#live.delete(`${tenant} ${id}`);
-    if (act === 'leave' && live)
-      await until(async () => (await caller.state(id)) !== 'queued');
+    if (act === 'leave' && live) await until(async () => (await caller.state(id)) !== 'queued');
   }
 
   async check(): Promise<void> {
@@ -268,42 +255,39 @@ class Interleaving {
   }
 }
 
-describe.each(['embedded', 'redis'])(
-  'two tenants with the same ids, queue.driver %s',
-  driver => {
-    itWith(...(driver === 'redis' ? [REDIS] : []))(
-      'never see nor touch each other, however they send, cancel, hang up and ask',
-      async () => {
-        await using redis = driver === 'redis' ? await RedisServer.start() : undefined;
-        const shared = redis ? { 'queue.driver': 'redis', 'redis.url': redis.url } : {};
-        // No worker: what is sent waits.
-        const rig = await GatewayRig.start({
-          models: [sttModel()],
-          settings: { 'auth.keys_file': folder.file, ...shared },
-        });
-        try {
-          const link = rig.app.get(SharedQueueLink, { strict: false });
-          await until(() => link.usable === link.enabled);
-          const callers = {
-            acme: new Caller(rig, 'acme'),
-            other: new Caller(rig, 'other'),
-          };
-          await fc.assert(
-            fc.asyncProperty(steps, async taken => {
-              const interleaving = new Interleaving(callers);
-              for (const step of taken) {
-                await interleaving.take(step);
-                await interleaving.check();
-              }
-              await interleaving.end();
-            }),
-            { numRuns: 2, endOnFailure: true },
-          );
-        } finally {
-          await rig.close();
-        }
-      },
-      90_000,
-    );
-  },
-);
+describe.each(['embedded', 'redis'])('two tenants with the same ids, queue.driver %s', driver => {
+  itWith(...(driver === 'redis' ? [REDIS] : []))(
+    'never see nor touch each other, however they send, cancel, hang up and ask',
+    async () => {
+      await using redis = driver === 'redis' ? await RedisServer.start() : undefined;
+      const shared = redis ? { 'queue.driver': 'redis', 'redis.url': redis.url } : {};
+      // No worker: what is sent waits.
+      const rig = await GatewayRig.start({
+        models: [sttModel()],
+        settings: { 'auth.keys_file': folder.file, ...shared },
+      });
+      try {
+        const link = rig.app.get(SharedQueueLink, { strict: false });
+        await until(() => link.usable === link.enabled);
+        const callers = {
+          acme: new Caller(rig, 'acme'),
+          other: new Caller(rig, 'other'),
+        };
+        await fc.assert(
+          fc.asyncProperty(steps, async taken => {
+            const interleaving = new Interleaving(callers);
+            for (const step of taken) {
+              await interleaving.take(step);
+              await interleaving.check();
+            }
+            await interleaving.end();
+          }),
+          { numRuns: 2, endOnFailure: true },
+        );
+      } finally {
+        await rig.close();
+      }
+    },
+    90_000,
+  );
+});

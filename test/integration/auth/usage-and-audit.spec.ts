@@ -5,11 +5,11 @@ import {
   internalTokens,
   TOKEN_SECRET,
 } from '../../../src/platform/auth/short-lived-tokens.js';
+import { JobStore } from '../../../src/platform/database/job-store.js';
 import { scraped } from '../../support/scheduler-harness.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
-import { JobStore } from '../../../src/platform/database/job-store.js';
 
 type Answer = Record<string, unknown> & { readonly data: Record<string, unknown>[] };
 
@@ -56,19 +56,14 @@ const issue = async () => {
 };
 
 /** A request that waits, and is cancelled by the operator. */
-async function cancelledRequest(
-  id: string,
-  headers: Record<string, string>,
-): Promise<void> {
+async function cancelledRequest(id: string, headers: Record<string, string>): Promise<void> {
   const form = new FormData();
   form.set('model', 'stt');
   form.set('file', new Blob(['audio']), 'a.wav');
   const answer = rig.post('/v1/audio/transcriptions', form, {
     headers: { 'x-request-id': id, ...headers },
   });
-  await until(
-    async () => (await call('GET', `/admin/v1/requests/${id}`)).status === 200,
-  );
+  await until(async () => (await call('GET', `/admin/v1/requests/${id}`)).status === 200);
   await call('POST', `/admin/v1/requests/${id}/cancel`);
   expect((await answer).status).toBe(499);
 }
@@ -78,10 +73,7 @@ describe('usage', () => {
     const { id, secret } = await issue();
     await cancelledRequest('u1', bearer(secret));
     await cancelledRequest('u2', { ...bearer(secret), 'idempotency-key': 'i1' });
-    const { body } = await call(
-      'GET',
-      '/admin/v1/usage?group_by=tenant,key,model&tenant=acme',
-    );
+    const { body } = await call('GET', '/admin/v1/usage?group_by=tenant,key,model&tenant=acme');
     expect(body.data).toEqual(
       [
         {
@@ -125,9 +117,7 @@ describe('the audit log', () => {
     await call('DELETE', `/admin/v1/keys/${id}`);
     await call('DELETE', '/admin/v1/keys/none');
     const { body } = await call('GET', '/admin/v1/audit?limit=4');
-    expect(
-      body.data.map(({ action, target, outcome }) => [action, target, outcome]),
-    ).toEqual([
+    expect(body.data.map(({ action, target, outcome }) => [action, target, outcome])).toEqual([
       ['DELETE /admin/v1/keys/:id', 'none', 'key_not_found'],
       ['DELETE /admin/v1/keys/:id', id, 'ok'],
       ['POST /admin/v1/keys/:id/rotate', id, 'ok'],
@@ -183,9 +173,7 @@ it('a key of some models runs batches on its terms: lines that name another mode
     },
   });
   expect(status).toBe(200);
-  const job = await rig.app
-    .get(JobStore, { strict: false })
-    .find('acme', String(batch.id));
+  const job = await rig.app.get(JobStore, { strict: false }).find('acme', String(batch.id));
   expect(job?.terms).toEqual({ key: key.id, models: ['stt'] });
   const tokenFor = internalTokens(
     new ShortLivedTokens(rig.app.get<Buffer>(TOKEN_SECRET, { strict: false })),
@@ -215,12 +203,12 @@ it('admin routes count who was refused for want of a key or a scope', async () =
   await call('GET', '/admin/v1/none', { key: 'sk-wrong' });
   await call('POST', '/admin/v1/keys', { key: secret, body: {} });
   await call('GET', '/v1/models', { key: 'sk-wrong' });
-  expect(
-    await scraped('switchyard_http_errors_total', { area: 'admin', status: '403' }),
-  ).toBe(before + 1);
-  expect(
-    await scraped('switchyard_http_errors_total', { area: 'admin', status: '401' }),
-  ).toBe(others + 2);
+  expect(await scraped('switchyard_http_errors_total', { area: 'admin', status: '403' })).toBe(
+    before + 1,
+  );
+  expect(await scraped('switchyard_http_errors_total', { area: 'admin', status: '401' })).toBe(
+    others + 2,
+  );
 });
 
 it('audio that live sessions recognise is usage of their key', async () => {
@@ -234,7 +222,5 @@ it('audio that live sessions recognise is usage of their key', async () => {
       keyId: id,
     });
   const { body } = await call('GET', '/admin/v1/usage?group_by=key&tenant=acme');
-  expect(body.data).toContainEqual(
-    expect.objectContaining({ key: id, requests: 0, audio_s: 3.5 }),
-  );
+  expect(body.data).toContainEqual(expect.objectContaining({ key: id, requests: 0, audio_s: 3.5 }));
 });

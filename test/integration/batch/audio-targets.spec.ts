@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness } from '../../support/batch-harness.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { TargetServer } from '../../support/target-server.js';
 
 const ENDPOINT = '/v1/audio/transcriptions';

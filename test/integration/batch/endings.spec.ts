@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 
 const ids = (count: number): string[] =>
@@ -33,9 +33,7 @@ describe('a batch that is cancelled', () => {
     expect((await harness.untilEnd(job.id)).status).toBe('cancelled');
     const { output, errors } = await expectWholeBatch(harness, job.id, ids(200));
     expect(output).toHaveLength(30);
-    expect(new Set(errors.map(({ error }) => error?.code))).toEqual(
-      new Set(['batch_cancelled']),
-    );
+    expect(new Set(errors.map(({ error }) => error?.code))).toEqual(new Set(['batch_cancelled']));
     expect(target.calls).toHaveLength(40);
   });
 
@@ -94,9 +92,7 @@ describe('a batch whose window closes', () => {
     const { output, errors } = await expectWholeBatch(harness, job.id, ids(100));
     expect(output).toHaveLength(Math.min(20, answered));
     expect(
-      errors.every(
-        ({ error, response }) => error?.code === 'batch_expired' && response === null,
-      ),
+      errors.every(({ error, response }) => error?.code === 'batch_expired' && response === null),
     ).toBe(true);
   });
 
@@ -165,9 +161,7 @@ describe('a batch with bad input', () => {
     const errors = (await harness.lines(ended.errorFileId)).map(
       line => JSON.parse(line) as BadLine,
     );
-    expect(
-      errors.map(({ custom_id, error }) => [custom_id, error.code, error.line]),
-    ).toEqual([
+    expect(errors.map(({ custom_id, error }) => [custom_id, error.code, error.line])).toEqual([
       [null, 'invalid_json_line', 2],
       [null, 'empty_line', 3],
       ['a', 'duplicate_custom_id', 4],

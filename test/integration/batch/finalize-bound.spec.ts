@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
 import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
-import { S3Server } from '../../support/s3-server.js';
 import { type SettingOverrides } from '../../support/gateway-process.js';
+import { S3Server } from '../../support/s3-server.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 
 const LINES = Array.from({ length: 20 }, (_, index) => chatLine(`line-${index}`));

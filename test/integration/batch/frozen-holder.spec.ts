@@ -1,8 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
-import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
 import {
   FREEZABLE,
   type FreezePoint,
@@ -30,10 +30,7 @@ describe('a processor frozen while it ends a batch, whose successor has made the
       'its first operation after the status',
       { after: FINALIZING, at: '^(readFile|rename|open|rm|select .*"files")' },
     ],
-    [
-      'the bytes of the output file get their name',
-      { after: FINALIZING, at: '^rename ', nth: 1 },
-    ],
+    ['the bytes of the output file get their name', { after: FINALIZING, at: '^rename ', nth: 1 }],
     ['the row of the output file', { after: FINALIZING, at: 'insert into "files"' }],
     [
       'the transaction that ends the batch',
@@ -41,9 +38,7 @@ describe('a processor frozen while it ends a batch, whose successor has made the
     ],
   ])('frozen before %s: it removes and adds nothing', async (_, point) => {
     await using target = await TargetServer.start(call =>
-      call.body.includes('bad')
-        ? { status: 400, body: '{"error":{}}' }
-        : echoAnswer(call),
+      call.body.includes('bad') ? { status: 400, body: '{"error":{}}' } : echoAnswer(call),
     );
     await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url },
@@ -94,12 +89,8 @@ describe('a processor killed between the audio file of a line and the result tha
     harness.start();
     expect((await harness.untilEnd(id)).status).toBe('completed');
     const { output, job } = await expectWholeBatch(harness, id, IDS.slice(0, 8));
-    const named = output.map(
-      ({ response }) => (response!.body as { file_id: string }).file_id,
-    );
-    expect((await made()).map(file => file.id).sort()).toEqual(
-      [...named, job.outputFileId].sort(),
-    );
+    const named = output.map(({ response }) => (response!.body as { file_id: string }).file_id);
+    expect((await made()).map(file => file.id).sort()).toEqual([...named, job.outputFileId].sort());
   });
 });
 

@@ -1,10 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expectWholeBatch } from '../../support/batch-invariants.js';
+import { describe, expect, it } from '@jest/globals';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
-import { pause } from '../../support/waiting.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { TargetServer } from '../../support/target-server.js';
+import { pause } from '../../support/waiting.js';
 
 describe('main.batch', () => {
   it('runs 2,000 lines over 3 models: one answer each; counts, usage, files agree; work folder gone', async () => {
@@ -13,9 +13,7 @@ describe('main.batch', () => {
       settings: { 'batch.gateway_url': target.url },
     });
     const ids = Array.from({ length: 2000 }, (_, index) => `line-${index}`);
-    const job = await harness.submit(
-      ids.map((id, index) => chatLine(id, `model-${index % 3}`)),
-    );
+    const job = await harness.submit(ids.map((id, index) => chatLine(id, `model-${index % 3}`)));
     harness.start();
     const ended = await harness.untilEnd(job.id);
     expect(ended.status).toBe('completed');

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 
 const ids = (count: number): string[] =>
@@ -32,11 +32,8 @@ describe('the lines of a batch', () => {
 
   it('without a good answer are error lines: a status with its body, a lost connection with a code', async () => {
     await using target = await TargetServer.start(call => {
-      if (call.body.includes('bad'))
-        return { status: 400, body: '{"error":{"code":"nope"}}' };
-      return call.body.includes('lost')
-        ? { reset: true }
-        : { status: 500, body: 'not json' };
+      if (call.body.includes('bad')) return { status: 400, body: '{"error":{"code":"nope"}}' };
+      return call.body.includes('lost') ? { reset: true } : { status: 500, body: 'not json' };
     });
     await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url },
@@ -81,10 +78,7 @@ describe('the lines of a batch', () => {
   it('of a model that no target lists are model_not_found; others go to their own target with its key', async () => {
     await using target = await TargetServer.start();
     await using harness = await BatchHarness.open();
-    const [file, key] = [
-      join(harness.folder, 'targets.yaml'),
-      join(harness.folder, 'key'),
-    ];
+    const [file, key] = [join(harness.folder, 'targets.yaml'), join(harness.folder, 'key')];
     await writeFile(key, 'sk-target\n');
     const entry =
       `{ url: "${target.url}", request_timeout: 30s, max_retries: 1, ` +
@@ -129,9 +123,7 @@ describe('the lines of a batch', () => {
       counts: { completed: 3 },
       model: 'm',
     });
-    expect(target.calls.map(({ body }) => body.toString()).sort()).toEqual(
-      [...bodies].sort(),
-    );
+    expect(target.calls.map(({ body }) => body.toString()).sort()).toEqual([...bodies].sort());
     for (const line of await harness.lines(ended.outputFileId))
       expect(line).toContain('"big": 98765432109876543210');
   });

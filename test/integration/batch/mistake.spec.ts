@@ -1,13 +1,13 @@
-import { trace } from '@opentelemetry/api';
-import { Test } from '@nestjs/testing';
 import { describe, expect, it } from '@jest/globals';
+import { Test } from '@nestjs/testing';
+import { trace } from '@opentelemetry/api';
 import { BatchModule } from '../../../src/batch/batch.module.js';
-import { BatchProcessor } from '../../../src/batch/runner/batch-processor.js';
 import { LineSender } from '../../../src/batch/execute/line-sender.js';
 import { answerLine } from '../../../src/batch/job/output-line.js';
+import { BatchProcessor } from '../../../src/batch/runner/batch-processor.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
 
 const GOOD = 25;
 const IDS = Array.from({ length: 60 }, (_, index) => `line-${index}`);
@@ -21,9 +21,7 @@ class MistakenSender {
     input,
   }: Parameters<LineSender['attempt']>[0]): ReturnType<LineSender['attempt']> {
     if (++this.#sent > GOOD) throw new TypeError('x is not a function');
-    const { custom_id: id } = JSON.parse(
-      (await input.read(ticket.entry)).toString(),
-    ) as {
+    const { custom_id: id } = JSON.parse((await input.read(ticket.entry)).toString()) as {
       custom_id: string;
     };
     const line = answerLine(JSON.stringify(id), 200, id, '{}');

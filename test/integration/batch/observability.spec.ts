@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { freePort } from '../../support/free-port.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { freePort } from '../../support/free-port.js';
 import { MetricsScrape } from '../../support/metrics-scrape.js';
 import { type OtlpSpan, spansIn } from '../../support/otlp.js';
 import { TargetServer } from '../../support/target-server.js';
@@ -96,9 +96,10 @@ describe('a processor', () => {
     const spans = spansIn(collector.calls);
     const root = spans.find(({ name }) => name === 'process-batch')!;
     expect(root).toMatchObject({ traceId, parentSpanId: spanId });
-    expect(
-      target.calls.map(({ headers }) => headers['x-switchyard-trace-link']),
-    ).toEqual([job.traceparent, job.traceparent]);
+    expect(target.calls.map(({ headers }) => headers['x-switchyard-trace-link'])).toEqual([
+      job.traceparent,
+      job.traceparent,
+    ]);
     expect(attributesOf(root)).toMatchObject({
       'batch.id': job.id,
       'tenant.id': 'default',
@@ -109,10 +110,7 @@ describe('a processor', () => {
       'batch.request.failed': 0,
     });
     const children = spans.filter(({ parentSpanId }) => parentSpanId === root.spanId);
-    expect(children.map(({ name }) => name)).toEqual([
-      'storage.Retrieve',
-      'storage.Store',
-    ]);
+    expect(children.map(({ name }) => name)).toEqual(['storage.Retrieve', 'storage.Store']);
   });
 
   it('traces a batch that is handed over: re-enqueue, detached and linked to process-batch', async () => {

@@ -1,17 +1,9 @@
 import { once } from 'node:events';
-import {
-  mkdir,
-  readdir,
-  rename,
-  rm,
-  symlink,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { S3Server } from '../../support/s3-server.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
@@ -26,20 +18,15 @@ describe('an outage', () => {
       settings: { 'batch.gateway_url': target.url },
     });
     const job = await harness.submit(ids(50).map(id => chatLine(id)));
-    const [blobs, aside] = [
-      join(harness.dataDir, 'blobs'),
-      join(harness.dataDir, 'blobs-aside'),
-    ];
+    const [blobs, aside] = [join(harness.dataDir, 'blobs'), join(harness.dataDir, 'blobs-aside')];
     target.answer(async call => {
       // A file where the folder was: nothing can be written below it.
-      if (call.number === 25)
-        await rename(blobs, aside).then(() => writeFile(blobs, ''));
+      if (call.number === 25) await rename(blobs, aside).then(() => writeFile(blobs, ''));
       return echoAnswer(call);
     });
     const processor = harness.start();
     await harness.until(job.id, 'finalizing', ({ status }) => status === 'finalizing');
-    while (!(await processor.logTail()).includes('outage: the batch is retried'))
-      await pause(20);
+    while (!(await processor.logTail()).includes('outage: the batch is retried')) await pause(20);
     expect(await readdir(join(harness.dataDir, 'jobs', job.id, 'results'))).toContain(
       '0000000001-0000.log',
     );
@@ -65,8 +52,7 @@ describe('an outage', () => {
     });
     const processor = harness.start();
     await harness.until(job.id, 'lines sent', () => target.calls.length > 0);
-    while (!(await processor.logTail()).includes('outage: the batch is retried'))
-      await pause(20);
+    while (!(await processor.logTail()).includes('outage: the batch is retried')) await pause(20);
     expect(target.calls.length).toBeLessThan(400);
     expect((await harness.job(job.id)).status).toBe('in_progress');
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
@@ -81,9 +67,7 @@ describe('a damaged work folder', () => {
       settings: { 'batch.gateway_url': target.url },
     });
     // More than is read ahead.
-    const job = await harness.submit(
-      ids(400).map(id => chatLine(id, 'm', id.padEnd(1000, '.'))),
-    );
+    const job = await harness.submit(ids(400).map(id => chatLine(id, 'm', id.padEnd(1000, '.'))));
     const input = join(harness.dataDir, 'jobs', job.id, 'input.jsonl');
     target.answer(async call => {
       if (call.number === 100) await truncate(input, 1000);
@@ -136,10 +120,7 @@ describe('processors that share a bucket and a database but no disk', () => {
     await once(first.child, 'exit');
     const elsewhere = join(harness.folder, 'elsewhere');
     await mkdir(elsewhere);
-    await symlink(
-      join(harness.dataDir, 'switchyard.db'),
-      join(elsewhere, 'switchyard.db'),
-    );
+    await symlink(join(harness.dataDir, 'switchyard.db'), join(elsewhere, 'switchyard.db'));
     harness.start({ 'data.dir': elsewhere });
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
     await expectWholeBatch(harness, job.id, ids(600));

@@ -1,14 +1,10 @@
-import { appendFile, readdir } from 'node:fs/promises';
 import { once } from 'node:events';
+import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
-import {
-  echoAnswer,
-  TargetServer,
-  type TargetCall,
-} from '../../support/target-server.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
+import { echoAnswer, TargetServer, type TargetCall } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
 
 const ids = (count: number): string[] =>
@@ -29,11 +25,7 @@ describe('a processor that ends', () => {
     const job = await harness.submit(ids(2000).map(id => chatLine(id)));
     for (const sent of [200, 700, 1300]) {
       const processor = harness.start();
-      await harness.until(
-        job.id,
-        `${sent} lines sent`,
-        () => target.calls.length >= sent,
-      );
+      await harness.until(job.id, `${sent} lines sent`, () => target.calls.length >= sent);
       processor.child.kill('SIGKILL');
       await once(processor.child, 'exit');
     }

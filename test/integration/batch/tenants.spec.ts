@@ -20,18 +20,12 @@ describe('a tenant that fills all slots for batches', () => {
     for (const name of ['many-a', 'many-b', 'many-c'])
       many.push(await harness.submit(lines(1000, name)));
     harness.start();
-    await harness.until(
-      many[1]!.id,
-      'both slots taken',
-      ({ counts }) => counts.completed > 0,
-    );
+    await harness.until(many[1]!.id, 'both slots taken', ({ counts }) => counts.completed > 0);
     const few = await harness.submit(lines(50, 'few'), { tenant: 'other' });
     while ((await harness.job(few.id, 'other')).status !== 'completed') await pause(20);
-    for (const { id } of many)
-      expect((await harness.job(id)).status).not.toBe('completed');
+    for (const { id } of many) expect((await harness.job(id)).status).not.toBe('completed');
     isOver = true;
-    for (const { id } of many)
-      expect((await harness.untilEnd(id)).counts.completed).toBe(1000);
+    for (const { id } of many) expect((await harness.untilEnd(id)).counts.completed).toBe(1000);
     expect(target.calls).toHaveLength(3050);
   });
 });

@@ -2,8 +2,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { type ServerOptions } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 import { TestCertificates } from '../../support/test-certificates.js';
 
@@ -22,10 +22,7 @@ const tlsOf = async (
 });
 
 /** An entry of `model_gateways`, complete as each must be. */
-const entry = (
-  url: string,
-  more: Readonly<Record<string, string | boolean>> = {},
-): object => ({
+const entry = (url: string, more: Readonly<Record<string, string | boolean>> = {}): object => ({
   url,
   request_timeout: '30s',
   max_retries: 0,
@@ -75,9 +72,7 @@ describe('targets over TLS', () => {
       'trusted',
       'unchecked',
     ]);
-    expect(
-      errors.map(({ custom_id, error }) => [custom_id, error?.code]).sort(),
-    ).toEqual([
+    expect(errors.map(({ custom_id, error }) => [custom_id, error?.code]).sort()).toEqual([
       ['anonymous', 'connection_lost'],
       ['distrusted', 'connection_lost'],
     ]);
@@ -88,10 +83,7 @@ describe('targets over TLS', () => {
   it('as one for all models: its key is read from any path', async () => {
     await using harness = await BatchHarness.open();
     await using target = await TargetServer.start();
-    const [file, key] = [
-      join(harness.folder, 'targets.yaml'),
-      join(harness.folder, 'key'),
-    ];
+    const [file, key] = [join(harness.folder, 'targets.yaml'), join(harness.folder, 'key')];
     await writeFile(key, 'sk-file');
     await writeFile(
       file,

@@ -25,15 +25,12 @@ describe('the lines of two batches of a tenant', () => {
       settings: { 'batch.gateway_url': gateway.rig.url },
     });
     harness.start();
-    const busy = Array.from({ length: SLOTS }, (_, index) =>
-      gateway.held(`busy-${index}`),
-    );
+    const busy = Array.from({ length: SLOTS }, (_, index) => gateway.held(`busy-${index}`));
     await gateway.worker.arrivals(SLOTS);
     const queued = async (windowMs: number, count: number) => {
       const { id } = await harness.submit(lines, { endpoint: ENDPOINT, windowMs });
       const depth = async () =>
-        ((await gateway.rig.json('/admin/v1/queue')) as { total: { batch: number } })
-          .total;
+        ((await gateway.rig.json('/admin/v1/queue')) as { total: { batch: number } }).total;
       await until(async () => (await depth()).batch === count);
       return id;
     };
@@ -42,12 +39,9 @@ describe('the lines of two batches of a tenant', () => {
     // One slot: one line at a time.
     gateway.worker.release('busy-0');
     await gateway.worker.arrivals(SLOTS + 4);
-    const order = gateway.worker.received
-      .slice(SLOTS)
-      .map(id => id.replace(/-\d+$/, ''));
+    const order = gateway.worker.received.slice(SLOTS).map(id => id.replace(/-\d+$/, ''));
     expect(order).toEqual([soon, soon, late, late]);
-    for (const id of [late, soon])
-      expect((await harness.untilEnd(id)).counts.completed).toBe(2);
+    for (const id of [late, soon]) expect((await harness.untilEnd(id)).counts.completed).toBe(2);
     gateway.worker.releaseAll();
     await Promise.all(busy);
     await gateway.close();

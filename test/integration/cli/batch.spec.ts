@@ -52,17 +52,10 @@ describe('switchyard batch', () => {
     new CommandRun(['batch', ...args, '--url', product.url], { INIT_CWD: folder }).ended;
   const submit = (file: string, ...more: string[]) =>
     run('submit', file, '--endpoint', '/v1/audio/speech', ...more);
-  const linesOf = (name: string) =>
-    readFileSync(join(folder, name), 'utf8').trim().split('\n');
+  const linesOf = (name: string) => readFileSync(join(folder, name), 'utf8').trim().split('\n');
 
   it('submit --watch shows progress, downloads the results and ends with 0', async () => {
-    const { code, stdout, stderr } = await run(
-      'submit',
-      'good.jsonl',
-      '--watch',
-      '-o',
-      'good',
-    );
+    const { code, stdout, stderr } = await run('submit', 'good.jsonl', '--watch', '-o', 'good');
     expect([code, stdout]).toEqual([0, 'good_output.jsonl\n']);
     expect(stderr).toMatch(/completed: 2\/2 lines, 0 failed\n/);
     expect(linesOf('good_output.jsonl')).toHaveLength(2);
@@ -79,12 +72,12 @@ describe('switchyard batch', () => {
       files: [],
     });
     const ended = { batch: { id, status: 'completed' }, files: ['json_output.jsonl'] };
-    expect(
-      JSON.parse((await run('watch', id, '-o', 'json', '--json')).stdout),
-    ).toMatchObject(ended);
-    expect(
-      JSON.parse((await run('download', id, '-o', 'json', '--json')).stdout),
-    ).toMatchObject(ended);
+    expect(JSON.parse((await run('watch', id, '-o', 'json', '--json')).stdout)).toMatchObject(
+      ended,
+    );
+    expect(JSON.parse((await run('download', id, '-o', 'json', '--json')).stdout)).toMatchObject(
+      ended,
+    );
     const watched = await submit('good.jsonl', '--watch', '-o', 'json', '--json');
     expect(JSON.parse(watched.stdout)).toMatchObject({
       ...ended,
@@ -122,9 +115,7 @@ describe('switchyard batch', () => {
   it('says which lines of a bad file are wrong', async () => {
     const { code, stderr } = await submit('bad.jsonl', '--watch');
     expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /failed: .*\n {2}line 1: .*\n {2}line 2: .* \[invalid_json_line\]/,
-    );
+    expect(stderr).toMatch(/failed: .*\n {2}line 1: .*\n {2}line 2: .* \[invalid_json_line\]/);
   }, 30_000);
 
   it('ends with 2 for a file that is not there, an endpoint that is none, and bad metadata', async () => {

@@ -46,9 +46,7 @@ describe('switchyard chat', () => {
       expect.stringContaining('[model_not_found]'),
     ]);
     const talk = await run(['--model', 'nobody'], 'hi\nho\n/exit\n');
-    expect([talk.code, talk.stderr.split('[model_not_found]').length - 1]).toEqual([
-      5, 2,
-    ]);
+    expect([talk.code, talk.stderr.split('[model_not_found]').length - 1]).toEqual([5, 2]);
   });
 
   it('is compared with another server by `models verify --beside`', async () => {
@@ -62,9 +60,6 @@ describe('switchyard chat', () => {
 
   it('teaches by --help', async () => {
     const { code, stdout } = await run(['--help']);
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(/\/clear.*--system.*Ctrl-C/s),
-    ]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\/clear.*--system.*Ctrl-C/s)]);
   });
 });

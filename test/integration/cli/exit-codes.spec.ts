@@ -4,9 +4,9 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ENGINE_CHECKS } from '../../../src/worker/engine-factory.js';
-import { program } from '../../../src/cli/program.js';
 import { helpOf, leafCommands } from '../../../scripts/docs/command-tree.js';
+import { program } from '../../../src/cli/program.js';
+import { ENGINE_CHECKS } from '../../../src/worker/engine-factory.js';
 import { freePort } from '../../support/free-port.js';
 import { CommandRun, runHere } from './command-run.js';
 
@@ -112,9 +112,7 @@ describe('every command', () => {
     );
     refusing = createServer((request, response) => {
       request.resume();
-      response
-        .writeHead(401, { 'content-type': 'application/json' })
-        .end(JSON.stringify(ENVELOPE));
+      response.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify(ENVELOPE));
     });
     answering = createServer((request, response) => {
       request.resume();
@@ -142,8 +140,7 @@ describe('every command', () => {
 
   const run = (command: string, args: readonly string[]) =>
     runHere([...command.split(' '), ...args]);
-  const piped = (args: readonly string[], input: string) =>
-    new CommandRun(args, {}, input).ended;
+  const piped = (args: readonly string[], input: string) => new CommandRun(args, {}, input).ended;
   const urlOf = (server: Server): string =>
     `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
@@ -153,9 +150,7 @@ describe('every command', () => {
   });
 
   it.each(
-    leafCommands(program(ENGINE_CHECKS)).map(
-      ({ words, command }) => [words, command] as const,
-    ),
+    leafCommands(program(ENGINE_CHECKS)).map(({ words, command }) => [words, command] as const),
   )('%s has a description and an example', (words, command) => {
     expect(command.description()).toMatch(/\w{3}/);
     expect(helpOf(command)).toMatch(
@@ -233,20 +228,12 @@ describe('every command', () => {
   });
 
   it('chat with questions from a pipe ends with the code of a question that failed', async () => {
-    expect(
-      (await piped(['chat', '-m', 'm', '--url', nobody], 'one?\ntwo?\n')).code,
-    ).toBe(3);
-    expect(
-      (await piped(['chat', '-m', 'm', '--url', urlOf(answering)], 'one?\n')).code,
-    ).toBe(0);
+    expect((await piped(['chat', '-m', 'm', '--url', nobody], 'one?\ntwo?\n')).code).toBe(3);
+    expect((await piped(['chat', '-m', 'm', '--url', urlOf(answering)], 'one?\n')).code).toBe(0);
   });
 
   it.each([
-    [
-      'transcribe',
-      ['audio.wav', '--json', '--format', 'srt'],
-      'json, verbose_json, diarized_json',
-    ],
+    ['transcribe', ['audio.wav', '--json', '--format', 'srt'], 'json, verbose_json, diarized_json'],
     ['speak', ['hello', '--json', '-o', '-'], 'both go to stdout'],
   ])('%s refuses --json where the answer is none: 2', async (name, args, message) => {
     const { code, ...texts } = await run(name, [...args, '--url', nobody]);
@@ -258,9 +245,6 @@ describe('every command', () => {
     ['speak', ['hello', '-o', 'none/speech.mp3']],
   ])('%s checks its output file before the gateway is asked', async (name, args) => {
     const { code, ...texts } = await run(name, [...args, '--url', urlOf(refusing)]);
-    expect([code, texts.stderr]).toEqual([
-      2,
-      expect.stringContaining('cannot be written'),
-    ]);
+    expect([code, texts.stderr]).toEqual([2, expect.stringContaining('cannot be written')]);
   });
 });

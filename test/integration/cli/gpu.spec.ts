@@ -1,16 +1,9 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { checkGpu, installGpu } from '../../../src/cli/gpu.js';
 import { PythonEnvironment } from '../../../src/cli/engines/python-environment.js';
+import { checkGpu, installGpu } from '../../../src/cli/gpu.js';
 import { fakeCommands } from '../../support/fake-commands.js';
 
 const NVIDIA = 'echo "NVIDIA H200, 570.86.15, 143771 MiB"';
@@ -96,9 +89,7 @@ describe('gpu check', () => {
 
   it('is well where driver, libraries and engines load', async () => {
     engines(['cpu', 'cuda', 'vulkan']);
-    expect(
-      await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd: LINKED }),
-    ).toEqual({
+    expect(await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd: LINKED })).toEqual({
       ok: true,
       'NVIDIA driver': ['ok', 'NVIDIA H200, 570.86.15, 143771 MiB', undefined],
       CUDA: ['ok', 'found: libcublas.so.13, libcudart.so.13', undefined],
@@ -114,16 +105,14 @@ describe('gpu check', () => {
     const ldd =
       'echo "	libcublas.so.12 => not found"; echo "	libcuda.so.1 => not found"; echo "	libm.so.6 => /lib/libm.so.6"';
     const fix = expect.stringContaining('cuda-libraries-12-0');
-    expect(await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd })).toMatchObject(
-      {
-        ok: false,
-        'llama.cpp': [
-          'fail',
-          expect.stringContaining('libggml-cuda.so lacks libcublas.so.12, libcuda.so.1'),
-          fix,
-        ],
-      },
-    );
+    expect(await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd })).toMatchObject({
+      ok: false,
+      'llama.cpp': [
+        'fail',
+        expect.stringContaining('libggml-cuda.so lacks libcublas.so.12, libcuda.so.1'),
+        fix,
+      ],
+    });
   });
 
   it('finds libraries in the folders of LD_LIBRARY_PATH', async () => {
@@ -167,36 +156,24 @@ describe('gpu install', () => {
   }
 
   it("puts llama.cpp's CUDA packages in place of the empty ones, also of a nested one", async () => {
-    write(
-      'node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda/package.json',
-      '{}',
-    );
+    write('node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda/package.json', '{}');
     expect((await install('llama-cpp', { npm: NPM })).failure).toBe('');
     for (const name of ['linux-x64-cuda', 'linux-x64-cuda-ext']) {
-      const text = readFileSync(
-        join(modules, '@node-llama-cpp', name, 'package.json'),
-        'utf8',
-      );
+      const text = readFileSync(join(modules, '@node-llama-cpp', name, 'package.json'), 'utf8');
       expect(JSON.parse(text)).toEqual({ version: '3.22.1' });
       expect(existsSync(join(modules, '@node-llama-cpp', name, 'bins'))).toBe(true);
     }
     expect(
-      existsSync(
-        join(modules, 'node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda'),
-      ),
+      existsSync(join(modules, 'node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda')),
     ).toBe(false);
   });
 
   it('keeps the empty package where npm fails or brings no binaries', async () => {
-    expect(
-      (await install('llama-cpp', { npm: 'echo "npm error 404"; exit 1' })).failure,
-    ).toContain('npm error 404');
-    expect((await install('llama-cpp', { npm: 'true' })).failure).toContain(
-      'no binaries',
+    expect((await install('llama-cpp', { npm: 'echo "npm error 404"; exit 1' })).failure).toContain(
+      'npm error 404',
     );
-    expect(
-      existsSync(join(modules, '@node-llama-cpp/linux-x64-cuda/package.json')),
-    ).toBe(true);
+    expect((await install('llama-cpp', { npm: 'true' })).failure).toContain('no binaries');
+    expect(existsSync(join(modules, '@node-llama-cpp/linux-x64-cuda/package.json'))).toBe(true);
   });
 
   it('--dry-run names each step and does none', async () => {

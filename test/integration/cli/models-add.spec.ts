@@ -9,8 +9,7 @@ import { llamaModel } from '../../support/llama-model.js';
 import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
 import { CommandRun } from './command-run.js';
 
-const fixture = (path: string) =>
-  readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
+const fixture = (path: string) => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
 
 const MODELS_YAML = `# Kept: head of the file.
 models:
@@ -107,9 +106,7 @@ describe('switchyard models add', () => {
       'llama-cpp, vectors',
       'nomic-embed-text-v1.5',
       async () => ({
-        'nomic-embed-text-v1.5.Q8_0.gguf': readFileSync(
-          await llamaModel({ pooling: 'mean' }),
-        ),
+        'nomic-embed-text-v1.5.Q8_0.gguf': readFileSync(await llamaModel({ pooling: 'mean' })),
       }),
       /\d of 3 likenesses \| [\d.]+ texts/,
     ],
@@ -119,24 +116,18 @@ describe('switchyard models add', () => {
       await offer(name, await files());
       const gateway = await startGateway();
       const added = await run('add', name, '--yes', '--json');
-      expect([added.code, added.stderr]).toEqual([
-        0,
-        expect.stringContaining(`${name}:`),
-      ]);
+      expect([added.code, added.stderr]).toEqual([0, expect.stringContaining(`${name}:`)]);
       expect(JSON.parse(added.stdout)).toMatchObject({
         models: [{ id: name, gateway: 'loaded' }],
       });
       expect(modelsFile()).toContain(`  # switchyard models add ${name}`);
-      expect(
-        ((await gateway.json(`/v1/models/${name}`)) as { state: string }).state,
-      ).toBe('loaded');
+      expect(((await gateway.json(`/v1/models/${name}`)) as { state: string }).state).toBe(
+        'loaded',
+      );
       const verified = await run('verify', name);
       expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(row)]);
       const again = await run('add', name, '--yes');
-      expect([again.code, again.stderr]).toEqual([
-        0,
-        expect.stringContaining('stays as it is'),
-      ]);
+      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('stays as it is')]);
       expect((await run('remove', name, '--yes')).code).toBe(0);
       expect([modelsFile().includes(name), shelf()]).toEqual([false, []]);
       expect((await fetch(`${gateway.url}/v1/models/${name}`)).status).toBe(404);
@@ -159,10 +150,7 @@ describe('switchyard models add', () => {
     );
     expect(modelsFile().split('whisper-1')).toHaveLength(2);
     const manifest = JSON.parse(
-      readFileSync(
-        join(folder, 'shelf', String(shelf()[0]), 'switchyard-model.json'),
-        'utf8',
-      ),
+      readFileSync(join(folder, 'shelf', String(shelf()[0]), 'switchyard-model.json'), 'utf8'),
     );
     expect(manifest).toMatchObject({ revision: 'c0ffee', complete: true });
     expect((await run('check')).code).toBe(0);
@@ -193,8 +181,7 @@ describe('switchyard models add', () => {
     const { models } = JSON.parse((await run('search', '--json')).stdout) as {
       models: { name: string; unavailable?: string }[];
     };
-    const reasonOf = (name: string) =>
-      models.find(one => one.name === name)!.unavailable;
+    const reasonOf = (name: string) => models.find(one => one.name === name)!.unavailable;
     expect([reasonOf('sense-voice-small'), reasonOf('whisper-small')]).toEqual([
       undefined,
       expect.stringContaining('needs ctranslate2, which is not installed: '),
@@ -227,10 +214,7 @@ describe('switchyard models add', () => {
       await offer('sense-voice-small', FILES);
       hub!.script('model.int8.onnx', { kind: 'body', body: Buffer.from('mdoel') });
       const damaged = await run('add', 'sense-voice-small', '--yes');
-      expect([damaged.code, damaged.stderr]).toEqual([
-        1,
-        expect.stringContaining('damaged'),
-      ]);
+      expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining('damaged')]);
       expect(shelf().some(name => String(name).endsWith('model.int8.onnx'))).toBe(false);
     });
 

@@ -6,8 +6,8 @@ import { stringify } from 'yaml';
 import { ModelList } from '../../../src/platform/config/config.module.js';
 import { HubServer } from '../../support/hub-server.js';
 import { pcmWav } from '../../support/pcm-wav.js';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
 import { until } from '../../support/waiting.js';
+import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
 import { CommandRun } from './command-run.js';
 
 const fixture = (name: string) =>
@@ -110,11 +110,7 @@ describe('switchyard models starter', () => {
     expect(fetched.stderr).toContain(
       'whisper-1 is now real of the test (so are gpt-4o-transcribe)',
     );
-    expect(['whisper-1', 'ears-1', 'ears'].map(holder)).toEqual([
-      'real',
-      'ears',
-      'ears',
-    ]);
+    expect(['whisper-1', 'ears-1', 'ears'].map(holder)).toEqual(['real', 'ears', 'ears']);
     expect(readFileSync(join(folder, 'models.yaml'), 'utf8')).toBe(CONFIGURED);
     expect(readFileSync(starters(), 'utf8')).toContain('  - id: real');
     hub.seen.length = 0;
@@ -132,9 +128,7 @@ describe('switchyard models starter', () => {
     await startGateway();
     const fetched = await run('starter', 'broken', 'real', '--yes');
     expect(fetched.code).toBe(1);
-    expect(fetched.stderr).toMatch(
-      /✗ broken: .*does not load: .*Then: .*models starter/,
-    );
+    expect(fetched.stderr).toMatch(/✗ broken: .*does not load: .*Then: .*models starter/);
     expect(fetched.stderr).toContain('whisper-1 is now real');
     expect(holder('broken')).toBeUndefined();
     expect(readFileSync(starters(), 'utf8')).not.toContain('broken');
@@ -142,28 +136,20 @@ describe('switchyard models starter', () => {
 
   it('the console sees what arrives, and stops one that waits', async () => {
     await startGateway();
-    const additions = async (): Promise<
-      { name: string; state: string; lines: string[] }[]
-    > => {
+    const additions = async (): Promise<{ name: string; state: string; lines: string[] }[]> => {
       const answer = await fetch(`${rig!.url}/admin/v1/catalogue/additions`);
       return ((await answer.json()) as { data: never[] }).data;
     };
     hub.script('tokens.txt', { kind: 'stall', bytes: 1 });
     const running = run('starter', 'broken', 'real', '--yes');
     await until(async () => (await additions()).length === 2);
-    expect((await additions()).map(({ state }) => state)).toEqual([
-      'running',
-      'running',
-    ]);
+    expect((await additions()).map(({ state }) => state)).toEqual(['running', 'running']);
     for (const name of ['real', 'broken'])
       await fetch(`${rig!.url}/admin/v1/catalogue/${name}/cancel`, { method: 'POST' });
     const { code, stderr } = await running;
     expect(code).toBe(1);
     expect(stderr).toMatch(/✗ broken: stopped on the console[^]*✗ real: stopped/);
-    expect((await additions()).map(({ state }) => state)).toEqual([
-      'cancelled',
-      'cancelled',
-    ]);
+    expect((await additions()).map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
     expect((await run('starter', 'real', '--yes')).code).toBe(0);
     const [newest] = await additions();
     expect(newest).toMatchObject({ name: 'real', state: 'added' });
@@ -187,10 +173,7 @@ describe('switchyard models starter', () => {
     expect((await run('starter', 'real', '--yes')).code).toBe(0);
     writeFileSync(starters(), 'models:\n  - { id: real, kind: sst }\n');
     const broken = await run('starter', 'real', '--yes');
-    expect([broken.code, broken.stderr]).toEqual([
-      2,
-      expect.stringContaining(`${starters()}:2:`),
-    ]);
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining(`${starters()}:2:`)]);
   });
 
   it('asks first, and fetches nothing where nobody can be asked', async () => {

@@ -37,8 +37,7 @@ describe('switchyard models', () => {
     SWITCHYARD_SERVER_PORT: '1',
     npm_command: 'run-script',
   });
-  const start = (...args: string[]) =>
-    new CommandRun(['models', ...args], environment());
+  const start = (...args: string[]) => new CommandRun(['models', ...args], environment());
   const run = (...args: string[]) => start(...args).ended;
   const weights = () => readFileSync(join(folder, 'shelf/tiny/weights.bin'));
 
@@ -103,9 +102,7 @@ describe('switchyard models', () => {
       'installed: npx switchyard engines install ctranslate2',
     );
     writeModels(`, options: { modelDir: "${join(folder, 'shelf/tiny')}" }`);
-    expect(await npx('models', 'remove', 'tiny')).toContain(
-      '(npx switchyard models remove asr)',
-    );
+    expect(await npx('models', 'remove', 'tiny')).toContain('(npx switchyard models remove asr)');
     expect(await npx('status')).toContain('start one with `npx switchyard up`');
   });
 
@@ -118,9 +115,7 @@ describe('switchyard models', () => {
       SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
     }).ended;
     expect(result.code).toBe(3);
-    expect(result.stderr).toContain(
-      `${new URL(gone).host} cannot be reached (ECONNREFUSED)`,
-    );
+    expect(result.stderr).toContain(`${new URL(gone).host} cannot be reached (ECONNREFUSED)`);
     expect(result.stderr).toContain(
       `${gone}/acme/tiny/tree/main and copy them to ${join(folder, 'shelf/tiny')}`,
     );

@@ -4,15 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  it,
-} from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Product } from '../../support/product.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { CommandRun, runHere } from './command-run.js';
@@ -57,11 +49,8 @@ describe('commands of the operator', () => {
   const child = (...args: string[]) =>
     new CommandRun([...args, '--url', product.url], { FORCE_COLOR: '1' }).ended;
   const queued = async () =>
-    (
-      await product.json<{ data: { request_id: string }[] }>(
-        '/admin/v1/requests?state=queued',
-      )
-    ).data;
+    (await product.json<{ data: { request_id: string }[] }>('/admin/v1/requests?state=queued'))
+      .data;
   const waiting = async () => (await queued())[0]!.request_id;
 
   it('queue shows what waits and runs, without colours in a pipe', async () => {
@@ -78,15 +67,11 @@ describe('commands of the operator', () => {
     expect((await run('requests', 'list')).stdout).toMatch(
       new RegExp(`^${id} +synthetic +\\w+ +batch +queued +1 `, 'm'),
     );
-    expect((await run('requests', 'list', '--state', 'completed')).stdout).toBe(
-      'no requests\n',
-    );
+    expect((await run('requests', 'list', '--state', 'completed')).stdout).toBe('no requests\n');
     expect((await run('requests', 'show', id)).stdout).toContain(
       'It is number 1 in the queue of synthetic',
     );
-    expect((await run('why', id)).stdout).toMatch(
-      /^It is number 1 .*every slot of the workers/,
-    );
+    expect((await run('why', id)).stdout).toMatch(/^It is number 1 .*every slot of the workers/);
     expect(JSON.parse((await run('why', id, '--json')).stdout)).toMatchObject({
       request_id: id,
       state: 'queued',
@@ -115,21 +100,11 @@ describe('commands of the operator', () => {
 
   it('requests priority moves waiting requests; 5 for one that is unknown, 2 without a priority', async () => {
     const [, second, third] = (await queued()).map(({ request_id }) => request_id);
-    const { code, stdout } = await run(
-      'requests',
-      'priority',
-      second!,
-      third!,
-      'realtime',
-    );
+    const { code, stdout } = await run('requests', 'priority', second!, third!, 'realtime');
     expect(code).toBe(0);
-    expect(stdout).toMatch(
-      new RegExp(`^${second} +synthetic +\\w+ +realtime +queued +1 `, 'm'),
-    );
+    expect(stdout).toMatch(new RegExp(`^${second} +synthetic +\\w+ +realtime +queued +1 `, 'm'));
     // Realtime may exceed the slots by one, so the second may have left the queue by now.
-    expect(stdout).toMatch(
-      new RegExp(`^${third} +synthetic +\\w+ +realtime +queued +[12] `, 'm'),
-    );
+    expect(stdout).toMatch(new RegExp(`^${third} +synthetic +\\w+ +realtime +queued +[12] `, 'm'));
     expect(await run('requests', 'priority', 'none', 'batch')).toMatchObject({
       code: 5,
       stdout: '',
@@ -151,20 +126,14 @@ describe('commands of the operator', () => {
     const { code, stdout } = await new CommandRun(['queue', '--json'], {
       SWITCHYARD_URL: product.url,
     }).ended;
-    expect([code, JSON.parse(stdout)]).toEqual([
-      0,
-      expect.objectContaining({ accepting: true }),
-    ]);
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ accepting: true })]);
   });
 });
 
 describe('commands that use a running gateway', () => {
   let product: Product;
   let folder: string;
-  const fast = syntheticModel(
-    { streams: 4 },
-    { capabilities: ['transcribe', 'stream'] },
-  );
+  const fast = syntheticModel({ streams: 4 }, { capabilities: ['transcribe', 'stream'] });
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'operate-'));
@@ -177,10 +146,7 @@ describe('commands that use a running gateway', () => {
   });
 
   const inFolder = { INIT_CWD: '' };
-  beforeAll(
-    () =>
-      void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }),
-  );
+  beforeAll(() => void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }));
   const run = (...args: string[]) => runHere([...args, '--url', product.url]);
   const child = (args: readonly string[], environment = {}, input = '') =>
     new CommandRun(args, { ...inFolder, ...environment }, input).ended;
@@ -190,9 +156,7 @@ describe('commands that use a running gateway', () => {
     expect(stdout).toMatch(/^gw_\w+ +\d+\.\d+\.\d+ +up /);
     expect(stdout).toMatch(/^synthetic +loaded +0 +0 +- +0 +1\/1 /m);
     expect((await run('top')).stdout).toMatch(/^synthetic +loaded/m);
-    const twice = (
-      await run('top', '--count', '2', '--interval', '0.1', '--json')
-    ).stdout
+    const twice = (await run('top', '--count', '2', '--interval', '0.1', '--json')).stdout
       .trim()
       .split('\n');
     expect(twice.map(line => (JSON.parse(line) as { object: string }).object)).toEqual([
@@ -205,9 +169,7 @@ describe('commands that use a running gateway', () => {
     expect((await run('workers', 'drain', 'synthetic-0')).stdout).toMatch(
       /^synthetic-0 .*, drained/m,
     );
-    expect((await run('workers', 'resume', 'synthetic-0')).stdout).not.toContain(
-      'drained',
-    );
+    expect((await run('workers', 'resume', 'synthetic-0')).stdout).not.toContain('drained');
     expect(await run('workers', 'drain', 'none')).toMatchObject({ code: 5, stdout: '' });
   });
 
@@ -244,9 +206,7 @@ describe('commands that use a running gateway', () => {
 
   it('usage and tenants count what was used; 1 for a day that is none', async () => {
     const { stdout } = await run('usage', '--group-by', 'tenant,model');
-    expect(stdout).toMatch(
-      /^tenant +model +requests +failed +cancelled +audio s .* device s$/m,
-    );
+    expect(stdout).toMatch(/^tenant +model +requests +failed +cancelled +audio s .* device s$/m);
     expect(stdout).toMatch(/^default +synthetic +6 +0 +0 /m);
     expect((await run('tenants')).stdout).toMatch(/^default +0 +6 /m);
     const none = await run('usage', '--to', '2027-02-30');
@@ -305,10 +265,7 @@ describe('commands that use a running gateway', () => {
       secrets.SWITCHYARD_WORKERS_MODELS_FILE,
       JSON.stringify({ models: [upstream, external] }),
     );
-    const { code, stdout } = await child(
-      ['support-bundle', '-o', 'bundle.tar.gz'],
-      secrets,
-    );
+    const { code, stdout } = await child(['support-bundle', '-o', 'bundle.tar.gz'], secrets);
     expect([code, stdout]).toEqual([0, 'bundle.tar.gz\n']);
     const archive = gunzipSync(readFileSync(join(folder, 'bundle.tar.gz'))).toString();
     expect(archive).not.toMatch(/planted/);
@@ -322,16 +279,11 @@ describe('commands that use a running gateway', () => {
       'version settings doctor health status history queue requests workers models dependencies logs'.split(
         ' ',
       );
-    expect(names.trim().split('\n')).toEqual([
-      ...json.map(name => `${name}.json`),
-      'metrics.txt',
-    ]);
+    expect(names.trim().split('\n')).toEqual([...json.map(name => `${name}.json`), 'metrics.txt']);
     const extract = ['xzOf', join(folder, 'bundle.tar.gz'), 'status.json'];
-    expect(JSON.parse((await promisify(execFile)('tar', extract)).stdout)).toMatchObject(
-      {
-        object: 'status',
-      },
-    );
+    expect(JSON.parse((await promisify(execFile)('tar', extract)).stdout)).toMatchObject({
+      object: 'status',
+    });
   });
 });
 
@@ -339,15 +291,11 @@ describe('switchyard init', () => {
   let folder: string;
   beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'init-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
-  const init = (...args: string[]) =>
-    new CommandRun(['init', ...args], { INIT_CWD: folder }).ended;
+  const init = (...args: string[]) => new CommandRun(['init', ...args], { INIT_CWD: folder }).ended;
 
   it('writes files that the product accepts, says what is next, and overwrites nothing', async () => {
     const { code, stdout, stderr } = await init('mine');
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringContaining('switchyard models add'),
-    ]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('switchyard models add')]);
     const files = stdout.trim().split('\n');
     const texts = () => files.map(file => readFileSync(file, 'utf8'));
     const before = texts();
@@ -359,9 +307,7 @@ describe('switchyard init', () => {
       SWITCHYARD_CONFIG: files[0]!,
       SWITCHYARD_WORKERS_MODELS_FILE: files[1]!,
     };
-    expect((await new CommandRun(['config', 'print'], own).ended).stdout).toContain(
-      `${files[0]}:`,
-    );
+    expect((await new CommandRun(['config', 'print'], own).ended).stdout).toContain(`${files[0]}:`);
     expect(await init('mine')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('nothing was written'),

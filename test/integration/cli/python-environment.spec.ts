@@ -11,11 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { PythonEnvironment, PYTHON_MIN } from '../../../src/cli/engines/python-environment.js';
 import { type RunCommand } from '../../../src/cli/shared/run-command.js';
-import {
-  PythonEnvironment,
-  PYTHON_MIN,
-} from '../../../src/cli/engines/python-environment.js';
 import { fakeCommands, fakePython } from '../../support/fake-commands.js';
 
 const OPTIONS = { cuda: false, report: () => undefined };
@@ -42,13 +39,11 @@ describe('the Python environment of ctranslate2', () => {
   const withPip = (pip: string) =>
     environmentOf(fakeCommands(folder, { python3: fakePython({ pip }) }));
   const logged = () => `echo "$@" >> ${folder}/pip.log`;
-  const pipCalls = () =>
-    readFileSync(join(folder, 'pip.log'), 'utf8').trim().split('\n');
+  const pipCalls = () => readFileSync(join(folder, 'pip.log'), 'utf8').trim().split('\n');
   const failure = (environment: PythonEnvironment, options: object = {}) =>
     environment.install({ ...OPTIONS, ...options }).then(
       () => 'installed',
-      (error: { message: string; exitCode: number }) =>
-        `${error.exitCode}: ${error.message}`,
+      (error: { message: string; exitCode: number }) => `${error.exitCode}: ${error.message}`,
     );
 
   it('is made once, from wheels of the pinned versions only', async () => {
@@ -79,9 +74,7 @@ describe('the Python environment of ctranslate2', () => {
       process.env = before;
     }
     const passed = readFileSync(join(folder, 'env.log'), 'utf8').split('\n');
-    expect(passed).toEqual(
-      expect.arrayContaining(['PIP_NO_INDEX=1', 'PIP_FIND_LINKS=/wheels']),
-    );
+    expect(passed).toEqual(expect.arrayContaining(['PIP_NO_INDEX=1', 'PIP_FIND_LINKS=/wheels']));
     expect(passed.filter(line => line.startsWith('SWITCHYARD_'))).toEqual([]);
   });
 
@@ -108,10 +101,7 @@ describe('the Python environment of ctranslate2', () => {
     pin('ctranslate2==4.9.0');
     expect(before.state().state).toBe('outdated');
     expect(await failure(withPip('exit 1'))).toContain('pip install failed');
-    expect([before.state().state, existsSync(before.python)]).toEqual([
-      'outdated',
-      true,
-    ]);
+    expect([before.state().state, existsSync(before.python)]).toEqual(['outdated', true]);
     expect((await withPip(':').install(OPTIONS)).state).toBe('ready');
   });
 
@@ -129,14 +119,9 @@ describe('the Python environment of ctranslate2', () => {
   it('brings the CUDA libraries when asked, and keeps them', async () => {
     const environment = withPip(logged());
     await environment.install(OPTIONS);
-    expect((await environment.install({ ...OPTIONS, cuda: true })).manifest?.cuda).toBe(
-      true,
-    );
+    expect((await environment.install({ ...OPTIONS, cuda: true })).manifest?.cuda).toBe(true);
     expect((await environment.install(OPTIONS)).manifest?.cuda).toBe(true);
-    expect(pipCalls().map(call => call.includes('ctranslate2-cuda.txt'))).toEqual([
-      false,
-      true,
-    ]);
+    expect(pipCalls().map(call => call.includes('ctranslate2-cuda.txt'))).toEqual([false, true]);
   });
 
   it('is damaged when its Python is gone', async () => {
@@ -215,15 +200,11 @@ describe('the Python environment of ctranslate2', () => {
 describe('workers/python', () => {
   const project = readFileSync('workers/python/pyproject.toml', 'utf8');
   const pins = (file: string) =>
-    readFileSync(`workers/python/requirements/${file}`, 'utf8')
-      .split('\n')
-      .filter(Boolean);
+    readFileSync(`workers/python/requirements/${file}`, 'utf8').split('\n').filter(Boolean);
 
   it('is locked at the versions that its project names', () => {
-    const named = [
-      ...project.matchAll(/^(?:dependencies|ctranslate2) = \[(.*)\]$/gm),
-    ].flatMap(([, list = '']) =>
-      [...list.matchAll(/"([^"]+)"/g)].map(([, requirement]) => requirement),
+    const named = [...project.matchAll(/^(?:dependencies|ctranslate2) = \[(.*)\]$/gm)].flatMap(
+      ([, list = '']) => [...list.matchAll(/"([^"]+)"/g)].map(([, requirement]) => requirement),
     );
     expect(named.length).toBeGreaterThanOrEqual(6);
     expect(pins('ctranslate2.txt')).toEqual(expect.arrayContaining(named));

@@ -69,16 +69,8 @@ describe('switchyard transcribe and speak', () => {
       voice: 'alloy',
     });
     const heard = await run('transcribe', 'json.wav', '--json');
-    expect(JSON.parse(heard.stdout)).toEqual(
-      expect.objectContaining({ text: expect.any(String) }),
-    );
-    const verbose = await run(
-      'transcribe',
-      'json.wav',
-      '--json',
-      '--format',
-      'verbose_json',
-    );
+    expect(JSON.parse(heard.stdout)).toEqual(expect.objectContaining({ text: expect.any(String) }));
+    const verbose = await run('transcribe', 'json.wav', '--json', '--format', 'verbose_json');
     expect(JSON.parse(verbose.stdout)).toHaveProperty('segments');
   });
 
@@ -89,14 +81,7 @@ describe('switchyard transcribe and speak', () => {
   });
 
   it('tells what the gateway says against a request, with its id, and leaves no file: 1', async () => {
-    const { code, stderr } = await run(
-      'speak',
-      'hi',
-      '--voice',
-      'nobody',
-      '-o',
-      'no.mp3',
-    );
+    const { code, stderr } = await run('speak', 'hi', '--voice', 'nobody', '-o', 'no.mp3');
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/alloy.*\[voice_not_found\] \(400, cli-/s),
@@ -109,12 +94,8 @@ describe('switchyard transcribe and speak', () => {
       code: 2,
       stderr: expect.stringContaining('ENOENT'),
     });
-    const { code, stderr } = await new CommandRun([
-      'speak',
-      'hi',
-      '--url',
-      'http://127.0.0.1:2',
-    ]).ended;
+    const { code, stderr } = await new CommandRun(['speak', 'hi', '--url', 'http://127.0.0.1:2'])
+      .ended;
     expect([code, stderr]).toEqual([
       3,
       expect.stringContaining('no gateway answers at http://127.0.0.1:2'),

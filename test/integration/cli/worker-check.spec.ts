@@ -5,11 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type CheckOptions } from '../../../src/cli/worker-check/check.js';
-import {
-  CHECKS,
-  type CheckResult,
-  runChecks,
-} from '../../../src/cli/worker-check/run-checks.js';
+import { CHECKS, type CheckResult, runChecks } from '../../../src/cli/worker-check/run-checks.js';
 import { SETTINGS_TABLE } from '../../../src/platform/config/settings.js';
 import { maxMessageBytes } from '../../../src/platform/config/worker-spec.js';
 import { freePort } from '../../support/free-port.js';
@@ -17,9 +13,7 @@ import { syntheticModel } from '../../support/synthetic-model.js';
 import { WorkerProcess } from '../worker/worker-process.js';
 import { CommandRun } from './command-run.js';
 
-const SCRIPTED = fileURLToPath(
-  new URL('../../support/scripted-worker.mjs', import.meta.url),
-);
+const SCRIPTED = fileURLToPath(new URL('../../support/scripted-worker.mjs', import.meta.url));
 const GUIDE = 'docs/guides/write-a-worker.md';
 const UPLOAD_LIMIT_BYTES = SETTINGS_TABLE['server.upload_limit_bytes'].default;
 const children = new Set<ChildProcess>();
@@ -139,11 +133,7 @@ describe('switchyard worker check', () => {
     ['accepts-anything', 'bad-item', 'was answered as if it were right'],
     ['fails-together', 'bad-item', 'beside a bad one in its group failed'],
     ['no-code', 'trailers', 'without the trailer switchyard-code'],
-    [
-      'own-code',
-      'trailers',
-      'switchyard-code is "bad", which the gateway does not know',
-    ],
+    ['own-code', 'trailers', 'switchyard-code is "bad", which the gateway does not know'],
     ['raw-param', 'trailers', 'switchyard-param "a file" is not percent-encoded'],
     [
       'blocks',
@@ -163,13 +153,9 @@ describe('switchyard worker check', () => {
     ['punishes-pings', 'pings', 'GOAWAY 11 too_many_pings'],
   ])('finds %s by the check %s alone', async (fault, name, detail) => {
     const { address } = await scripted('--fault', fault);
-    const checks = CHECKS.filter(
-      each => each.name === name || !LARGE.includes(each.name),
-    );
+    const checks = CHECKS.filter(each => each.name === name || !LARGE.includes(each.name));
     const limit = fault === 'slow-cancels' && { cancelLimitMs: 100 };
-    expect(
-      failing(await check(address, { model: 'm', kind: 'stt', ...limit }, checks)),
-    ).toEqual([
+    expect(failing(await check(address, { model: 'm', kind: 'stt', ...limit }, checks))).toEqual([
       {
         name,
         detail: expect.stringContaining(detail),
@@ -194,44 +180,25 @@ describe('switchyard worker check', () => {
       '--only',
       name,
     ]);
-    const run = await new CommandRun([
-      'worker',
-      'check',
-      address,
-      '--model',
-      'm',
-      ...only,
-    ]).ended;
+    const run = await new CommandRun(['worker', 'check', address, '--model', 'm', ...only]).ended;
     expect(run.code).toBe(1);
     expect(run.stdout).toMatch(/^✓ standard-health +SERVING$/m);
     expect(run.stdout).toMatch(/^✗ identity +its Health reports model "another"/m);
-    expect(run.stdout).toMatch(
-      /→ docs\/guides\/write-a-worker\.md#2-two-health-services$/m,
-    );
+    expect(run.stdout).toMatch(/→ docs\/guides\/write-a-worker\.md#2-two-health-services$/m);
     expect(run.stdout).toMatch(/^2 passed, 1 failed, 0 not judged$/m);
     expect(run.stderr).toContain('… unknown-cancel');
   });
 
   it('gives one JSON document, and 3 when nothing answers', async () => {
     const { address } = await scripted();
-    const run = await new CommandRun([
-      'worker',
-      'check',
-      address,
-      '--json',
-      '--only',
-      'answer',
-    ]).ended;
+    const run = await new CommandRun(['worker', 'check', address, '--json', '--only', 'answer'])
+      .ended;
     expect(JSON.parse(run.stdout)).toMatchObject({
       ok: true,
       checks: [{ name: 'answer', state: 'pass' }],
     });
     expect(run.code).toBe(0);
-    const nobody = await new CommandRun([
-      'worker',
-      'check',
-      `127.0.0.1:${await freePort()}`,
-    ]).ended;
+    const nobody = await new CommandRun(['worker', 'check', `127.0.0.1:${await freePort()}`]).ended;
     expect(nobody).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('no worker answers at'),
@@ -248,12 +215,10 @@ describe('switchyard worker check', () => {
         .replace(/[^\p{L}\p{N} _-]/gu, '')
         .replaceAll(' ', '-'),
     );
-    expect(
-      CHECKS.map(({ anchor }) => anchor).filter(anchor => !anchors.includes(anchor)),
-    ).toEqual([]);
+    expect(CHECKS.map(({ anchor }) => anchor).filter(anchor => !anchors.includes(anchor))).toEqual(
+      [],
+    );
     const known = new Set(CHECKS.map(({ name }) => name));
-    expect(
-      CHECKS.flatMap(({ needs = [] }) => needs).filter(name => !known.has(name)),
-    ).toEqual([]);
+    expect(CHECKS.flatMap(({ needs = [] }) => needs).filter(name => !known.has(name))).toEqual([]);
   });
 });

@@ -61,22 +61,12 @@ describe('switchyard worker run', () => {
     ],
     [
       'the command line',
-      [
-        '--model',
-        'mine',
-        '--engine',
-        'synthetic',
-        '--kind',
-        'stt',
-        '--option',
-        'baseMs=1',
-      ],
+      ['--model', 'mine', '--engine', 'synthetic', '--kind', 'stt', '--option', 'baseMs=1'],
       [],
     ],
   ])('starts a worker of %s that serves; SIGTERM drains it', async (_, args, access) => {
     const address = await start(...args);
-    const check = await command('check', address, ...access, '--only', 'standard-health')
-      .ended;
+    const check = await command('check', address, ...access, '--only', 'standard-health').ended;
     expect(check).toMatchObject({ code: 0, stdout: expect.stringContaining('SERVING') });
     worker!.child.kill('SIGTERM');
     expect(await worker!.ended).toMatchObject({ code: 0 });
@@ -85,14 +75,12 @@ describe('switchyard worker run', () => {
   it('says what is wrong before it starts anything: 2', async () => {
     const { code, stdout, stderr } = await command('run', '--model', 'eyes').ended;
     expect([code, stdout, stderr]).toEqual([2, '', '✗ --model must be one of ears\n']);
-    const missing = await command('run', '--model', 'ears', '--token-file', 'none')
-      .ended;
+    const missing = await command('run', '--model', 'ears', '--token-file', 'none').ended;
     expect([missing.code, missing.stderr]).toEqual([
       2,
       expect.stringContaining('none cannot be read'),
     ]);
-    const open = await command('run', '--model', 'ears', '--listen', '0.0.0.0:9000')
-      .ended;
+    const open = await command('run', '--model', 'ears', '--listen', '0.0.0.0:9000').ended;
     expect([open.code, open.stderr]).toEqual([
       2,
       expect.stringContaining('reaches beyond this machine'),

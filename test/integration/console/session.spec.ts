@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { io } from 'socket.io-client';
-import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
 import { Authenticator } from '../../../src/platform/auth/authenticator.js';
-import { errorOf, GatewayRig } from '../api/gateway-rig.js';
+import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { itWith, POSTGRES } from '../../support/requires.js';
 import { until } from '../../support/waiting.js';
+import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 
@@ -56,9 +56,7 @@ describe('the session of the console', () => {
       scopes: ['inference', 'admin', 'events'],
       links: { trace: 'https://traces.example/{request_id}', manual: '' },
     });
-    expect(cookieOf(answer)).toMatch(
-      /; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
-    );
+    expect(cookieOf(answer)).toMatch(/; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/);
     expect(cookieOf(answer)).not.toContain(operator);
   });
 
@@ -92,9 +90,9 @@ describe('the session of the console', () => {
     const cancel = '/admin/v1/requests/req_1/cancel';
     expect((await errorOf(ask(cancel, other, 'POST'))).code).toBe('origin_not_allowed');
     expect((await ask(cancel, own, 'POST')).status).toBe(200);
-    expect(
-      (await errorOf(signIn(operator, { origin: 'https://evil.example' }))).code,
-    ).toBe('origin_not_allowed');
+    expect((await errorOf(signIn(operator, { origin: 'https://evil.example' }))).code).toBe(
+      'origin_not_allowed',
+    );
   });
 
   it('is not given for a wrong key, nor for a short-lived token', async () => {
@@ -122,9 +120,7 @@ describe('the session of the console', () => {
       204,
       expect.stringContaining('switchyard_session=; Path=/; Max-Age=0'),
     ]);
-    expect((await errorOf(ask('/admin/v1/queue', { cookie }))).code).toBe(
-      'invalid_api_key',
-    );
+    expect((await errorOf(ask('/admin/v1/queue', { cookie }))).code).toBe('invalid_api_key');
     expect(await (await ask('/console/session', { cookie })).json()).toMatchObject({
       signed_in: false,
     });
@@ -132,9 +128,7 @@ describe('the session of the console', () => {
 });
 
 /** @param shared settings that give all gateways one database */
-async function expectSignedOutEverywhere(
-  shared: Readonly<Record<string, string>>,
-): Promise<void> {
+async function expectSignedOutEverywhere(shared: Readonly<Record<string, string>>): Promise<void> {
   const secret = join(dirname(folder.file), 'token-secret');
   await writeFile(secret, 'a'.repeat(64));
   const settings = {
@@ -149,10 +143,7 @@ async function expectSignedOutEverywhere(
     (await fetch(`${at.url}/admin/v1/queue`, { headers })).status;
   try {
     const cookie = async () => ({
-      cookie:
-        cookieOf(await first.post('/console/session', { key: operator })).split(
-          ';',
-        )[0] ?? '',
+      cookie: cookieOf(await first.post('/console/session', { key: operator })).split(';')[0] ?? '',
     });
     const [ended, other] = [await cookie(), await cookie()];
     expect(await status(second, ended)).toBe(200);
@@ -216,9 +207,7 @@ describe('behind a proxy with TLS', () => {
       expect(await wrongFrom(proxied.url, '203.0.113.7, 198.51.100.2')).toBe(code);
     expect(await wrongFrom(proxied.url, '203.0.113.8')).toBe('invalid_api_key');
     // What a client wrote itself stands before what the proxy appended.
-    expect(await wrongFrom(proxied.url, '192.0.2.1, 203.0.113.7')).toBe(
-      'rate_limit_exceeded',
-    );
+    expect(await wrongFrom(proxied.url, '192.0.2.1, 203.0.113.7')).toBe('rate_limit_exceeded');
     await proxied.close();
   });
 
@@ -252,8 +241,6 @@ describe('the pages of the console', () => {
   });
 
   it('has no file outside of it', async () => {
-    expect((await errorOf(ask('/console/assets/..%2Findex.html', {}))).code).toBe(
-      'unknown_url',
-    );
+    expect((await errorOf(ask('/console/assets/..%2Findex.html', {}))).code).toBe('unknown_url');
   });
 });

@@ -29,18 +29,14 @@ async function ask(id: string, priority: 'batch' | 'realtime'): Promise<void> {
 
 describe('a BATCH backlog older than queue.aging_ms on one slot', () => {
   it('holds a REALTIME chat for at most two answers; a stream of them leaves the backlog a turn in four', async () => {
-    const backlog = Array.from({ length: BACKLOG }, (_, index) =>
-      ask(`batch-${index}`, 'batch'),
-    );
+    const backlog = Array.from({ length: BACKLOG }, (_, index) => ask(`batch-${index}`, 'batch'));
     await until(async () => (await rig.metric(AGED)) >= BACKLOG - 6);
     const before = ended.length;
     await ask('live', 'realtime');
     expect(ended.indexOf('live') - before).toBeLessThanOrEqual(2);
 
     const from = ended.length;
-    await Promise.all(
-      Array.from({ length: 12 }, (_, index) => ask(`live-${index}`, 'realtime')),
-    );
+    await Promise.all(Array.from({ length: 12 }, (_, index) => ask(`live-${index}`, 'realtime')));
     const between = ended.slice(from).filter(id => id.startsWith('batch')).length;
     // 12 REALTIME turns and 3 to 4 aged ones between them; one more ran when they came.
     expect([between >= 3, between <= 5]).toEqual([true, true]);

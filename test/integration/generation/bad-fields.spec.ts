@@ -23,19 +23,9 @@ describe('POST /v1/chat/completions refuses', () => {
   it.each([
     ['no model', { model: undefined }, 'missing_required_parameter', 'model'],
     ['a model of another kind', { model: 'stt' }, 'model_kind_mismatch', 'model'],
-    [
-      'an embedding model',
-      { model: 'synthetic-vectors' },
-      'model_kind_mismatch',
-      'model',
-    ],
+    ['an embedding model', { model: 'synthetic-vectors' }, 'model_kind_mismatch', 'model'],
     ['no messages', { messages: undefined }, 'missing_required_parameter', 'messages'],
-    [
-      'an empty list of messages',
-      { messages: [] },
-      'missing_required_parameter',
-      'messages',
-    ],
+    ['an empty list of messages', { messages: [] }, 'missing_required_parameter', 'messages'],
     ['messages that are no list', { messages: 'hello' }, 'invalid_value', 'messages'],
     [
       'a message that is no object',
@@ -61,12 +51,7 @@ describe('POST /v1/chat/completions refuses', () => {
     ['temperature 3', { temperature: 3 }, 'invalid_value', 'temperature'],
     ['max_tokens 0', { max_tokens: 0 }, 'invalid_value', 'max_tokens'],
     ['a stream that is no boolean', { stream: 'yes' }, 'invalid_value', 'stream'],
-    [
-      'stream_options without stream',
-      { stream_options: {} },
-      'invalid_value',
-      'stream_options',
-    ],
+    ['stream_options without stream', { stream_options: {} }, 'invalid_value', 'stream_options'],
     [
       'include_usage that is no boolean',
       { stream: true, stream_options: { include_usage: 1 } },
@@ -74,18 +59,8 @@ describe('POST /v1/chat/completions refuses', () => {
       'stream_options.include_usage',
     ],
     ['a stop that is no text', { stop: [1] }, 'invalid_value', 'stop'],
-    [
-      'top_logprobs without logprobs',
-      { top_logprobs: 1 },
-      'invalid_value',
-      'top_logprobs',
-    ],
-    [
-      'logprobs of a model without',
-      { logprobs: true },
-      'unsupported_parameter',
-      'logprobs',
-    ],
+    ['top_logprobs without logprobs', { top_logprobs: 1 }, 'invalid_value', 'top_logprobs'],
+    ['logprobs of a model without', { logprobs: true }, 'unsupported_parameter', 'logprobs'],
     [
       'tools of a model without',
       { tools: [{ type: 'function', function: { name: 'f' } }] },
@@ -100,27 +75,21 @@ describe('POST /v1/chat/completions refuses', () => {
   });
 
   it.each([
-    [
-      { messages: ['hello'] },
-      '`messages[0]` must be an object with a role; got "hello".',
-    ],
+    [{ messages: ['hello'] }, '`messages[0]` must be an object with a role; got "hello".'],
     [
       { messages: [{ content: 'x' }] },
       '`messages[0].role` is required: it must be a text such as user.',
     ],
-    [
-      { messages: [{ role: 5 }] },
-      '`messages[0].role` must be a text such as user; got 5.',
-    ],
+    [{ messages: [{ role: 5 }] }, '`messages[0].role` must be a text such as user; got 5.'],
     [{ n: -1 }, '`n` must be a number from 1 to 128; got -1.'],
     [
       { stream: true, stream_options: { include_usage: 1 } },
       '`stream_options.include_usage` must be true or false; got 1.',
     ],
   ])('%j with the field, the value and what is allowed', async (fields, message) => {
-    expect(
-      await errorOf(rig.post('/v1/chat/completions', chat('x', fields))),
-    ).toMatchObject({ message });
+    expect(await errorOf(rig.post('/v1/chat/completions', chat('x', fields)))).toMatchObject({
+      message,
+    });
   });
 
   it('what is no JSON object, and a form', async () => {
@@ -156,9 +125,9 @@ describe('POST /v1/chat/completions refuses', () => {
       status: 400,
       code: 'invalid_json',
     });
-    expect(
-      await errorOf(rig.post('/v1/chat/completions', new FormData())),
-    ).toMatchObject({ status: 415 });
+    expect(await errorOf(rig.post('/v1/chat/completions', new FormData()))).toMatchObject({
+      status: 415,
+    });
   });
 });
 
@@ -195,24 +164,9 @@ describe('POST /v1/embeddings refuses', () => {
   it.each([
     ['no input', { input: undefined }, 'missing_required_parameter', 'input'],
     ['an empty text', { input: ['a', ''] }, 'invalid_value', 'input'],
-    [
-      '2049 inputs',
-      { input: Array.from({ length: 2049 }, () => 'a') },
-      'invalid_value',
-      'input',
-    ],
-    [
-      'another encoding',
-      { encoding_format: 'int8' },
-      'invalid_value',
-      'encoding_format',
-    ],
-    [
-      'dimensions of a model without',
-      { dimensions: 4 },
-      'unsupported_parameter',
-      'dimensions',
-    ],
+    ['2049 inputs', { input: Array.from({ length: 2049 }, () => 'a') }, 'invalid_value', 'input'],
+    ['another encoding', { encoding_format: 'int8' }, 'invalid_value', 'encoding_format'],
+    ['dimensions of a model without', { dimensions: 4 }, 'unsupported_parameter', 'dimensions'],
     ['a language model', { model: 'synthetic-llm' }, 'model_kind_mismatch', 'model'],
   ])('%s', async (_title, fields, code, param) => {
     const body = { model: 'synthetic-vectors', input: 'x', ...fields };

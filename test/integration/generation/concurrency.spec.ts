@@ -25,8 +25,8 @@ const textOf = (events: readonly string[]): string =>
     .slice(0, -1)
     .map(
       event =>
-        (JSON.parse(event) as { choices: { delta: { content?: string } }[] }).choices[0]
-          ?.delta.content ?? '',
+        (JSON.parse(event) as { choices: { delta: { content?: string } }[] }).choices[0]?.delta
+          .content ?? '',
     )
     .join('');
 
@@ -39,14 +39,12 @@ describe('chats side by side', () => {
       streams.map(async response => textOf(await eventsOf(await response))),
     );
     texts.forEach((text, i) =>
-      expect(text).toBe(
-        Array.from({ length: 20 }, () => `caller-${i} speaks`).join(' '),
-      ),
+      expect(text).toBe(Array.from({ length: 20 }, () => `caller-${i} speaks`).join(' ')),
     );
     expect(await rig.metric('llm_ttft_seconds_count{model="synthetic-llm"}')).toBe(32);
-    expect(
-      await rig.metric('llm_tokens_total{model="synthetic-llm",type="completion"}'),
-    ).toBe(32 * 40);
+    expect(await rig.metric('llm_tokens_total{model="synthetic-llm",type="completion"}')).toBe(
+      32 * 40,
+    );
     expect(await rig.metric('llm_active_requests{model="synthetic-llm"}')).toBe(0);
     expect(
       await rig.metric('llm_inter_token_seconds_count{model="synthetic-llm"}'),
@@ -67,8 +65,7 @@ describe('chats side by side', () => {
     ];
     await until(
       async () =>
-        ((await rig.json('/v1/requests/late-realtime')) as { state?: string }).state ===
-        'queued',
+        ((await rig.json('/v1/requests/late-realtime')) as { state?: string }).state === 'queued',
     );
     expect(await rig.json('/v1/requests/late-realtime')).toMatchObject({
       waits_for: 'slot',
@@ -98,14 +95,10 @@ describe('chats side by side', () => {
         () => undefined,
       ),
     );
-    await until(
-      () => rig.pool.workers().find(({ model }) => model === narrow)!.slots.inUse === 2,
-    );
+    await until(() => rig.pool.workers().find(({ model }) => model === narrow)!.slots.inUse === 2);
     abort.abort();
     await Promise.all(asked);
-    await until(
-      async () => (await rig.metric(`llm_active_requests{model="${narrow}"}`)) === 0,
-    );
+    await until(async () => (await rig.metric(`llm_active_requests{model="${narrow}"}`)) === 0);
     await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
   });
 });
@@ -116,12 +109,8 @@ describe('embeddings that wait together', () => {
       rig.post('/v1/embeddings', { model: 'synthetic-vectors', input: `text ${i}` }),
     );
     const answers = await Promise.all(asked);
-    expect(answers.map(({ status }) => status)).toEqual(
-      Array.from({ length: 8 }, () => 200),
-    );
-    const sizes = answers.map(({ headers }) =>
-      Number(headers.get('x-switchyard-batch-size')),
-    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+    const sizes = answers.map(({ headers }) => Number(headers.get('x-switchyard-batch-size')));
     expect(Math.max(...sizes)).toBeGreaterThan(1);
   });
 

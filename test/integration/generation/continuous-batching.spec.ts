@@ -107,9 +107,7 @@ describe('continuous batching on a model of llama.cpp', () => {
   }, 60_000);
 
   it('goes on with the same tokens after its process was killed under 8 streams', async () => {
-    const solo = await Promise.all(
-      Array.from({ length: ROWS }, (_, caller) => ask(caller)),
-    );
+    const solo = await Promise.all(Array.from({ length: ROWS }, (_, caller) => ask(caller)));
     const pid = backend.pid!;
     const asked = Array.from({ length: ROWS }, (_, caller) => ask(caller));
     while (engine.activity!.running < ROWS) await new Promise(setImmediate);

@@ -66,9 +66,7 @@ afterAll(() => rig.close());
 
 const messages = [{ role: 'user' as const, content: 'what does a switchyard do?' }];
 const running = () =>
-  rig.pool
-    .workers()
-    .reduce((sum, { health }) => sum + (health?.generation?.running ?? 0), 0);
+  rig.pool.workers().reduce((sum, { health }) => sum + (health?.generation?.running ?? 0), 0);
 
 describe('the openai SDK on llama.cpp', () => {
   it('chats, whole and as a stream: the same text for the same seed', async () => {
@@ -127,8 +125,7 @@ describe('the openai SDK on llama.cpp', () => {
     });
     const packed = await client.embeddings.create({ model: 'vectors', input });
     expect(floats.data).toHaveLength(2);
-    for (const { embedding } of floats.data)
-      expect(Math.hypot(...embedding)).toBeCloseTo(1, 4);
+    for (const { embedding } of floats.data) expect(Math.hypot(...embedding)).toBeCloseTo(1, 4);
     packed.data[1]?.embedding.forEach((value, at) =>
       expect(value).toBeCloseTo(floats.data[1]!.embedding[at]!, 6),
     );
@@ -176,16 +173,12 @@ describe('a stream from llama.cpp', () => {
     expect(response.headers.get('x-switchyard-completion-tokens')).toBe('8');
     const steps = async (): Promise<number> => {
       const each = await Promise.all(
-        [0, 1].map(at =>
-          rig.metric(`llm_steps_total{model="llama",worker="llama-${at}"}`),
-        ),
+        [0, 1].map(at => rig.metric(`llm_steps_total{model="llama",worker="llama-${at}"}`)),
       );
       return each.reduce((sum, value) => sum + (value || 0), 0);
     };
     await until(async () => (await steps()) > 0);
-    expect(await rig.metric('llm_kv_blocks{model="llama",worker="llama-0"}')).toBe(
-      4 * 32,
-    );
+    expect(await rig.metric('llm_kv_blocks{model="llama",worker="llama-0"}')).toBe(4 * 32);
   });
 });
 
@@ -201,9 +194,7 @@ describe('two workers of one model', () => {
         max_tokens: 2,
         grammar: ENDLESS.grammar,
       };
-      const { usage } = (await (
-        await rig.post('/v1/chat/completions', body)
-      ).json()) as {
+      const { usage } = (await (await rig.post('/v1/chat/completions', body)).json()) as {
         usage: { prompt_tokens_details: { cached_tokens: number } };
       };
       return usage.prompt_tokens_details.cached_tokens;
@@ -211,7 +202,6 @@ describe('two workers of one model', () => {
     // As many as one worker has slots: all of them may be routed to the same worker, and
     // a slot keeps one conversation.
     for (let talk = 0; talk < 4; talk++) expect(await turn(talk)).toBe(0);
-    for (let talk = 3; talk >= 0; talk--)
-      expect(await turn(talk)).toBeGreaterThanOrEqual(32);
+    for (let talk = 3; talk >= 0; talk--) expect(await turn(talk)).toBeGreaterThanOrEqual(32);
   });
 });

@@ -10,11 +10,7 @@ let client: OpenAI;
 
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name', 'its/own-vectors'] });
-  const models = [
-    upstreamLlm(upstream),
-    upstreamEmbedding(upstream),
-    syntheticEmbedding(),
-  ];
+  const models = [upstreamLlm(upstream), upstreamEmbedding(upstream), syntheticEmbedding()];
   rig = await GatewayRig.start({ models, launch: sourceLaunch });
   await Promise.all(models.map(({ id }) => rig.ready(id)));
   client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
@@ -54,9 +50,7 @@ describe('the openai SDK, unchanged', () => {
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(
       'on the right track',
     );
-    expect(new Set(chunks.map(chunk => chunk.service_tier))).toEqual(
-      new Set(['priority']),
-    );
+    expect(new Set(chunks.map(chunk => chunk.service_tier))).toEqual(new Set(['priority']));
     expect(chunks.at(-1)).toMatchObject({
       choices: [],
       usage: { prompt_tokens: 3 },

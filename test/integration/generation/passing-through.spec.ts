@@ -27,8 +27,7 @@ afterAll(async () => {
 const nextPost = () => upstream.post(upstream.posts.length);
 const ask = (content: string, fields: object = {}, init: RequestInit = {}) =>
   rig.post('/v1/chat/completions', chat(content, { model: ID, ...fields }), init);
-const chunk = (fields: string) =>
-  `{"id":"x","object":"chat.completion.chunk",${fields}}`;
+const chunk = (fields: string) => `{"id":"x","object":"chat.completion.chunk",${fields}}`;
 const said = (word: string) =>
   chunk(`"choices":[{"index":0,"delta":{"content":"${word}"},"finish_reason":null}]`);
 const STOP = chunk('"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]');
@@ -48,9 +47,7 @@ describe('a body on its way to an upstream', () => {
       body,
     });
     expect(response.status).toBe(200);
-    expect((await post).body.toString()).toBe(
-      body.replace('"gpt-4o-mini"', '"its/own-name"'),
-    );
+    expect((await post).body.toString()).toBe(body.replace('"gpt-4o-mini"', '"its/own-name"'));
   });
 });
 
@@ -96,11 +93,7 @@ describe('an answer on its way from an upstream', () => {
       { parts: [events(said('one'))], cut: true as const },
       'ended the connection before',
     ],
-    [
-      'ends before it says why',
-      { parts: [events(said('one'))] },
-      'before the answer was complete',
-    ],
+    ['ends before it says why', { parts: [events(said('one'))] }, 'before the answer was complete'],
     [
       'tells an error',
       { parts: [events(said('one')), events('{"error":{"message":"out of memory"}}')] },
@@ -130,14 +123,9 @@ describe('an answer on its way from an upstream', () => {
 
   it('is asked for again before its first byte: 429 with Retry-After, 503, then the answer', async () => {
     const headers = { 'retry-after-ms': '1' };
-    upstream.script(
-      { kind: 'status', status: 429, headers },
-      { kind: 'status', status: 503 },
-    );
+    upstream.script({ kind: 'status', status: 429, headers }, { kind: 'status', status: 503 });
     const before = upstream.posts.length;
-    expect((await eventsOf(await ask('one two', { stream: true }))).at(-1)).toBe(
-      '[DONE]',
-    );
+    expect((await eventsOf(await ask('one two', { stream: true }))).at(-1)).toBe('[DONE]');
     expect(upstream.posts).toHaveLength(before + 3);
   });
 
@@ -146,22 +134,19 @@ describe('an answer on its way from an upstream', () => {
     [401, '', 500, 'engine_failed'],
     [429, 'slow down', 429, 'queue_full'],
     [500, 'kaputt', 500, 'engine_failed'],
-  ])(
-    'of %i becomes a normal error, also of a stream',
-    async (status, message, expected, code) => {
-      const step = {
-        kind: 'status',
-        status,
-        body: JSON.stringify({ error: { message } }),
-      } as const;
-      upstream.script(step, step, step);
-      const error = await errorOf(ask('x', { stream: true }));
-      expect(error).toMatchObject({ status: expected, code });
-      expect(error.message).toContain(message);
-      // What a failure for good left of the script.
-      while (upstream.takeScripted());
-    },
-  );
+  ])('of %i becomes a normal error, also of a stream', async (status, message, expected, code) => {
+    const step = {
+      kind: 'status',
+      status,
+      body: JSON.stringify({ error: { message } }),
+    } as const;
+    upstream.script(step, step, step);
+    const error = await errorOf(ask('x', { stream: true }));
+    expect(error).toMatchObject({ status: expected, code });
+    expect(error.message).toContain(message);
+    // What a failure for good left of the script.
+    while (upstream.takeScripted());
+  });
 });
 
 describe('a reader', () => {

@@ -40,8 +40,7 @@ afterAll(async () => {
 const TEXT = 'a switchyard, größer';
 const tokenize = async (fields: object) =>
   (await rig.post('/tokenize', { model: 'llama', ...fields })).json();
-const detokenize = (tokens: unknown) =>
-  rig.post('/detokenize', { model: 'llama', tokens });
+const detokenize = (tokens: unknown) => rig.post('/detokenize', { model: 'llama', tokens });
 
 describe('tokens of a model on llama.cpp', () => {
   it('are those that a completion of the text begins with, and become the text again', async () => {
@@ -83,25 +82,18 @@ describe('tokens of a model on llama.cpp', () => {
       'unsupported_parameter',
       'add_special_tokens',
     ],
-    [
-      'megabytes',
-      { prompt: 'a'.repeat(1_000_000) },
-      'context_length_exceeded',
-      'prompt',
-    ],
+    ['megabytes', { prompt: 'a'.repeat(1_000_000) }, 'context_length_exceeded', 'prompt'],
     ['an unknown model', { model: 'nope', prompt: 'a' }, 'model_not_found', 'model'],
   ])('refuse %s', async (_what, fields, code, param) => {
-    expect(
-      await errorOf(rig.post('/tokenize', { model: 'llama', ...fields })),
-    ).toMatchObject({ code, param });
+    expect(await errorOf(rig.post('/tokenize', { model: 'llama', ...fields }))).toMatchObject({
+      code,
+      param,
+    });
   });
 
-  it.each([[undefined], ['a'], [[-1]], [[1, 99_999]]])(
-    '%j are no tokens',
-    async tokens => {
-      expect(await errorOf(detokenize(tokens))).toMatchObject({ status: 400 });
-    },
-  );
+  it.each([[undefined], ['a'], [[-1]], [[1, 99_999]]])('%j are no tokens', async tokens => {
+    expect(await errorOf(detokenize(tokens))).toMatchObject({ status: 400 });
+  });
 });
 
 it('are asked of the server behind an upstream, beside its /v1', async () => {

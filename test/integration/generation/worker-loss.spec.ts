@@ -20,8 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.close());
 
-const allReady = () =>
-  until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+const allReady = () => until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 const ask = (content: string, fields: object = {}, init: RequestInit = {}) =>
   rig.post('/v1/chat/completions', chat(content, fields), init);
 
@@ -72,8 +71,7 @@ describe('a worker that dies', () => {
     const busy = rig.pool.workers().find(({ slots }) => slots.inUse === 1)!;
     process.kill(busy.pid!, 'SIGKILL');
     await until(
-      async () =>
-        ((await rig.json(`/v1/requests/${id}`)) as { attempts: number }).attempts === 2,
+      async () => ((await rig.json(`/v1/requests/${id}`)) as { attempts: number }).attempts === 2,
     );
     await fetch(`${rig.url}/v1/requests/${id}/cancel`, { method: 'POST' });
     expect(await errorOf(answering)).toMatchObject({

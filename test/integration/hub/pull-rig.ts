@@ -8,8 +8,7 @@ import { pullModel, type PullRequest } from '../../../src/cli/hub/model-pull.js'
 import { parseSource } from '../../../src/cli/hub/model-source.js';
 import { HubServer, type HubServerOptions } from '../../support/hub-server.js';
 
-export const sha256 = (bytes: Buffer): string =>
-  createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 export const MODEL: Readonly<Record<string, Buffer>> = {
   'config.json': Buffer.from('{"d_model":8}'),
@@ -17,8 +16,7 @@ export const MODEL: Readonly<Record<string, Buffer>> = {
   'onnx/decoder.onnx': randomBytes(200_000),
 };
 
-export interface PullSettings
-  extends Partial<Omit<PullRequest, 'source'>>, Partial<PullContext> {
+export interface PullSettings extends Partial<Omit<PullRequest, 'source'>>, Partial<PullContext> {
   readonly from?: string;
   readonly token?: string;
 }
@@ -72,15 +70,13 @@ export class PullRig implements AsyncDisposable {
     return {
       planned: (files, bytes, present, folder) =>
         this.events.push({ type: 'planned', files, bytes, present, folder }),
-      started: (path, have, size) =>
-        this.events.push({ type: 'started', path, have, size }),
+      started: (path, have, size) => this.events.push({ type: 'started', path, have, size }),
       received: (path, bytes) => {
         this.events.push({ type: 'received', path, bytes });
         if (this.cutting) this.hub.cut(path);
       },
       waiting: (path, ms, why) => this.events.push({ type: 'waiting', path, ms, why }),
-      done: (path, size, already) =>
-        this.events.push({ type: 'done', path, size, already }),
+      done: (path, size, already) => this.events.push({ type: 'done', path, size, already }),
     };
   }
 
@@ -89,9 +85,7 @@ export class PullRig implements AsyncDisposable {
     const entries = await readdir(this.folder, { recursive: true, withFileTypes: true });
     const files = entries.filter(entry => entry.isFile());
     return files
-      .map(({ parentPath, name }) =>
-        join(parentPath, name).slice(this.folder.length + 1),
-      )
+      .map(({ parentPath, name }) => join(parentPath, name).slice(this.folder.length + 1))
       .sort();
   }
 

@@ -24,9 +24,7 @@ describe('a pull', () => {
       revision: 'c0ffee',
       complete: true,
     });
-    expect(
-      manifest.files.map(({ path, size, sha256: hex }) => [path, size, hex]),
-    ).toEqual(
+    expect(manifest.files.map(({ path, size, sha256: hex }) => [path, size, hex])).toEqual(
       Object.entries(MODEL).map(([path, bytes]) => [path, bytes.length, sha256(bytes)]),
     );
     expect(await readManifest(rig.folder)).toEqual(manifest);
@@ -39,9 +37,7 @@ describe('a pull', () => {
     rig.hub.seen.length = 0;
     await rig.pull();
     expect(
-      rig.hub.seen
-        .filter(({ path }) => path.startsWith('/cdn/'))
-        .map(({ path }) => path),
+      rig.hub.seen.filter(({ path }) => path.startsWith('/cdn/')).map(({ path }) => path),
     ).toEqual([`/cdn/${ENCODER}`]);
     expect(await readFile(join(rig.folder, ENCODER))).toEqual(encoder);
   });
@@ -209,9 +205,9 @@ describe('a pull is refused', () => {
     await using rig = await PullRig.start();
     const files = { 'switchyard-model.json': Buffer.alloc(17 * 1024 * 1024, ' ') };
     await using hub = await HubServer.start({ files });
-    await expect(
-      rig.pull({ from: `${hub.url}/cdn/switchyard-model.json` }),
-    ).rejects.toMatchObject({ kind: 'refused' });
+    await expect(rig.pull({ from: `${hub.url}/cdn/switchyard-model.json` })).rejects.toMatchObject({
+      kind: 'refused',
+    });
   });
 
   it('when a small file is not the git blob that the hub names', async () => {
@@ -226,9 +222,9 @@ describe('a pull is refused', () => {
     await using rig = await PullRig.start();
     rig.hub.files.set('encoder.bin', encoder);
     const plain = `${rig.hub.url}/cdn/encoder.bin`;
-    await expect(
-      rig.pull({ from: plain, sha256: '1'.repeat(64) }),
-    ).rejects.toMatchObject({ kind: 'checksum' });
+    await expect(rig.pull({ from: plain, sha256: '1'.repeat(64) })).rejects.toMatchObject({
+      kind: 'checksum',
+    });
     await rig.pull({ from: plain, sha256: sha256(encoder) });
   });
 
@@ -283,9 +279,7 @@ describe('a pull is refused', () => {
 
   it('before the first byte when the disk has no room, saying how much must go', async () => {
     await using rig = await PullRig.start();
-    await expect(
-      rig.pull({ freeBytes: () => Promise.resolve(100_000) }),
-    ).rejects.toMatchObject({
+    await expect(rig.pull({ freeBytes: () => Promise.resolve(100_000) })).rejects.toMatchObject({
       kind: 'disk_full',
       message: expect.stringMatching(
         /has 97\.7 KiB free and 488\.3 KiB are needed: free 390\.6 KiB/,

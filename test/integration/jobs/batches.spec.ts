@@ -14,10 +14,8 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const get = (path: string) => fetch(`${rig.url}/v1/batches${path}`);
-const act = (id: string, verb: string) =>
-  rig.gateway.post(`/v1/batches/${id}/${verb}`, {});
-const remove = (id: string) =>
-  fetch(`${rig.url}/v1/batches/${id}`, { method: 'DELETE' });
+const act = (id: string, verb: string) => rig.gateway.post(`/v1/batches/${id}/${verb}`, {});
+const remove = (id: string) => fetch(`${rig.url}/v1/batches/${id}`, { method: 'DELETE' });
 
 describe('POST /v1/batches', () => {
   it("answers with OpenAI's batch, its deadline set", async () => {
@@ -73,11 +71,7 @@ describe('POST /v1/batches', () => {
     [{ completion_window: '59s' }, 'invalid_value', 'completion_window'],
     [{ completion_window: '8d' }, 'invalid_value', 'completion_window'],
     [{ completion_window: 24 }, 'invalid_value', 'completion_window'],
-    [
-      { completion_window: undefined },
-      'missing_required_parameter',
-      'completion_window',
-    ],
+    [{ completion_window: undefined }, 'missing_required_parameter', 'completion_window'],
     [{ endpoint: '/v1/images/generations' }, 'invalid_value', 'endpoint'],
     [{ endpoint: undefined }, 'missing_required_parameter', 'endpoint'],
     [{ input_file_id: undefined }, 'missing_required_parameter', 'input_file_id'],
@@ -102,24 +96,14 @@ describe('POST /v1/batches', () => {
     [{ webhook: { url: 'example.com' } }, 'webhook_refused', 'webhook.url'],
     [{ webhook: { url: 'ftp://example.com' } }, 'webhook_refused', 'webhook.url'],
     [{ webhook: { url: 'http://127.0.0.1/' } }, 'webhook_refused', 'webhook.url'],
-    [
-      { webhook: { url: 'http://[::ffff:10.0.0.1]/' } },
-      'webhook_refused',
-      'webhook.url',
-    ],
-    [
-      { webhook: { url: 'http://169.254.169.254/latest' } },
-      'webhook_refused',
-      'webhook.url',
-    ],
+    [{ webhook: { url: 'http://[::ffff:10.0.0.1]/' } }, 'webhook_refused', 'webhook.url'],
+    [{ webhook: { url: 'http://169.254.169.254/latest' } }, 'webhook_refused', 'webhook.url'],
     [{ webhook: { url: 'http://1.1.1.1:6379/' } }, 'webhook_refused', 'webhook.url'],
   ])('refuses %j', async (fields, code, param) => {
-    expect(await errorOf(rig.create({ input_file_id: input, ...fields }))).toMatchObject(
-      {
-        code,
-        param,
-      },
-    );
+    expect(await errorOf(rig.create({ input_file_id: input, ...fields }))).toMatchObject({
+      code,
+      param,
+    });
   });
 
   it.each(['[]', '"x"', '{'])('refuses the body %s', async body => {
@@ -143,9 +127,7 @@ describe('POST /v1/batches', () => {
 
   it('takes a webhook to an address that the settings allow', async () => {
     const webhook = { url: 'http://10.9.8.7/hook' };
-    expect((await rig.batch({ input_file_id: input, webhook })).webhook).toEqual(
-      webhook,
-    );
+    expect((await rig.batch({ input_file_id: input, webhook })).webhook).toEqual(webhook);
   });
 
   it('refuses every webhook while it has no secret to sign them with', async () => {
@@ -178,12 +160,8 @@ describe('Idempotency-Key', () => {
     );
 
   it('makes one batch of many equal requests, also at the same time', async () => {
-    const answers = await Promise.all(
-      [1, 2, 3].map(() => answerOf<BatchAnswer>(keyed('one'))),
-    );
-    const swapped = await answerOf<BatchAnswer>(
-      keyed('one', { metadata: { b: '2', a: '1' } }),
-    );
+    const answers = await Promise.all([1, 2, 3].map(() => answerOf<BatchAnswer>(keyed('one'))));
+    const swapped = await answerOf<BatchAnswer>(keyed('one', { metadata: { b: '2', a: '1' } }));
     expect(new Set([...answers, swapped].map(({ id }) => id)).size).toBe(1);
   });
 
@@ -223,9 +201,7 @@ describe('GET /v1/batches', () => {
       true,
       mine[1],
     ]);
-    expect((await answerOf<Page>(get(`?limit=1&after=${mine[1]!}`))).data[0]!.id).toBe(
-      mine[2],
-    );
+    expect((await answerOf<Page>(get(`?limit=1&after=${mine[1]!}`))).data[0]!.id).toBe(mine[2]);
   });
 
   it.each(['limit=0', 'limit=101', 'limit=1.5', 'after=0', 'after=batch_nobody'])(

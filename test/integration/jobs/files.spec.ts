@@ -43,10 +43,7 @@ describe('POST /v1/files', () => {
   });
 
   it('keeps input files of batches for 30 days and others until they are deleted', async () => {
-    const [batch, vision] = [
-      await rig.file('x'),
-      await rig.file('x', { purpose: 'vision' }),
-    ];
+    const [batch, vision] = [await rig.file('x'), await rig.file('x', { purpose: 'vision' })];
     expect(batch.expires_at).toBe(batch.created_at + 30 * 86_400);
     expect(vision).not.toHaveProperty('expires_at');
   });
@@ -77,31 +74,22 @@ describe('POST /v1/files', () => {
       'invalid_value',
       'expires_after',
     ],
-  ])(
-    'refuses %s, before or after the file, and keeps no bytes',
-    async (_, fields, code, param) => {
-      const before = await rig.blobKeys();
-      for (const last of [false, true])
-        expect(await refused('x', fields, { last })).toMatchObject({
-          status: 400,
-          code,
-          param,
-        });
-      expect(await rig.blobKeys()).toEqual(before);
-    },
-  );
+  ])('refuses %s, before or after the file, and keeps no bytes', async (_, fields, code, param) => {
+    const before = await rig.blobKeys();
+    for (const last of [false, true])
+      expect(await refused('x', fields, { last })).toMatchObject({
+        status: 400,
+        code,
+        param,
+      });
+    expect(await rig.blobKeys()).toEqual(before);
+  });
 
   it.each([
     ['200,001 bytes for a batch', 'x'.repeat(200_001), 'batch', 413, 'file_too_large'],
     ['300,001 bytes for anything', 'x'.repeat(300_001), 'vision', 413, 'file_too_large'],
     ['51 lines for a batch', 'x\n'.repeat(51), 'batch', 400, 'too_many_lines'],
-    [
-      '50 lines and one without a break',
-      `${'x\n'.repeat(50)}x`,
-      'batch',
-      400,
-      'too_many_lines',
-    ],
+    ['50 lines and one without a break', `${'x\n'.repeat(50)}x`, 'batch', 400, 'too_many_lines'],
     ['0 bytes', '', 'batch', 400, 'empty_file'],
   ])(
     'refuses %s, wherever the purpose stands, and keeps no bytes',
@@ -141,8 +129,7 @@ describe('POST /v1/files', () => {
   it('leaves nothing of a client that goes mid-upload', async () => {
     const before = await rig.blobKeys();
     const socket = connect(rig.gateway.port, '127.0.0.1');
-    const part =
-      '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n';
+    const part = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n';
     socket.write(
       `POST /v1/files HTTP/1.1\r\nhost: localhost\r\n` +
         `content-type: multipart/form-data; boundary=b\r\ncontent-length: 100000\r\n\r\n${part}${'x'.repeat(50_000)}`,
@@ -183,46 +170,29 @@ describe('GET /v1/files/{id}/content', () => {
       206,
       `bytes ${from}-${to}/100000`,
     ]);
-    expect(
-      Buffer.from(await answer.arrayBuffer()).equals(bytes.subarray(from, to + 1)),
-    ).toBe(true);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes.subarray(from, to + 1))).toBe(true);
   });
 
-  it.each(['bytes=100000-', 'bytes=-0'])(
-    'cannot satisfy %s: 416 with the size',
-    async range => {
-      const error = await errorOf(rig.content(id, { range }));
-      expect(error).toMatchObject({ status: 416, code: 'range_not_satisfiable' });
-      expect(error.headers.get('content-range')).toBe('bytes */100000');
-    },
-  );
+  it.each(['bytes=100000-', 'bytes=-0'])('cannot satisfy %s: 416 with the size', async range => {
+    const error = await errorOf(rig.content(id, { range }));
+    expect(error).toMatchObject({ status: 416, code: 'range_not_satisfiable' });
+    expect(error.headers.get('content-range')).toBe('bytes */100000');
+  });
 
-  it.each(['bytes=9-5', 'bytes=0-1,5-6', 'lines=0-1', 'bytes=a-b'])(
-    'ignores %s',
-    async range => {
-      expect((await rig.content(id, { range })).status).toBe(200);
-    },
-  );
+  it.each(['bytes=9-5', 'bytes=0-1,5-6', 'lines=0-1', 'bytes=a-b'])('ignores %s', async range => {
+    expect((await rig.content(id, { range })).status).toBe(200);
+  });
 
   it('answers 304 to who has it, and all of it to a range of another version', async () => {
     const etag = (await rig.content(id)).headers.get('etag')!;
-    expect((await rig.content(id, { 'if-none-match': `"x", W/${etag}` })).status).toBe(
-      304,
-    );
-    expect(
-      (await rig.content(id, { range: 'bytes=0-9', 'if-range': etag })).status,
-    ).toBe(206);
-    expect(
-      (await rig.content(id, { range: 'bytes=0-9', 'if-range': '"x"' })).status,
-    ).toBe(200);
+    expect((await rig.content(id, { 'if-none-match': `"x", W/${etag}` })).status).toBe(304);
+    expect((await rig.content(id, { range: 'bytes=0-9', 'if-range': etag })).status).toBe(206);
+    expect((await rig.content(id, { range: 'bytes=0-9', 'if-range': '"x"' })).status).toBe(200);
   });
 
   it('tells a HEAD everything but the bytes', async () => {
     const answer = await rig.content(id, {}, 'HEAD');
-    expect([answer.status, answer.headers.get('content-length')]).toEqual([
-      200,
-      '100000',
-    ]);
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '100000']);
     expect((await answer.arrayBuffer()).byteLength).toBe(0);
   });
 });
@@ -240,36 +210,27 @@ describe('GET /v1/files', () => {
         last_id: string;
       }>(fetch(`${rig.url}/v1/files?purpose=evals&${query}`));
     const first = await page('limit=2');
-    expect([first.data.map(file => file.id), first.has_more]).toEqual([
-      [mine[4], mine[3]],
-      true,
-    ]);
+    expect([first.data.map(file => file.id), first.has_more]).toEqual([[mine[4], mine[3]], true]);
     expect([first.first_id, first.last_id]).toEqual([mine[4], mine[3]]);
     const last = await page(`limit=3&after=${first.last_id}`);
     expect([last.data.map(file => file.id), last.has_more]).toEqual([
       [mine[2], mine[1], mine[0]],
       false,
     ]);
-    expect((await page('order=asc&limit=10000')).data.map(file => file.id)).toEqual(
-      mine,
-    );
+    expect((await page('order=asc&limit=10000')).data.map(file => file.id)).toEqual(mine);
   });
 
-  it.each([
-    'limit=0',
-    'limit=10001',
-    'limit=x',
-    'order=up',
-    'purpose=party',
-    'after=file-nobody',
-  ])('refuses %s', async query => {
-    const param = query.split('=')[0];
-    expect(await errorOf(fetch(`${rig.url}/v1/files?${query}`))).toMatchObject({
-      status: 400,
-      code: 'invalid_value',
-      param,
-    });
-  });
+  it.each(['limit=0', 'limit=10001', 'limit=x', 'order=up', 'purpose=party', 'after=file-nobody'])(
+    'refuses %s',
+    async query => {
+      const param = query.split('=')[0];
+      expect(await errorOf(fetch(`${rig.url}/v1/files?${query}`))).toMatchObject({
+        status: 400,
+        code: 'invalid_value',
+        param,
+      });
+    },
+  );
 });
 
 describe('DELETE /v1/files/{id}', () => {
@@ -288,8 +249,7 @@ describe('DELETE /v1/files/{id}', () => {
 
   it('is refused while a batch that has not ended reads it, naming the batch', async () => {
     const batch = await rig.batch();
-    const remove = () =>
-      fetch(`${rig.url}/v1/files/${batch.input_file_id}`, { method: 'DELETE' });
+    const remove = () => fetch(`${rig.url}/v1/files/${batch.input_file_id}`, { method: 'DELETE' });
     expect(await errorOf(remove())).toMatchObject({
       status: 400,
       code: 'file_in_use',

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
 import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import {
   fileBlobKey,
   STORED_REQUEST_BLOBS,
   newStoredBlob,
 } from '../../../src/platform/storage/blob-keys.js';
 import { answerOf, JobsRig } from './jobs-rig.js';
-import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const HOUR_MS = 3_600_000;
 const MONTH_MS = 31 * 24 * HOUR_MS;
@@ -86,13 +86,11 @@ describe('garbage', () => {
       { owner: 'somebody', leaseMs: MONTH_MS },
     );
     for (const blob of [named, nobodys])
-      for (const part of ['body', 'answer'])
-        await rig.blobs.write(`${blob}/${part}`, bytes());
+      for (const part of ['body', 'answer']) await rig.blobs.write(`${blob}/${part}`, bytes());
     expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
     expect(await collect(2 * HOUR_MS)).toMatchObject({ orphans: 2 });
     const keys: string[] = [];
-    for await (const { key } of rig.blobs.keys(STORED_REQUEST_BLOBS.prefix))
-      keys.push(key);
+    for await (const { key } of rig.blobs.keys(STORED_REQUEST_BLOBS.prefix)) keys.push(key);
     expect(keys.sort()).toEqual([`${named}/answer`, `${named}/body`]);
   });
 
@@ -143,9 +141,7 @@ describe('garbage', () => {
 
   it('is an upload after its hour, with its parts', async () => {
     const order = { bytes: 3, filename: 'a', mime_type: 'text/plain', purpose: 'evals' };
-    const { id } = await answerOf<{ id: string }>(
-      rig.gateway.post('/v1/uploads', order),
-    );
+    const { id } = await answerOf<{ id: string }>(rig.gateway.post('/v1/uploads', order));
     const form = new FormData();
     form.set('data', new Blob(['abc']), 'a');
     await answerOf(rig.gateway.post(`/v1/uploads/${id}/parts`, form));

@@ -1,8 +1,8 @@
+import { BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
-import { BlobStore } from '../../../src/core/jobs/job.ports.js';
-import { GatewayRig } from '../api/gateway-rig.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
+import { GatewayRig } from '../api/gateway-rig.js';
 
 type Settings = Partial<Record<SettingPath, SettingValue>>;
 
@@ -49,10 +49,7 @@ export class JobsRig {
   upload(
     content: string | Buffer,
     fields: Record<string, string> = { purpose: 'batch' },
-    {
-      last = false,
-      headers = {},
-    }: { last?: boolean; headers?: Record<string, string> } = {},
+    { last = false, headers = {} }: { last?: boolean; headers?: Record<string, string> } = {},
   ): Promise<Response> {
     const form = new FormData();
     const file = new Blob([content]);
@@ -62,25 +59,15 @@ export class JobsRig {
     return this.gateway.post('/v1/files', form, { headers });
   }
 
-  async file(
-    content: string | Buffer,
-    fields?: Record<string, string>,
-  ): Promise<FileAnswer> {
+  async file(content: string | Buffer, fields?: Record<string, string>): Promise<FileAnswer> {
     return answerOf<FileAnswer>(await this.upload(content, fields));
   }
 
-  content(
-    id: string,
-    headers: Record<string, string> = {},
-    method = 'GET',
-  ): Promise<Response> {
+  content(id: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
     return fetch(`${this.url}/v1/files/${id}/content`, { headers, method });
   }
 
-  create(
-    fields: Record<string, unknown>,
-    headers: Record<string, string> = {},
-  ): Promise<Response> {
+  create(fields: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Response> {
     const body = { endpoint: '/v1/embeddings', completion_window: '24h', ...fields };
     return this.gateway.post('/v1/batches', body, { headers });
   }

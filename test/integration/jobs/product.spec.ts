@@ -3,8 +3,8 @@ import { constants, getPriority } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../../src/platform/process/is-alive.js';
-import { Product } from '../../support/product.js';
 import { PostgresServer } from '../../support/postgres-server.js';
+import { Product } from '../../support/product.js';
 import { S3Server } from '../../support/s3-server.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { pause } from '../../support/waiting.js';
@@ -80,9 +80,7 @@ describe('the built gateway with its batch processor', () => {
   it('runs a low-priority processor, replaces it when it dies, reports it, serves requests meanwhile', async () => {
     await using product = await Product.start(MODELS, EMBEDDED);
     const pid = await withProcessor(product);
-    expect(getPriority(pid)).toBeGreaterThanOrEqual(
-      constants.priority.PRIORITY_BELOW_NORMAL,
-    );
+    expect(getPriority(pid)).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
     process.kill(pid, 'SIGKILL');
     await untilGone(pid);
     expect((await product.transcribe('meanwhile')).status).toBe(200);
@@ -104,10 +102,7 @@ describe('the built gateway with its batch processor', () => {
   it('runs lines with keys for their tenant; other tenants see nothing, and no key or token is stored', async () => {
     const keys = await KeysFolder.create();
     try {
-      const [acme, other] = [
-        keys.add('acme', 'inference'),
-        keys.add('other', 'inference'),
-      ];
+      const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];
       const ops = keys.add('ops', 'admin');
       await using product = await Product.start(
         MODELS,

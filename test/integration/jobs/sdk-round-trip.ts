@@ -84,14 +84,9 @@ export class SdkRoundTrip {
     return input;
   }
 
-  async #checkResults({
-    output_file_id: output,
-    error_file_id: errors,
-  }: Batch): Promise<void> {
+  async #checkResults({ output_file_id: output, error_file_id: errors }: Batch): Promise<void> {
     const answered = await this.#lines(output!);
-    const texts = new Map(
-      answered.map(({ custom_id: id, response }) => [id, response.body.text]),
-    );
+    const texts = new Map(answered.map(({ custom_id: id, response }) => [id, response.body.text]));
     expect(texts.size).toBe(LINES);
     for (let index = 0; index < LINES; index++) {
       const alone = this.client.audio.transcriptions.create({
@@ -100,9 +95,7 @@ export class SdkRoundTrip {
       });
       expect(texts.get(`line-${index}`)).toBe((await alone).text);
     }
-    expect((await this.#lines(errors!)).map(({ custom_id: id }) => id)).toEqual([
-      'nobody',
-    ]);
+    expect((await this.#lines(errors!)).map(({ custom_id: id }) => id)).toEqual(['nobody']);
   }
 
   async #lines(
@@ -133,9 +126,7 @@ export class SdkRoundTrip {
 
   async #cancel(input: string): Promise<void> {
     const { id } = await this.create(input, '7d');
-    const cancelling = await this.client.batches
-      .cancel(id)
-      .catch((error: unknown) => error);
+    const cancelling = await this.client.batches.cancel(id).catch((error: unknown) => error);
     // Six short lines may all be done before the cancel comes.
     if (cancelling instanceof OpenAI.BadRequestError)
       expect(cancelling.code).toBe('batch_not_cancellable');
@@ -152,5 +143,4 @@ const line = (customId: string, body: object): string =>
     body,
   });
 
-const recording = (index: number) =>
-  toFile(Buffer.from(`recording ${index}`), `clip-${index}.wav`);
+const recording = (index: number) => toFile(Buffer.from(`recording ${index}`), `clip-${index}.wav`);

@@ -96,9 +96,7 @@ describe('files and batches', () => {
     expect(await count('store', 'exhausted')).toBe(exhausted);
     expect(await count('store', 'success')).toBeGreaterThan(stored);
     expect(await count('retrieve', 'success')).toBeGreaterThan(0);
-    expect((await fetch(`${rig.url}/v1/files/${id}`, { method: 'DELETE' })).status).toBe(
-      200,
-    );
+    expect((await fetch(`${rig.url}/v1/files/${id}`, { method: 'DELETE' })).status).toBe(200);
     expect(await count('delete', 'success')).toBeGreaterThan(0);
     expect(await count('delete', 'success', 'garbage-collector')).toBe(0);
   });

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { spansIn } from '../../support/otlp.js';
 import { Product } from '../../support/product.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
-import { spansIn } from '../../support/otlp.js';
 import { TargetServer } from '../../support/target-server.js';
 import { SdkRoundTrip } from './sdk-round-trip.js';
 

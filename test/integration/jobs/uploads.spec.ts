@@ -17,8 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const post = (path: string, body: object) =>
-  rig.gateway.post(`/v1/uploads${path}`, body);
+const post = (path: string, body: object) => rig.gateway.post(`/v1/uploads${path}`, body);
 const begin = (bytes: number, purpose = 'user_data') =>
   post('', {
     bytes,
@@ -36,8 +35,7 @@ function part(id: string, content: string): Promise<Response> {
 async function uploaded(contents: readonly string[], purpose?: string) {
   const { id } = await answerOf<UploadAnswer>(begin(contents.join('').length, purpose));
   const ids: string[] = [];
-  for (const content of contents)
-    ids.push((await answerOf<{ id: string }>(part(id, content))).id);
+  for (const content of contents) ids.push((await answerOf<{ id: string }>(part(id, content))).id);
   return { id, ids };
 }
 
@@ -79,9 +77,9 @@ describe('a file in parts', () => {
         code: 'upload_incomplete',
         param,
       });
-    expect(
-      (await answerOf<UploadAnswer>(post(`/${id}/complete`, { part_ids: ids }))).status,
-    ).toBe('completed');
+    expect((await answerOf<UploadAnswer>(post(`/${id}/complete`, { part_ids: ids }))).status).toBe(
+      'completed',
+    );
   });
 
   it('takes no parts after its end, and ends once', async () => {
@@ -104,9 +102,7 @@ describe('a file in parts', () => {
 
   it('is completed once by two that try at the same time', async () => {
     const { id, ids } = await uploaded(['race']);
-    const answers = await Promise.all(
-      [1, 2].map(() => post(`/${id}/complete`, { part_ids: ids })),
-    );
+    const answers = await Promise.all([1, 2].map(() => post(`/${id}/complete`, { part_ids: ids })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 

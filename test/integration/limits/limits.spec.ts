@@ -27,8 +27,7 @@ afterEach(async () => {
 afterAll(() => folder.remove());
 
 const key = (tenant: string, limits?: ApiKeyEntry['limits']): string =>
-  addApiKey(folder.file, { tenant, scopes: ['inference'], ...(limits && { limits }) })
-    .key;
+  addApiKey(folder.file, { tenant, scopes: ['inference'], ...(limits && { limits }) }).key;
 
 /** No worker: what is let in waits. Keys must be made before. */
 async function gateway(settings: Settings, model = sttModel()): Promise<GatewayRig> {
@@ -64,9 +63,7 @@ describe('without limits', () => {
     const acme = key('acme');
     const rig = await gateway({});
     const { headers } = await quick(rig, acme);
-    expect([...headers.keys()].filter(name => name.startsWith('x-ratelimit'))).toEqual(
-      [],
-    );
+    expect([...headers.keys()].filter(name => name.startsWith('x-ratelimit'))).toEqual([]);
   });
 });
 
@@ -77,9 +74,7 @@ describe('limits.requests_per_minute', () => {
     const first = await quick(rig, acme);
     expect(first.headers.get('x-ratelimit-limit-requests')).toBe('3');
     expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('2');
-    expect(first.headers.get('x-ratelimit-reset-requests')).toMatch(
-      /^(20|19(\.\d+)?)s$/,
-    );
+    expect(first.headers.get('x-ratelimit-reset-requests')).toMatch(/^(20|19(\.\d+)?)s$/);
     await quick(rig, again);
     await quick(rig, acme);
     const refused = await errorOf(quick(rig, again));
@@ -92,17 +87,11 @@ describe('limits.requests_per_minute', () => {
     expect(refused.headers.get('x-should-retry')).toBe('true');
     expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0');
     expect((await quick(rig, other)).status).toBe(404);
-    expect((await fetch(`${rig.url}/v1/models`, { headers: bearer(acme) })).status).toBe(
-      200,
-    );
+    expect((await fetch(`${rig.url}/v1/models`, { headers: bearer(acme) })).status).toBe(200);
     const admin = addApiKey(folder.file, { tenant: 'ops', scopes: ['admin'] }).key;
     process.emit('SIGHUP');
-    const scrape = await (
-      await fetch(`${rig.url}/metrics`, { headers: bearer(admin) })
-    ).text();
-    expect(scrape).toContain(
-      'switchyard_limit_refusals_total{limit="requests_per_minute"} 1',
-    );
+    const scrape = await (await fetch(`${rig.url}/metrics`, { headers: bearer(admin) })).text();
+    expect(scrape).toContain('switchyard_limit_refusals_total{limit="requests_per_minute"} 1');
   });
 
   it('is another one for a key that has its own', async () => {
@@ -112,12 +101,8 @@ describe('limits.requests_per_minute', () => {
       key('acme'),
     ];
     const rig = await gateway({ 'limits.requests_per_minute': 1 });
-    expect((await quick(rig, big)).headers.get('x-ratelimit-remaining-requests')).toBe(
-      '99',
-    );
-    expect((await quick(rig, free)).headers.get('x-ratelimit-limit-requests')).toBe(
-      '1000000000',
-    );
+    expect((await quick(rig, big)).headers.get('x-ratelimit-remaining-requests')).toBe('99');
+    expect((await quick(rig, free)).headers.get('x-ratelimit-limit-requests')).toBe('1000000000');
     expect((await quick(rig, acme)).status).toBe(404);
     expect((await quick(rig, acme)).status).toBe(429);
     expect((await quick(rig, big)).status).toBe(404);
@@ -187,9 +172,7 @@ describe('a request that nobody waits for', () => {
       prefer: 'respond-async',
       'x-request-id': 'later',
     };
-    expect(
-      (await rig.post('/v1/audio/transcriptions', form(), { headers })).status,
-    ).toBe(202);
+    expect((await rig.post('/v1/audio/transcriptions', form(), { headers })).status).toBe(202);
     expect(await errorOf(quick(rig, acme))).toMatchObject({ status: 429 });
     await rig.post('/v1/requests/later/cancel', {}, { headers: bearer(acme) });
     await until(async () => (await quick(rig, acme)).status === 404);
@@ -201,8 +184,7 @@ describe('wrong keys', () => {
     const acme = key('acme');
     const rig = await gateway({ 'auth.failures_per_minute': 3 });
     const statuses: number[] = [];
-    for (let count = 0; count < 5; count++)
-      statuses.push((await quick(rig, 'sk-wrong')).status);
+    for (let count = 0; count < 5; count++) statuses.push((await quick(rig, 'sk-wrong')).status);
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
     expect((await quick(rig, acme)).status).toBe(404);
   });
@@ -232,9 +214,7 @@ describe('wrong keys', () => {
     });
     socket.on('error', () => undefined);
     return new Promise(resolve => {
-      socket.once('unexpected-response', (_request, { statusCode = 0 }) =>
-        resolve(statusCode),
-      );
+      socket.once('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode));
       socket.once('open', () => {
         socket.close(1000);
         resolve(101);
@@ -278,12 +258,7 @@ describe('server.max_receiving', () => {
         'Host: localhost',
         'Content-Type: multipart/form-data; boundary=b',
       ],
-      ...[
-        `Authorization: ${bearer(acme).authorization}`,
-        `Content-Length: ${body.length}`,
-        '',
-        '',
-      ],
+      ...[`Authorization: ${bearer(acme).authorization}`, `Content-Length: ${body.length}`, '', ''],
     );
     await until(async () => (await quick(rig, acme)).status === 429);
     const { status, code, headers } = await errorOf(quick(rig, acme));
@@ -317,9 +292,7 @@ async function upgradeStatus(rig: GatewayRig, apiKey: string): Promise<number> {
     headers: bearer(apiKey),
   });
   return new Promise(resolve => {
-    socket.once('unexpected-response', (_request, { statusCode }) =>
-      resolve(statusCode ?? 0),
-    );
+    socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode ?? 0));
     socket.once('open', () => {
       socket.close();
       resolve(101);

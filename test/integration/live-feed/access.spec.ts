@@ -4,9 +4,9 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { io } from 'socket.io-client';
 import { LIVE_PATH } from '../../../src/contracts/events/live-event.js';
+import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { type Scope } from '../../../src/platform/auth/principal.js';
 import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
-import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -79,9 +79,7 @@ describe('who may listen', () => {
   });
 
   it('may bring the key as a header, or a short-lived token that was given the scope', async () => {
-    (await FeedClient.connect(rig.url, undefined, bearer(keys.events)))[
-      Symbol.dispose
-    ]();
+    (await FeedClient.connect(rig.url, undefined, bearer(keys.events)))[Symbol.dispose]();
     expect(await refusal(await tokenFor(['events'], 60))).toBeUndefined();
     expect(await refusal(await tokenFor(['events'], 0))).toBe('invalid_api_key');
     expect(await refusal(await tokenFor(['realtime'], 60))).toBe('missing_scope');
@@ -94,9 +92,7 @@ describe('who may listen', () => {
     for (const client of [acme, other, admin]) await client.join('request:r1');
     const answer = send('r1', keys.acme);
     await until(
-      () =>
-        acme.request('r1')?.state === 'queued' &&
-        admin.request('r1')?.state === 'queued',
+      () => acme.request('r1')?.state === 'queued' && admin.request('r1')?.state === 'queued',
     );
     expect(await other.join('request:r1')).toMatchObject({
       found: false,
@@ -124,9 +120,7 @@ describe('who may listen', () => {
         reconnection: false,
         forceNew: true,
       });
-      const error = await new Promise<Error>(resolve =>
-        socket.once('connect_error', resolve),
-      );
+      const error = await new Promise<Error>(resolve => socket.once('connect_error', resolve));
       socket.disconnect();
       expect(error.message).toContain('`transports: ["websocket"]`');
     },

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LiveBatch } from '../../../src/contracts/events/live-event.js';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
+import { JobStore } from '../../../src/platform/database/job-store.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { FeedClient } from './feed-client.js';
-import { JobStore } from '../../../src/platform/database/job-store.js';
 
 let folder: KeysFolder;
 let data: string;
@@ -45,9 +45,7 @@ async function newBatch(): Promise<string> {
     completion_window: '24h',
     input_file_id: file.id,
   };
-  return (
-    (await (await one.post('/v1/batches', order, { headers })).json()) as { id: string }
-  ).id;
+  return ((await (await one.post('/v1/batches', order, { headers })).json()) as { id: string }).id;
 }
 
 const jobs = (): JobStore => one.app.get(JobStore, { strict: false });
@@ -102,9 +100,7 @@ describe('the room of a batch', () => {
     expect(await owner.join(`batch:${id}`)).toMatchObject({ found: true });
     const update = await claimed(id);
     await update({ status: 'in_progress' });
-    await until(
-      () => (owner.state(`batch:${id}`)[id] as LiveBatch).status === 'in_progress',
-    );
+    await until(() => (owner.state(`batch:${id}`)[id] as LiveBatch).status === 'in_progress');
     expect([stranger.deltas, await stranger.sync(`batch:${id}`)]).toMatchObject([
       [],
       { found: false },

@@ -22,9 +22,7 @@ export class FeedClient implements Disposable {
   /** Deltas that did not follow the one before. */
   gaps = 0;
 
-  private constructor(
-    readonly socket: Socket<ServerToClientEvents, ClientToServerEvents>,
-  ) {
+  private constructor(readonly socket: Socket<ServerToClientEvents, ClientToServerEvents>) {
     socket.on('snapshot', snapshot => {
       this.snapshots.push(snapshot);
       this.view(snapshot.room).adopt(snapshot);
@@ -42,17 +40,14 @@ export class FeedClient implements Disposable {
     token?: string,
     headers: Record<string, string> = {},
   ): Promise<FeedClient> {
-    const socket: Socket<ServerToClientEvents, ClientToServerEvents> = io(
-      `${url}/events`,
-      {
-        path: LIVE_PATH,
-        transports: ['websocket'],
-        reconnection: false,
-        forceNew: true,
-        auth: token === undefined ? {} : { token },
-        extraHeaders: headers,
-      },
-    );
+    const socket: Socket<ServerToClientEvents, ClientToServerEvents> = io(`${url}/events`, {
+      path: LIVE_PATH,
+      transports: ['websocket'],
+      reconnection: false,
+      forceNew: true,
+      auth: token === undefined ? {} : { token },
+      extraHeaders: headers,
+    });
     const client = new FeedClient(socket);
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);

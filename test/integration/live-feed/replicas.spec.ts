@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type LiveQueueLine } from '../../../src/contracts/events/live-event.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
-import { RedisServer } from '../../support/redis-server.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { FeedClient } from './feed-client.js';
-import { describeWith, REDIS } from '../../support/requires.js';
 
 const suite = describeWith(REDIS);
 
@@ -61,9 +61,7 @@ suite('two gateways and one Redis', () => {
     answers.push(send(second, 'after'));
     await until(() => client.request('after')?.state === 'queued');
     for (const id of ['before', 'after']) await cancel(second, id);
-    await until(() =>
-      ['before', 'after'].every(id => client.request(id)?.state === 'cancelled'),
-    );
+    await until(() => ['before', 'after'].every(id => client.request(id)?.state === 'cancelled'));
     expect(client.gaps).toBe(0);
     await Promise.all(answers);
   });
@@ -87,11 +85,11 @@ suite('two gateways and one Redis', () => {
     await until(() => acme.request('secret')?.state === 'queued');
     await cancel(second, 'secret');
     await until(() => acme.request('secret')?.state === 'cancelled');
-    expect([
-      other.deltas,
-      other.snapshots,
-      await other.sync('request:secret'),
-    ]).toMatchObject([[], [], { found: false }]);
+    expect([other.deltas, other.snapshots, await other.sync('request:secret')]).toMatchObject([
+      [],
+      [],
+      { found: false },
+    ]);
     await answer;
   });
 
@@ -111,13 +109,7 @@ suite('two gateways and one Redis', () => {
       return waiting(client) === answers.length;
     });
     expect(
-      (
-        await second.post(
-          '/v1/requests/away-2/cancel',
-          {},
-          { headers: bearer(keys.acme) },
-        )
-      ).status,
+      (await second.post('/v1/requests/away-2/cancel', {}, { headers: bearer(keys.acme) })).status,
     ).toBe(200);
     await cancel(first, 'away-1');
     for (let i = 2; i < answers.length; i++) await cancel(second, `back-${i}`);

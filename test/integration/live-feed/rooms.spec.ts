@@ -18,8 +18,7 @@ const transcribe = (id: string, model = 'stt') => {
   form.set('file', new Blob(['hello']), 'a.wav');
   return rig.post('/v1/audio/transcriptions', form, { headers: { 'x-request-id': id } });
 };
-const line = (client: FeedClient, model: string) =>
-  client.state('queue')[model] as LiveQueueLine;
+const line = (client: FeedClient, model: string) => client.state('queue')[model] as LiveQueueLine;
 
 describe('the live feed', () => {
   it('tells a request from acceptance to its end to who joined before it came', async () => {
@@ -85,9 +84,7 @@ describe('the live feed', () => {
       ...{ slots: expect.any(Number), streams: expect.any(Number) },
     });
     process.kill((await rig.ready('stt')).pid!, 'SIGKILL');
-    await until(
-      () => (client.state('workers')['stt-0'] as { restarts: number }).restarts === 1,
-    );
+    await until(() => (client.state('workers')['stt-0'] as { restarts: number }).restarts === 1);
   });
 
   it('may join the room of a batch that nobody made yet', async () => {
@@ -143,8 +140,7 @@ describe('what clients may not do', () => {
 
   it('join more than 50 rooms, or go on sending more than 10 messages a second', async () => {
     using client = await FeedClient.connect(rig.url);
-    for (let i = 0; i < 50; i++)
-      expect((await client.ask('join', `request:r${i}`)).ok).toBe(true);
+    for (let i = 0; i < 50; i++) expect((await client.ask('join', `request:r${i}`)).ok).toBe(true);
     expect(await client.ask('join', 'request:more')).toMatchObject({
       ok: false,
       error: { code: 'live_feed_limit' },
@@ -157,8 +153,7 @@ describe('what clients may not do', () => {
       error: { code: 'live_feed_limit', type: 'rate_limit_error' },
     });
     const gone = new Promise(resolve => client.socket.once('disconnect', resolve));
-    for (let i = 0; i < 300; i++)
-      client.socket.emit('sync', 'request:r1', () => undefined);
+    for (let i = 0; i < 300; i++) client.socket.emit('sync', 'request:r1', () => undefined);
     expect(await gone).toBe('io server disconnect');
   });
 
@@ -178,9 +173,7 @@ describe('what clients may not do', () => {
       reconnection: false,
       forceNew: true,
     });
-    const error = await new Promise<Error>(resolve =>
-      nameless.once('connect_error', resolve),
-    );
+    const error = await new Promise<Error>(resolve => nameless.once('connect_error', resolve));
     expect(error.message).toBe('Connect to the namespace /events.');
     nameless.disconnect();
   });
@@ -189,8 +182,6 @@ describe('what clients may not do', () => {
     await expect(
       FeedClient.connect(rig.url, undefined, { origin: 'https://evil.example' }),
     ).rejects.toThrow();
-    (await FeedClient.connect(rig.url, undefined, { origin: rig.url }))[
-      Symbol.dispose
-    ]();
+    (await FeedClient.connect(rig.url, undefined, { origin: rig.url }))[Symbol.dispose]();
   });
 });

@@ -38,8 +38,7 @@ describe('a client that does not read', () => {
     const rounds = Math.ceil(FLOOD_BYTES / WORKER_NAME.length);
     for (let attempt = 1; attempt <= rounds; attempt++) {
       lease();
-      if (attempt % 25 === 0)
-        await until(() => quick.request('r')?.attempts === attempt);
+      if (attempt % 25 === 0) await until(() => quick.request('r')?.attempts === attempt);
     }
     expect(quick.gaps).toBe(0);
     expect(quick.deltas).toHaveLength(2 * rounds);

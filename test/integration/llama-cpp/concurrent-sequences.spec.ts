@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Sampling, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import {
-  type Sampling,
-  type TextSequence,
-} from '@switchyard/engine-api/text-backend.port.js';
 import {
   GREEDY,
   llamaBackend,

@@ -1,15 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Grammar, type Sampling } from '@switchyard/engine-api/text-backend.port.js';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import {
-  type Grammar,
-  type Sampling,
-} from '@switchyard/engine-api/text-backend.port.js';
-import {
-  GREEDY,
-  llamaBackend,
-  LlamaHarness,
-  textSequence,
-} from '../../support/llama-harness.js';
+import { GREEDY, llamaBackend, LlamaHarness, textSequence } from '../../support/llama-harness.js';
 
 const TOKENS = 24;
 const digits: Grammar = { type: 'gbnf', text: 'root ::= ("a" [0-9]+ "b" [x-z]+)+' };
@@ -60,15 +52,12 @@ describe('an answer that is continued on llama.cpp', () => {
     ['seeded', { ...GREEDY, temperature: 1, seed: 7 }],
     ['with penalties', { ...GREEDY, repeatPenalty: 1.5, frequencyPenalty: 0.5 }],
     ['by a grammar', { ...GREEDY, temperature: 1, seed: 3, grammar: digits }],
-  ])(
-    '%s has the tokens that it would have had, wherever it was cut',
-    async (_, sampling) => {
-      await backend.check(sampling);
-      const { prompt, whole } = await longAnswer(sampling);
-      for (const cut of [1, 7, whole.length - 1])
-        expect(
-          await tokensOf([...prompt, ...whole.slice(0, cut)], sampling, cut),
-        ).toEqual(whole.slice(cut));
-    },
-  );
+  ])('%s has the tokens that it would have had, wherever it was cut', async (_, sampling) => {
+    await backend.check(sampling);
+    const { prompt, whole } = await longAnswer(sampling);
+    for (const cut of [1, 7, whole.length - 1])
+      expect(await tokensOf([...prompt, ...whole.slice(0, cut)], sampling, cut)).toEqual(
+        whole.slice(cut),
+      );
+  });
 });

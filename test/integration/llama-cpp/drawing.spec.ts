@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Sampling, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import {
-  type Sampling,
-  type TextSequence,
-} from '@switchyard/engine-api/text-backend.port.js';
 import {
   GREEDY,
   llamaBackend,
@@ -58,9 +55,7 @@ describe('drawing on llama.cpp', () => {
 
   it('a bias of -100 forbids a token, one of 100 forces it', async () => {
     const [first] = await tokens(GREEDY);
-    expect(
-      await tokens({ ...GREEDY, logitBias: new Map([[first!, -100]]) }),
-    ).not.toContain(first);
+    expect(await tokens({ ...GREEDY, logitBias: new Map([[first!, -100]]) })).not.toContain(first);
     const forced = await tokens({ ...GREEDY, logitBias: new Map([[300, 100]]) });
     expect(new Set(forced)).toEqual(new Set([300]));
   });
@@ -75,9 +70,7 @@ describe('drawing on llama.cpp', () => {
     const repeats = (drawn: readonly number[]): number =>
       drawn.filter(token => token === 300).length;
     const plain = repeats(await tokens({ ...GREEDY, logitBias: bias }));
-    expect(
-      repeats(await tokens({ ...GREEDY, logitBias: bias, ...penalty })),
-    ).toBeLessThan(plain);
+    expect(repeats(await tokens({ ...GREEDY, logitBias: bias, ...penalty }))).toBeLessThan(plain);
   });
 
   it('holds an answer to a JSON schema, whatever the model would say', async () => {
@@ -98,9 +91,7 @@ describe('drawing on llama.cpp', () => {
         grammar: { type: 'json_schema', schema },
       });
       const value = JSON.parse(said) as { name: string; kind: string; cars: boolean[] };
-      expect(Object.keys(value)).toEqual(
-        expect.arrayContaining(['name', 'kind', 'cars']),
-      );
+      expect(Object.keys(value)).toEqual(expect.arrayContaining(['name', 'kind', 'cars']));
       expect(['goods', 'passenger']).toContain(value.kind);
       expect([2, 3]).toContain(value.cars.length);
     }
@@ -116,9 +107,7 @@ describe('drawing on llama.cpp', () => {
     const sequence = textSequence(prompt, { sampling });
     // Alone, it would be taken for the culprit.
     harness.submit(sequence, textSequence(prompt, { sampling: DICED }));
-    await harness.drain(
-      step => void (step === 3 && process.kill(backend.pid!, 'SIGKILL')),
-    );
+    await harness.drain(step => void (step === 3 && process.kill(backend.pid!, 'SIGKILL')));
     expect(harness.tokensOf(sequence)).toEqual(alone);
   });
 
@@ -126,13 +115,9 @@ describe('drawing on llama.cpp', () => {
     const check = (grammar: Sampling['grammar']) =>
       backend.check({ ...GREEDY, ...(grammar && { grammar }) });
     const refused = { code: 'invalid_value', param: 'grammar' };
-    await expect(check({ type: 'gbnf', text: 'root = no' })).rejects.toMatchObject(
-      refused,
-    );
+    await expect(check({ type: 'gbnf', text: 'root = no' })).rejects.toMatchObject(refused);
     const schema = { type: 'number', multipleOf: 7 };
-    await expect(check({ type: 'json_schema', schema })).rejects.toThrow(
-      'schema.multipleOf',
-    );
+    await expect(check({ type: 'json_schema', schema })).rejects.toThrow('schema.multipleOf');
   });
 
   it('fails a sequence alone whose grammar lets no token through, or that has a token of another model', async () => {
@@ -164,10 +149,7 @@ describe('drawing on llama.cpp', () => {
       return played!.drawn[0]!;
     };
     const everything = await read({ ...DICED, temperature: 0.3, logprobs: 400 });
-    const sum = everything.top!.reduce(
-      (total, { logprob }) => total + Math.exp(logprob),
-      0,
-    );
+    const sum = everything.top!.reduce((total, { logprob }) => total + Math.exp(logprob), 0);
     expect(sum).toBeCloseTo(1, 4);
     const { logprob } = await read({ ...DICED, temperature: 0.3, logprobs: 0 });
     expect(logprob).toBeCloseTo(everything.logprob!, 4);

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { type Embedding } from '@switchyard/engine-api/text-embedder.js';
 import { LlamaEmbedder } from '@switchyard/engine-llama-cpp/embedder.js';
 import { type LlamaEmbeddingOptions } from '@switchyard/engine-llama-cpp/options.js';
-import { type Embedding } from '@switchyard/engine-api/text-embedder.js';
 import { embedItem } from '../../contract/engines/engine-items.js';
 import { llamaModel } from '../../support/llama-model.js';
 
-async function embedder(
-  changes: Partial<LlamaEmbeddingOptions> = {},
-): Promise<LlamaEmbedder> {
+async function embedder(changes: Partial<LlamaEmbeddingOptions> = {}): Promise<LlamaEmbedder> {
   return new LlamaEmbedder({
     ...{
       modelFile: await llamaModel({ pooling: 'mean', chatTemplate: '' }),
@@ -28,8 +26,7 @@ async function embedder(
   });
 }
 
-const asked = (fields: object) =>
-  embedItem('', { body: Buffer.from(JSON.stringify(fields)) });
+const asked = (fields: object) => embedItem('', { body: Buffer.from(JSON.stringify(fields)) });
 
 function value(outcome: ItemOutcome<Embedding> | undefined): Embedding {
   if (!outcome?.ok) throw new Error('failed', { cause: outcome });
@@ -47,20 +44,14 @@ describe('embeddings on llama.cpp', () => {
   afterAll(() => engine.close());
 
   it('take as few native runs as hold all requests of a group, each of length 1 and in its place', async () => {
-    const texts = Array.from(
-      { length: 12 },
-      (_, index) => `text ${'x'.repeat(index % 5)}`,
-    );
+    const texts = Array.from({ length: 12 }, (_, index) => `text ${'x'.repeat(index % 5)}`);
     const before = engine.runs;
     const outcomes = await engine.embed(texts.map(text => embedItem([text, 'shared'])));
     // 24 texts, at most 8 in a run, at most 128 tokens.
     expect(engine.runs - before).toBeLessThanOrEqual(4);
     for (const [index, outcome] of outcomes.entries()) {
       const { vectors, dimensions, usage } = value(outcome);
-      const [own, shared] = [
-        vectors.subarray(0, dimensions),
-        vectors.subarray(dimensions),
-      ];
+      const [own, shared] = [vectors.subarray(0, dimensions), vectors.subarray(dimensions)];
       expect([length(own), length(shared)].map(number => number.toFixed(4))).toEqual([
         '1.0000',
         '1.0000',
@@ -99,11 +90,7 @@ describe('embeddings on llama.cpp', () => {
   });
 
   it.each([
-    [
-      'more numbers than the model makes',
-      { input: 'x', dimensions: 65 },
-      'invalid_value',
-    ],
+    ['more numbers than the model makes', { input: 'x', dimensions: 65 }, 'invalid_value'],
     ['tokens of another model', { input: [1, 99_999] }, 'invalid_value'],
     ['an empty text', { input: ['x', ''] }, 'invalid_value'],
     ['a text longer than a run', { input: 'x'.repeat(200) }, 'context_length_exceeded'],

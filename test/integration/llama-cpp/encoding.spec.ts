@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { llamaModel } from '../../support/llama-model.js';
 import { llamaBackend } from '../../support/llama-harness.js';
+import { llamaModel } from '../../support/llama-model.js';
 
 /** Of the generated vocabulary. */
 const [BOS, TURN, TURN_END] = [1, 3, 4];
@@ -29,9 +29,7 @@ describe('prompts for llama.cpp', () => {
     ]);
     expect(tokens.filter(token => token === BOS)).toHaveLength(1);
     expect(tokens[0]).toBe(BOS);
-    expect([turns(tokens), tokens.filter(token => token === TURN_END).length]).toEqual([
-      3, 2,
-    ]);
+    expect([turns(tokens), tokens.filter(token => token === TURN_END).length]).toEqual([3, 2]);
   });
 
   it('cannot be forged: what a caller writes that spells the end of a turn is text', async () => {
@@ -44,17 +42,13 @@ describe('prompts for llama.cpp', () => {
   });
 
   it('mean control tokens where the caller writes the whole prompt', async () => {
-    expect(await backend.encode({ type: 'text', text: '<|im_start|>user' })).toContain(
-      TURN,
-    );
+    expect(await backend.encode({ type: 'text', text: '<|im_start|>user' })).toContain(TURN);
   });
 
   it('bring tools to a template that knows them', async () => {
     const messages = [{ role: 'user', content: 'hello' }];
     const without = await chat(messages);
-    expect((await chat(messages, { tools: [TOOL] })).length).toBeGreaterThan(
-      without.length,
-    );
+    expect((await chat(messages, { tools: [TOOL] })).length).toBeGreaterThan(without.length);
   });
 
   it('declare tools in the system message, and tell calls as texts, where the template knows none', async () => {
@@ -133,9 +127,7 @@ describe('prompts for llama.cpp', () => {
   it('hand variables of the caller to the template, and nothing in place of its own', async () => {
     const messages = [{ role: 'user', content: 'hello' }];
     const plain = await chat(messages);
-    expect(await chat(messages, { variables: { enable_thinking: false } })).toEqual(
-      plain,
-    );
+    expect(await chat(messages, { variables: { enable_thinking: false } })).toEqual(plain);
     const taken = { messages: [], add_generation_prompt: false, bos_token: 'x' };
     expect(await chat(messages, { variables: taken })).toEqual(plain);
   });
@@ -146,9 +138,7 @@ describe('prompts for llama.cpp', () => {
       {
         role: 'assistant',
         content: '',
-        tool_calls: [
-          { id: 'c', type: 'function', function: { name: 'f', arguments: args } },
-        ],
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: args } }],
       },
       { role: 'tool', tool_call_id: 'c', content: 'done' },
     ];
@@ -159,9 +149,9 @@ describe('prompts for llama.cpp', () => {
   it('refuse more text than any context holds, with its length', async () => {
     const message = expect.stringContaining('maximum context length is 256 tokens');
     const refusal = { code: 'context_length_exceeded', param: 'messages', message };
-    await expect(
-      chat([{ role: 'user', content: 'x'.repeat(100_000) }]),
-    ).rejects.toMatchObject(refusal);
+    await expect(chat([{ role: 'user', content: 'x'.repeat(100_000) }])).rejects.toMatchObject(
+      refusal,
+    );
   });
 
   it('refuse chats for a model without a template, and say what a template refuses', async () => {

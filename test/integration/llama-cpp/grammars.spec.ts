@@ -1,10 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Grammar, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import {
-  type Grammar,
-  type ToolForm,
-} from '@switchyard/engine-api/text-backend.port.js';
 import {
   GREEDY,
   llamaBackend,
@@ -59,14 +56,9 @@ describe('a grammar on llama.cpp', () => {
     ],
     [
       'all repetitions',
-      gbnf(
-        'root ::= "a"* "b"+ "c"? "d"{3} "e"{2,} ("g" "h"?){ 2 , 3 } "i"{0} "j"{2}{3}',
-      ),
+      gbnf('root ::= "a"* "b"+ "c"? "d"{3} "e"{2,} ("g" "h"?){ 2 , 3 } "i"{0} "j"{2}{3}'),
     ],
-    [
-      'loops over what may be empty',
-      gbnf('root ::= (space "a"?)* "."\nspace ::= [ \\t]*'),
-    ],
+    ['loops over what may be empty', gbnf('root ::= (space "a"?)* "."\nspace ::= [ \\t]*')],
     ['rules that contain themselves', gbnf('root ::= "(" root ")" | [a-z] root | "x"')],
     [
       'many ways on',
@@ -78,17 +70,12 @@ describe('a grammar on llama.cpp', () => {
       'long lists',
       schema({ type: 'array', items: { ...string, maxLength: 1000 }, maxItems: 10_000 }),
     ],
-    [
-      'lists of 2000',
-      schema({ type: 'array', items: string, minItems: 1, maxItems: 2000 }),
-    ],
+    ['lists of 2000', schema({ type: 'array', items: string, minItems: 1, maxItems: 2000 })],
     [
       '900 optional properties',
       schema({
         type: 'object',
-        properties: Object.fromEntries(
-          Array.from({ length: 900 }, (_, at) => [`p${at}`, string]),
-        ),
+        properties: Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`p${at}`, string])),
       }),
     ],
   ])('with %s compiles: what is let through here is read there', async (_, grammar) => {
@@ -132,10 +119,7 @@ describe('a grammar on llama.cpp', () => {
       b: { type: 'boolean' },
       c: { type: 'null' },
     };
-    const objects = await answers(
-      schema({ type: 'object', properties, required: ['b'] }),
-      60,
-    );
+    const objects = await answers(schema({ type: 'object', properties, required: ['b'] }), 60);
     const keys = new Set(objects.map(keysOf));
     expect(keys).toEqual(new Set(['b', 'a,b', 'b,c', 'a,b,c']));
     const optional = await answers(schema({ type: 'object', properties }), 100);
@@ -144,16 +128,8 @@ describe('a grammar on llama.cpp', () => {
   });
 
   it.each([
-    [
-      'deep',
-      { enum: [JSON.parse('['.repeat(5000) + ']'.repeat(5000))] },
-      'at most 1500 deep',
-    ],
-    [
-      'wide',
-      { enum: Array.from({ length: 60_000 }, (_, at) => at) },
-      'more than 50000 values',
-    ],
+    ['deep', { enum: [JSON.parse('['.repeat(5000) + ']'.repeat(5000))] }, 'at most 1500 deep'],
+    ['wide', { enum: Array.from({ length: 60_000 }, (_, at) => at) }, 'more than 50000 values'],
   ])(
     'of a schema with %s values is refused before it is sent anywhere',
     async (_, given, message) => {

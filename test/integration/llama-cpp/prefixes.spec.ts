@@ -44,15 +44,11 @@ describe('equal beginnings on llama.cpp', () => {
   });
 
   it('are computed again when their slot was needed: the same text, and as many runs as the first time', async () => {
-    const [solo] = await soloTokens(backend, [
-      textSequence([...opening, 303], { maxTokens: 4 }),
-    ]);
+    const [solo] = await soloTokens(backend, [textSequence([...opening, 303], { maxTokens: 4 })]);
     const harness = new LlamaHarness(backend);
     await ask(harness, 300, 'c');
     // Two others take both slots.
-    const others = ['d', 'e'].map(tenant =>
-      textSequence([1, 290, 291], { tenant, maxTokens: 4 }),
-    );
+    const others = ['d', 'e'].map(tenant => textSequence([1, 290, 291], { tenant, maxTokens: 4 }));
     harness.submit(...others);
     await harness.drain();
     const before = backend.decodeCalls;

@@ -36,10 +36,7 @@ describe('/v1/rerank on llama.cpp', () => {
     rig.post('/v1/rerank', { model: 'ranker', query: QUERY, ...fields });
   const rank = async (fields: object): Promise<ViewOf<typeof RerankingDto>> => {
     const answer = await send(fields);
-    expect([answer.status, answer.headers.get('x-switchyard-model')]).toEqual([
-      200,
-      'ranker',
-    ]);
+    expect([answer.status, answer.headers.get('x-switchyard-model')]).toEqual([200, 'ranker']);
     return (await answer.json()) as ViewOf<typeof RerankingDto>;
   };
 
@@ -101,8 +98,7 @@ describe('/v1/rerank on llama.cpp', () => {
     expect(results.map(({ index }) => index)).toEqual(
       all.results.slice(0, 2).map(({ index }) => index),
     );
-    for (const { index, document } of results)
-      expect(document).toEqual({ text: DOCUMENTS[index] });
+    for (const { index, document } of results) expect(document).toEqual({ text: DOCUMENTS[index] });
   });
 
   it.each<[string, object, string, string | null]>([

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { llamaModel } from '../../support/llama-model.js';
+import { isAlive } from '../../../src/platform/process/is-alive.js';
 import {
   GREEDY,
   llamaBackend,
@@ -15,6 +14,7 @@ import {
   soloTokens,
   textSequence,
 } from '../../support/llama-harness.js';
+import { llamaModel } from '../../support/llama-model.js';
 import { until } from '../../support/waiting.js';
 
 const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };
@@ -73,9 +73,7 @@ describe('the llama.cpp process', () => {
 
   it('ends when the process that started it is killed', async () => {
     backend = new LlamaBackend({} as never);
-    const entry = pathToFileURL(
-      'dist/node_modules/@switchyard/engine-llama-cpp/backend.js',
-    ).href;
+    const entry = pathToFileURL('dist/node_modules/@switchyard/engine-llama-cpp/backend.js').href;
     const options = {
       ...{
         modelFile: await llamaModel(),
@@ -130,9 +128,7 @@ describe('the llama.cpp process', () => {
       ...(await optionsOf(await llamaModel())),
       device: 'vulkan',
     });
-    await expect(backend.load()).rejects.toThrow(
-      'npx switchyard gpu install llama-cpp-vulkan',
-    );
+    await expect(backend.load()).rejects.toThrow('npx switchyard gpu install llama-cpp-vulkan');
     if (before === undefined) delete process.env.npm_command;
     else process.env.npm_command = before;
   });

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Sampling, type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import {
-  type Sampling,
-  type TextSequence,
-} from '@switchyard/engine-api/text-backend.port.js';
 import {
   GREEDY,
   llamaBackend,
@@ -101,16 +98,11 @@ describe('KV memory that sequences share', () => {
       await harness.drain();
       return harness.played.get(sequence)!.drawn;
     };
-    const [own, other] = await Promise.all([
-      probabilities(divided),
-      probabilities(shared),
-    ]);
+    const [own, other] = await Promise.all([probabilities(divided), probabilities(shared)]);
     expect(other.length).toBe(own.length);
     other.forEach(({ logprob, top }, at) => {
       expect(logprob).toBeCloseTo(own[at]!.logprob!, 4);
-      expect(top?.map(({ token }) => token)).toEqual(
-        own[at]!.top?.map(({ token }) => token),
-      );
+      expect(top?.map(({ token }) => token)).toEqual(own[at]!.top?.map(({ token }) => token));
     });
   }, 60_000);
 

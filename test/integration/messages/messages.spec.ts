@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type OpenAiUpstream } from '../../support/openai-upstream.js';
 import { type GatewayRig, until } from '../api/gateway-rig.js';
 import { DialectRig } from '../generation/dialect-rig.js';
@@ -77,9 +77,7 @@ describe('messages by their SDK', () => {
       { type: 'any', disable_parallel_tool_use: true },
       { type: 'tool', name: 'weather' },
     ] as const) {
-      const called = await client.messages
-        .stream({ ...order, tool_choice })
-        .finalMessage();
+      const called = await client.messages.stream({ ...order, tool_choice }).finalMessage();
       expect(called.content).toMatchObject([
         { type: 'tool_use', name: 'weather', input: { celsius: expect.any(Boolean) } },
       ]);
@@ -107,9 +105,7 @@ describe('messages by their SDK', () => {
       chunk({ reasoning_content: 'hm' }),
       chunk({ content: 'I ask.' }),
       chunk({
-        tool_calls: [
-          { index: 0, id: 'call_1', function: { name: 'weather', arguments: '{"cel' } },
-        ],
+        tool_calls: [{ index: 0, id: 'call_1', function: { name: 'weather', arguments: '{"cel' } }],
       }),
       chunk({ tool_calls: [{ index: 0, function: { arguments: 'sius":true}' } }] }),
       chunk({}, { finish_reason: 'tool_calls' }),
@@ -213,9 +209,7 @@ describe('messages by their SDK', () => {
 
   it('name the sequence that stopped them', async () => {
     const order = { model, max_tokens: 60, temperature: 0, messages };
-    const [{ text }] = (await client.messages.create(order)).content as [
-      Anthropic.TextBlock,
-    ];
+    const [{ text }] = (await client.messages.create(order)).content as [Anthropic.TextBlock];
     const stop = text.slice(2, 4);
     const cut = await client.messages.create({
       ...order,
@@ -255,9 +249,7 @@ describe('messages by their SDK', () => {
   });
 
   it('have errors in their own envelope, before and after the first event', async () => {
-    await expect(
-      client.messages.create({ ...asked, model: 'none' }),
-    ).rejects.toMatchObject({
+    await expect(client.messages.create({ ...asked, model: 'none' })).rejects.toMatchObject({
       status: 404,
       error: {
         type: 'error',
@@ -282,9 +274,7 @@ describe('messages by their SDK', () => {
     [{ messages: [{ role: 'tool', content: 'x' }] }, /`messages\[0\]\.role`/],
     [
       {
-        messages: [
-          { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'video' }] },
-        ],
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'video' }] }],
       },
       /`messages\[0\]\.content\[1\]\.type` must be one of text, image/,
     ],

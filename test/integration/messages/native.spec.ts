@@ -54,21 +54,13 @@ describe('messages of a server that has the route itself', () => {
   it('come as its events', async () => {
     const frames = [
       event('message_start', `,"message":{"model":"its/own-name","odd":1.0,${usage}}`),
-      event(
-        'content_block_delta',
-        ',"index":0,"delta":{"type":"text_delta","text":"x"}',
-      ),
-      event(
-        'message_delta',
-        ',"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}',
-      ),
+      event('content_block_delta', ',"index":0,"delta":{"type":"text_delta","text":"x"}'),
+      event('message_delta', ',"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}'),
       event('message_stop'),
     ];
     upstream.script({ kind: 'body', type: 'text/event-stream', body: frames.join('') });
     const answer = await post(`${BODY},"stream":true}`);
-    expect(await answer.text()).toBe(
-      frames.join('').replace('its/own-name', 'upstream-llm'),
-    );
+    expect(await answer.text()).toBe(frames.join('').replace('its/own-name', 'upstream-llm'));
   });
 
   it('fail in the envelope of the dialect', async () => {

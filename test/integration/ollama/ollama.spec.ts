@@ -130,14 +130,9 @@ describe('the API of Ollama by its client', () => {
     });
     script(
       chunk({
-        tool_calls: [
-          { index: 0, id: 'c2', function: { name: 'weather', arguments: '{"cel' } },
-        ],
+        tool_calls: [{ index: 0, id: 'c2', function: { name: 'weather', arguments: '{"cel' } }],
       }),
-      chunk(
-        { tool_calls: [{ index: 0, function: { arguments: 'sius":false}' } }] },
-        'tool_calls',
-      ),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: 'sius":false}' } }] }, 'tool_calls'),
     );
     const again = [
       ...messages,
@@ -254,12 +249,7 @@ describe('the API of Ollama by its client', () => {
   it.each([
     ['chat', { model: 'none' }, 404, /`none` does not exist/],
     ['chat', { messages: [{ content: 'x' }] }, 400, /`messages\[0\]\.role`/],
-    [
-      'chat',
-      { messages: [{ role: 'user', content: 5 }] },
-      400,
-      /`messages\[0\]\.content`/,
-    ],
+    ['chat', { messages: [{ role: 'user', content: 5 }] }, 400, /`messages\[0\]\.content`/],
     ['chat', { options: 5 }, 400, /`options`/],
     ['chat', { options: { num_predict: 4000 } }, 400, /context/],
     ['chat', { options: { temperature: 'hot' } }, 400, /`options\.temperature`/],

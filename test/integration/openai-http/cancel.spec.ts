@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  encoded,
-  synthesizeItem,
-  transcribeItem,
-} from '../../contract/engines/engine-items.js';
+import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
 import { nextTurn } from '../../contract/engines/recognizer-contract.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
@@ -20,15 +16,11 @@ describe('openai-http: a cancel closes the upstream call at once', () => {
   it('while the upstream works on a transcript', async () => {
     rig.upstream.script({ kind: 'hang' });
     const engine = await rig.recognizer();
-    const running = engine.transcribe([
-      transcribeItem(encoded('one'), { signal: abort.signal }),
-    ]);
+    const running = engine.transcribe([transcribeItem(encoded('one'), { signal: abort.signal })]);
     const call = await rig.upstream.post(0);
     abort.abort();
     expect(await call.closed.passed).toEqual({ early: true });
-    expect(await running).toMatchObject([
-      { ok: false, error: { code: 'request_cancelled' } },
-    ]);
+    expect(await running).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }]);
   });
 
   it('in the middle of a speech, which says no more', async () => {
@@ -52,9 +44,7 @@ describe('openai-http: a cancel closes the upstream call at once', () => {
     await spoke;
     abort.abort();
     expect(await call.closed.passed).toEqual({ early: true });
-    expect(await running).toMatchObject([
-      { ok: false, error: { code: 'request_cancelled' } },
-    ]);
+    expect(await running).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }]);
     expect(parts).toBe(1);
   });
 
@@ -92,18 +82,12 @@ describe('openai-http: a cancel closes the upstream call at once', () => {
     rig.upstream.script({ kind: 'hang' });
     const engine = await rig.recognizer({ maxConcurrent: 1 });
     const first = new AbortController();
-    const busy = engine.transcribe([
-      transcribeItem(encoded('one'), { signal: first.signal }),
-    ]);
+    const busy = engine.transcribe([transcribeItem(encoded('one'), { signal: first.signal })]);
     await rig.upstream.post(0);
-    const waiting = engine.transcribe([
-      transcribeItem(encoded('two'), { signal: abort.signal }),
-    ]);
+    const waiting = engine.transcribe([transcribeItem(encoded('two'), { signal: abort.signal })]);
     await nextTurn();
     abort.abort();
-    expect(await waiting).toMatchObject([
-      { ok: false, error: { code: 'request_cancelled' } },
-    ]);
+    expect(await waiting).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }]);
     first.abort();
     await busy;
     expect(await engine.transcribe([transcribeItem(encoded('three'))])).toMatchObject([

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type EmbedItem } from '@switchyard/engine-api/text-embedder.js';
+import { type OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
 import {
   type GenerateItem,
   type GenerationEvent,
 } from '../../../src/worker/engines/text-generator.js';
-import { type OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
 import { embedItem, generateItem } from '../../contract/engines/engine-items.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
@@ -17,10 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig[Symbol.asyncDispose]());
 
-async function all(
-  engine: OpenAiHttpGenerator,
-  item: GenerateItem,
-): Promise<GenerationEvent[]> {
+async function all(engine: OpenAiHttpGenerator, item: GenerateItem): Promise<GenerationEvent[]> {
   const events: GenerationEvent[] = [];
   for await (const event of engine.generate(item)) events.push(event);
   return events;
@@ -48,10 +45,7 @@ describe('openai-http: generation', () => {
 
   it('closes the upstream call when a whole answer or a stream is cancelled, or its consumer leaves', async () => {
     const engine = await rig.generator();
-    const whole = all(
-      engine,
-      generateItem('ENDLESS', { stream: false, signal: abort.signal }),
-    );
+    const whole = all(engine, generateItem('ENDLESS', { stream: false, signal: abort.signal }));
     const first = await rig.upstream.post(0);
     abort.abort();
     expect(await first.closed.passed).toEqual({ early: true });
@@ -106,9 +100,7 @@ describe('openai-http: generation', () => {
   });
 
   it('has no option maxBatch: generations form no groups', async () => {
-    await expect(rig.generator({ maxBatch: 2 })).rejects.toThrow(
-      'options.maxBatch is unknown',
-    );
+    await expect(rig.generator({ maxBatch: 2 })).rejects.toThrow('options.maxBatch is unknown');
   });
 });
 
@@ -134,9 +126,7 @@ describe('openai-http: embeddings', () => {
   ])('refuse %s', async (_title, body, message) => {
     rig.upstream.script({ kind: 'body', type: 'application/json', body });
     const engine = await rig.embedder();
-    expect(errorOf(await engine.embed([embedItem(['a', 'b'])])).message).toContain(
-      message,
-    );
+    expect(errorOf(await engine.embed([embedItem(['a', 'b'])])).message).toContain(message);
   });
 
   it('close the upstream call when they are cancelled', async () => {
@@ -167,9 +157,7 @@ describe('openai-http: reranking', () => {
 
   it('takes the score of every document, in their order, and passes on the rest of the body', async () => {
     const engine = await rig.embedder();
-    const [outcome] = await engine.embed([
-      ranking({ newer: 9_007_199_254_740_993n.toString() }),
-    ]);
+    const [outcome] = await engine.embed([ranking({ newer: 9_007_199_254_740_993n.toString() })]);
     if (!outcome?.ok) throw new Error('failed', { cause: outcome });
     const { vectors, dimensions, usage } = outcome.value;
     expect([[...vectors], dimensions, usage?.promptTokens]).toEqual([

@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type PreparedAudio } from '@switchyard/engine-api/speech-recognizer.js';
-import {
-  encoded,
-  synthesizeItem,
-  transcribeItem,
-} from '../../contract/engines/engine-items.js';
+import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
 import { valuesOf } from '../../contract/engines/recognizer-contract.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
@@ -56,9 +52,7 @@ describe('openai-http', () => {
       wordTimestamps: true,
     } as const;
     const [transcript] = valuesOf(
-      await engine.transcribe([
-        transcribeItem(encoded('one'), { ...fields, task: 'translate' }),
-      ]),
+      await engine.transcribe([transcribeItem(encoded('one'), { ...fields, task: 'translate' })]),
     );
     const [call] = rig.upstream.posts;
     expect(call!.path).toBe('/v1/audio/translations');
@@ -145,12 +139,8 @@ describe('openai-http', () => {
   it('keeps to maxConcurrent requests at the upstream, whatever it is given', async () => {
     const engine = await rig.recognizer({ maxConcurrent: 3, maxBatch: 2 });
     expect(engine.info).toMatchObject({ maxBatch: 2, maxConcurrent: 1 });
-    rig.upstream.script(
-      ...Array.from({ length: 9 }, () => ({ kind: 'slow', ms: 5 }) as const),
-    );
-    const items = Array.from({ length: 9 }, (_, i) =>
-      transcribeItem(encoded(String(i)), PLAIN),
-    );
+    rig.upstream.script(...Array.from({ length: 9 }, () => ({ kind: 'slow', ms: 5 }) as const));
+    const items = Array.from({ length: 9 }, (_, i) => transcribeItem(encoded(String(i)), PLAIN));
     expect(valuesOf(await engine.transcribe(items)).map(({ text }) => text)).toEqual(
       items.map((_, i) => `I heard ${i}`),
     );
@@ -168,9 +158,7 @@ describe('openai-http', () => {
       heard();
     };
     const engine = await rig.synthesizer();
-    const running = engine.synthesize([
-      synthesizeItem('Hello.', 'v1', { emit, speed: 2 }).item,
-    ]);
+    const running = engine.synthesize([synthesizeItem('Hello.', 'v1', { emit, speed: 2 }).item]);
     const call = await rig.upstream.post(0);
     expect(call.json()).toEqual({
       model: 'm',
@@ -195,9 +183,9 @@ describe('openai-http', () => {
   ])('speaks no %s in place of PCM', async (type, body, words) => {
     rig.upstream.script({ kind: 'body', type, body });
     const speech = synthesizeItem('Hello.', 'v1');
-    expect(
-      errorOf(await (await rig.synthesizer()).synthesize([speech.item])).message,
-    ).toContain(words);
+    expect(errorOf(await (await rig.synthesizer()).synthesize([speech.item])).message).toContain(
+      words,
+    );
     expect(speech.parts).toEqual([]);
   });
 
@@ -205,8 +193,8 @@ describe('openai-http', () => {
     const engine = await rig.synthesizer({ sampleRate: 22_050 });
     expect(engine.sampleRate).toBe(22_050);
     rig.upstream.script({ kind: 'body', type: 'audio/pcm', body: Buffer.alloc(44_100) });
-    expect(
-      valuesOf(await engine.synthesize([synthesizeItem('Hello.', 'v1').item])),
-    ).toEqual([{ durationS: 1 }]);
+    expect(valuesOf(await engine.synthesize([synthesizeItem('Hello.', 'v1').item]))).toEqual([
+      { durationS: 1 },
+    ]);
   });
 });

@@ -1,12 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { filter, firstValueFrom } from 'rxjs';
-import {
-  encoded,
-  synthesizeItem,
-  transcribeItem,
-} from '../../contract/engines/engine-items.js';
-import { REAL_TIMING } from '../../../src/platform/http/retry-after.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
+import { filter, firstValueFrom } from 'rxjs';
+import { REAL_TIMING } from '../../../src/platform/http/retry-after.js';
+import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
 import { freePort } from '../../support/free-port.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
@@ -46,9 +42,7 @@ describe('openai-http tries again', () => {
   it.each([408, 500, 502, 503, 504])(
     'after %i, doubling its own wait, and gives up as engine_failed',
     async status => {
-      rig.upstream.script(
-        ...Array.from({ length: 4 }, () => refused(status, {}, 'out of memory')),
-      );
+      rig.upstream.script(...Array.from({ length: 4 }, () => refused(status, {}, 'out of memory')));
       const engine = await rig.recognizer({ retries: 3 });
       const error = errorOf(await engine.transcribe([ITEM]));
       expect(error).toMatchObject({ code: 'engine_failed' });
@@ -80,9 +74,7 @@ describe('openai-http tries again', () => {
   it('for speech as well, as long as nothing was spoken', async () => {
     rig.upstream.script(refused(500));
     const speech = synthesizeItem('Hello there.', 'v1');
-    expect(await (await rig.synthesizer()).synthesize([speech.item])).toMatchObject([
-      { ok: true },
-    ]);
+    expect(await (await rig.synthesizer()).synthesize([speech.item])).toMatchObject([{ ok: true }]);
     expect(rig.upstream.posts).toHaveLength(2);
   });
 });
@@ -209,16 +201,11 @@ describe('openai-http does not try again', () => {
       setImmediate(() => abort.abort());
       return REAL_TIMING.sleep(ms, signal);
     };
-    const engine = await rig.recognizer(
-      { maxRetryWaitMs: 600_000 },
-      { sleep, random: () => 0 },
-    );
+    const engine = await rig.recognizer({ maxRetryWaitMs: 600_000 }, { sleep, random: () => 0 });
     const outcomes = await engine.transcribe([
       transcribeItem(encoded('one'), { signal: abort.signal }),
     ]);
-    expect(outcomes).toMatchObject([
-      { ok: false, error: { code: 'request_cancelled' } },
-    ]);
+    expect(outcomes).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }]);
     expect(rig.upstream.posts).toHaveLength(1);
   });
 

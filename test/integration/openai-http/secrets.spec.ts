@@ -6,24 +6,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  workerEnvironment,
-  type WorkerSpec,
-} from '../../../src/platform/config/worker-spec.js';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
-import {
-  encoded,
-  modelSpec,
-  transcribeItem,
-} from '../../contract/engines/engine-items.js';
+import { workerEnvironment, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
+import { encoded, modelSpec, transcribeItem } from '../../contract/engines/engine-items.js';
 import { SttCaller } from '../worker/stt-caller.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
 const KEY = 'sk-never-to-be-seen-4711';
 const MAIN = fileURLToPath(new URL('../../../src/main.worker.ts', import.meta.url));
-const LOADER = fileURLToPath(
-  new URL('../../support/typescript-loader.mjs', import.meta.url),
-);
+const LOADER = fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url));
 
 describe('the key of an openai-http upstream', () => {
   let folder: string;
@@ -43,9 +34,7 @@ describe('the key of an openai-http upstream', () => {
 
   it('comes from its file and goes along as a bearer token', async () => {
     const engine = await rig.recognizer({ apiKeyFile });
-    expect(await engine.transcribe([transcribeItem(encoded('one'))])).toMatchObject([
-      { ok: true },
-    ]);
+    expect(await engine.transcribe([transcribeItem(encoded('one'))])).toMatchObject([{ ok: true }]);
     expect(rig.upstream.calls.map(({ headers }) => headers.authorization)).toEqual([
       `Bearer ${KEY}`,
       `Bearer ${KEY}`,
@@ -53,21 +42,18 @@ describe('the key of an openai-http upstream', () => {
     expect(inspect(engine, { depth: 10, showHidden: true })).not.toContain(KEY);
   });
 
-  it.each([401, 403, 400, 500])(
-    'is in no error, even when a %i quotes it',
-    async status => {
-      const body = JSON.stringify({
-        error: { message: `Incorrect key ${KEY}; Bearer ${KEY}` },
-      });
-      rig.upstream.script({ kind: 'status', status, body });
-      const engine = await rig.recognizer({ apiKeyFile, retries: 0 });
-      expect(
-        inspect(errorOf(await engine.transcribe([transcribeItem(encoded('one'))])), {
-          depth: 10,
-        }),
-      ).not.toContain(KEY);
-    },
-  );
+  it.each([401, 403, 400, 500])('is in no error, even when a %i quotes it', async status => {
+    const body = JSON.stringify({
+      error: { message: `Incorrect key ${KEY}; Bearer ${KEY}` },
+    });
+    rig.upstream.script({ kind: 'status', status, body });
+    const engine = await rig.recognizer({ apiKeyFile, retries: 0 });
+    expect(
+      inspect(errorOf(await engine.transcribe([transcribeItem(encoded('one'))])), {
+        depth: 10,
+      }),
+    ).not.toContain(KEY);
+  });
 
   it('when it is wrong, is told to the operator without being told', async () => {
     await writeFile(apiKeyFile, 'another');
@@ -82,9 +68,7 @@ describe('the key of an openai-http upstream', () => {
 
   it('is not read before load, and a file without one stops the load', async () => {
     await writeFile(apiKeyFile, ' \n');
-    await expect(rig.recognizer({ apiKeyFile })).rejects.toThrow(
-      `${apiKeyFile} is empty`,
-    );
+    await expect(rig.recognizer({ apiKeyFile })).rejects.toThrow(`${apiKeyFile} is empty`);
     await writeFile(apiKeyFile, 'two\nlines');
     await expect(rig.recognizer({ apiKeyFile })).rejects.toThrow(
       'one line with the key and nothing else',

@@ -75,11 +75,7 @@ describe('openai-http over TLS, against a server with a certificate of its own m
 
   it.each([
     ['is missing', () => path('none.pem'), 'options.caFile: cannot read'],
-    [
-      'holds no certificate',
-      () => path('upstream.key'),
-      'holds no certificate in PEM form',
-    ],
+    ['holds no certificate', () => path('upstream.key'), 'holds no certificate in PEM form'],
   ])('does not load when caFile %s', async (_title, caFile, words) => {
     await expect(rig.recognizer({ caFile: caFile() })).rejects.toThrow(words);
   });

@@ -1,14 +1,14 @@
-import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { type RetryTiming } from '../../../src/platform/http/retry-after.js';
+import { OpenAiHttpEmbedder } from '../../../src/worker/engines/openai-http/embedder.js';
+import { OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
 import {
   readOpenAiHttpOptions,
   readOpenAiHttpSpeechOptions,
 } from '../../../src/worker/engines/openai-http/options.js';
-import { OpenAiHttpEmbedder } from '../../../src/worker/engines/openai-http/embedder.js';
-import { OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
 import { OpenAiHttpRecognizer } from '../../../src/worker/engines/openai-http/recognizer.js';
 import { OpenAiHttpSynthesizer } from '../../../src/worker/engines/openai-http/synthesizer.js';
-import { type RetryTiming } from '../../../src/platform/http/retry-after.js';
 import { modelSpec } from '../../contract/engines/engine-items.js';
 import { OpenAiUpstream, type UpstreamOptions } from '../../support/openai-upstream.js';
 
@@ -33,9 +33,7 @@ export class UpstreamRig implements AsyncDisposable {
 
   private constructor(readonly upstream: OpenAiUpstream) {}
 
-  static async start(
-    options: UpstreamOptions = { models: ['m'] },
-  ): Promise<UpstreamRig> {
+  static async start(options: UpstreamOptions = { models: ['m'] }): Promise<UpstreamRig> {
     return new UpstreamRig(await OpenAiUpstream.start(options));
   }
 
@@ -78,9 +76,7 @@ export class UpstreamRig implements AsyncDisposable {
       baseUrl: this.upstream.baseUrl,
       model: 'm',
     });
-    return this.#loaded(
-      new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec), this.timing),
-    );
+    return this.#loaded(new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec), this.timing));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,7 +95,6 @@ export class UpstreamRig implements AsyncDisposable {
 
 export function errorOf(outcomes: readonly ItemOutcome<unknown>[]): Error {
   const [outcome] = outcomes;
-  if (!outcome || outcome.ok)
-    throw new Error(`expected a failure, got ${JSON.stringify(outcome)}`);
+  if (!outcome || outcome.ok) throw new Error(`expected a failure, got ${JSON.stringify(outcome)}`);
   return outcome.error;
 }

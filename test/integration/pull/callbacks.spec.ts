@@ -54,18 +54,13 @@ describe('the callback of a job', () => {
   });
 
   const of = (id: string) =>
-    told.filter(
-      ({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id === id,
-    );
+    told.filter(({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id === id);
 
   it('is told the result, signed, with the id of the job, and again until it is taken', async () => {
     answers.push(500, 503);
     const callback = { url, secretName: 'hook' };
     const job = await harness.submit('told', { fields: { id: 'mine', callback } });
-    await harness.until(
-      'it was taken at the third attempt',
-      () => of('mine').length === 3,
-    );
+    await harness.until('it was taken at the third attempt', () => of('mine').length === 3);
     const [first] = of('mine');
     const {
       'webhook-id': id,
@@ -76,9 +71,7 @@ describe('the callback of a job', () => {
       .update(`${String(id)}.${String(at)}.${first!.body}`)
       .digest('base64');
     expect(signature).toBe(`v1,${digest}`);
-    expect(new Set(of('mine').map(({ headers }) => headers['webhook-id']))).toEqual(
-      new Set([id]),
-    );
+    expect(new Set(of('mine').map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
     expect(JSON.parse(first!.body)).toMatchObject({
       type: 'request.completed',
       data: { id: 'mine', job_id: job.id, value: { kind: 'transcript' } },
@@ -99,11 +92,7 @@ describe('the callback of a job', () => {
     answers.length = 0;
     await harness.worker();
     // Killed in the middle of an attempt, it is missed once its lock has run out.
-    await harness.until(
-      'the next worker sends it',
-      () => of('orphan').length > before,
-      90_000,
-    );
+    await harness.until('the next worker sends it', () => of('orphan').length > before, 90_000);
   }, 120_000);
 
   it('that may not lead there is refused before any work is done', async () => {

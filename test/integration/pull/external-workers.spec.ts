@@ -1,17 +1,14 @@
-import { once } from 'node:events';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { channelSecurity } from '../../../src/platform/grpc/channel-security.js';
 import { WorkerStream } from '../../../src/gateway/worker-pool/stream-handle.js';
-import { WorkerChannel } from '../../../src/platform/grpc/worker-channel.js';
 import { probeWorker } from '../../../src/gateway/worker-pool/worker-health.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import {
-  type BridgedWorker,
-  workerCare,
-} from '../../../src/platform/config/worker-spec.js';
+import { type BridgedWorker, workerCare } from '../../../src/platform/config/worker-spec.js';
+import { channelSecurity } from '../../../src/platform/grpc/channel-security.js';
+import { WorkerChannel } from '../../../src/platform/grpc/worker-channel.js';
 import { externalModel, scriptedCommand } from '../../support/external-model.js';
 import { silentWav } from '../../support/http-request.js';
 import { describeWith, type Requirement } from '../../support/requires.js';
@@ -35,8 +32,7 @@ describe('a bridge between the shared queue and a worker in another language', (
   };
   const bridge = (bridged: Partial<BridgedWorker> = {}) =>
     plane.spawn({ bridged: { care, ...bridged } });
-  const told = (prompt: string) =>
-    plane.submit('audio', { fields: { options: { prompt } } });
+  const told = (prompt: string) => plane.submit('audio', { fields: { options: { prompt } } });
 
   async function answer(job: Awaited<ReturnType<typeof told>>): Promise<Answer> {
     const result = await plane.result(job);
@@ -80,10 +76,7 @@ describe('a bridge between the shared queue and a worker in another language', (
     const worker = bridge();
     const link = linkTo(await worker.ready());
     const job = await told('sleep 1000');
-    await plane.until(
-      'it runs',
-      async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1,
-    );
+    await plane.until('it runs', async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1);
     worker.child.kill('SIGTERM');
     expect((await answer(job)).together).toBe(1);
     expect(await worker.exited).toBe(0);
@@ -95,10 +88,7 @@ describe('a bridge between the shared queue and a worker in another language', (
     const worker = bridge();
     const link = linkTo(await worker.ready());
     const held = await told('hold');
-    await plane.until(
-      'it runs',
-      async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1,
-    );
+    await plane.until('it runs', async () => (await probeWorker(link, 'stt', 5000)).inFlight === 1);
     await plane.stop(held);
     expect((await plane.result(held)).outcome).toBe('cancelled');
     expect((await answer(await told(''))).together).toBe(1);
@@ -131,8 +121,7 @@ describe('a bridge between the shared queue and a worker in another language', (
       message: 'its Health reports model "another"; it must be "m"',
       isProblem: true,
     };
-    const isTold = () =>
-      messages.some(told => JSON.stringify(told) === JSON.stringify(problem));
+    const isTold = () => messages.some(told => JSON.stringify(told) === JSON.stringify(problem));
     await plane.until('its problem is told', isTold);
     const missing = { ...plane.model, command: ['/nonexistent/python', '{port}'] };
     const worker = plane.spawn({ model: missing, bridged: { care } });
@@ -162,9 +151,7 @@ describe('a bridge between the shared queue and a worker in another language', (
   });
 
   it('carries live streams both ways', async () => {
-    await start(
-      externalModel(['--streams', '2'], { capabilities: ['transcribe', 'stream'] }),
-    );
+    await start(externalModel(['--streams', '2'], { capabilities: ['transcribe', 'stream'] }));
     const link = linkTo(await bridge().ready());
     expect(await probeWorker(link, 'stt', 2000)).toMatchObject({
       engine: 'scripted',
@@ -199,10 +186,7 @@ describe('a bridge between the shared queue and a worker in another language', (
       keepaliveTimeMs: 10_000,
       keepaliveTimeoutMs: 5000,
     };
-    return new WorkerChannel(
-      { address, limits, security: channelSecurity() },
-      () => undefined,
-    );
+    return new WorkerChannel({ address, limits, security: channelSecurity() }, () => undefined);
   };
 
   async function scripted() {
@@ -245,9 +229,7 @@ describeWith(GRPC_IN_PYTHON)('a bridge before the example in Python', () => {
       bridged: { care, env: { PYTHONPATH: 'workers/python/src' } },
     });
     const [first, bad, last] = await plane.results(jobs);
-    const calls = [first!, last!].map(
-      result => result.outcome === 'completed' && result.execution,
-    );
+    const calls = [first!, last!].map(result => result.outcome === 'completed' && result.execution);
     expect(calls).toEqual(Array(2).fill(expect.objectContaining({ batchSize: 2 })));
     expect(bad).toMatchObject({
       outcome: 'failed',
@@ -275,9 +257,7 @@ describe('a bridge of the other kinds', () => {
       kind: 'speech',
       options: { text: 'Hello.', voice: 'any', format: 'wav' },
     };
-    const result = await plane.result(
-      await plane.queue.add('request', data, { priority: 2 }),
-    );
+    const result = await plane.result(await plane.queue.add('request', data, { priority: 2 }));
     if (result.outcome !== 'completed' || result.value.kind !== 'speech')
       throw new Error(JSON.stringify(result));
     expect(result.value).toMatchObject({ contentType: 'audio/wav', durationS: 1 });

@@ -70,8 +70,8 @@ describe('thread that renews locks', () => {
       Date.now() + 3_600_000,
       () => undefined,
     );
-    expect(
-      await until(async () => (await redis.pttl(new QueueKeys('p').worker('w'))) > 2000),
-    ).toBe(true);
+    expect(await until(async () => (await redis.pttl(new QueueKeys('p').worker('w'))) > 2000)).toBe(
+      true,
+    );
   });
 });

@@ -21,14 +21,8 @@ describe('data that nobody can read', () => {
     ['true', true],
     ['a newer version', { v: 2, kind: 'transcription', audio: { blob: 'a' } }],
     ['an unknown kind', { v: 1, kind: 'poetry' }],
-    [
-      'an unknown field',
-      { v: 1, kind: 'transcription', audio: { blob: 'a' }, shape: 'round' },
-    ],
-    [
-      'another model',
-      { v: 1, kind: 'transcription', model: 'other', audio: { blob: 'a' } },
-    ],
+    ['an unknown field', { v: 1, kind: 'transcription', audio: { blob: 'a' }, shape: 'round' }],
+    ['another model', { v: 1, kind: 'transcription', model: 'other', audio: { blob: 'a' } }],
   ])(
     'goes to the dead letters with its reason and bytes, and the next job is answered: %s',
     async (_title, data) => {
@@ -83,11 +77,7 @@ describe('data that nobody can read', () => {
       priority: 0,
     });
     for (const id of ['torn', 'odd'])
-      await harness.client
-        .multi()
-        .lpush(`${base}:wait`, id)
-        .zadd(`${base}:marker`, 0, '0')
-        .exec();
+      await harness.client.multi().lpush(`${base}:wait`, id).zadd(`${base}:marker`, 0, '0').exec();
     await harness.until(
       'both are put aside',
       async () => !!(await letterOf('torn')) && !!(await letterOf('odd')),

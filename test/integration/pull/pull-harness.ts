@@ -12,12 +12,12 @@ import {
   type WorkerAnnouncement,
 } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { settingsFrom } from '../../../src/platform/config/settings.js';
 import {
   type WorkerSpec,
   pulledWork,
   type SharedQueueAccess,
 } from '../../../src/platform/config/worker-spec.js';
-import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { pause } from '../../support/waiting.js';
@@ -160,12 +160,7 @@ export class PullQueue implements AsyncDisposable {
   /** As a gateway cancels it. */
   async stop({ id }: Job): Promise<void> {
     const note: StopNote = { queue: this.queue.name, jobId: id!, reason: 'client' };
-    await this.client.set(
-      this.keys.stop(this.queue.name, id!),
-      JSON.stringify(note),
-      'PX',
-      60_000,
-    );
+    await this.client.set(this.keys.stop(this.queue.name, id!), JSON.stringify(note), 'PX', 60_000);
     await this.client.publish(this.keys.stops, JSON.stringify(note));
   }
 
@@ -192,11 +187,7 @@ export class PullQueue implements AsyncDisposable {
     holds: () => Promise<boolean> | boolean,
     limitMs = 45_000,
   ): Promise<void> {
-    for (
-      const endMs = performance.now() + limitMs;
-      performance.now() < endMs;
-      await pause(20)
-    ) {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
       if (await holds()) return;
     }
     throw new Error(

@@ -74,10 +74,7 @@ describe('a pull worker', () => {
   it('announces to gateways what Health reports, and how many slots it has', async () => {
     // The announcement of the last heartbeat may still count the job before.
     const slotsInUse = async () => (await harness.announcement('worker-1'))?.slots.inUse;
-    await harness.until(
-      'it is announced as idle',
-      async () => (await slotsInUse()) === 0,
-    );
+    await harness.until('it is announced as idle', async () => (await slotsInUse()) === 0);
     expect(await harness.announcement('worker-1')).toMatchObject({
       ...{ v: 1, model: 'synthetic-stt', slots: { total: 12, inUse: 0 } },
       health: { state: 'ready', kind: 'stt', maxBatch: 6, maxConcurrent: 1 },
@@ -94,9 +91,7 @@ describe('pull workers of other kinds', () => {
       kind: 'speech',
       options: { text: 'Hello there.', voice: 'synthetic', format: 'wav' },
     };
-    const result = await harness.result(
-      await harness.queue.add('request', data, { priority: 2 }),
-    );
+    const result = await harness.result(await harness.queue.add('request', data, { priority: 2 }));
     if (result.outcome !== 'completed' || result.value.kind !== 'speech')
       throw new Error(JSON.stringify(result));
     expect(result.value).toMatchObject({ contentType: 'audio/wav', sampleRate: 24_000 });

@@ -38,16 +38,10 @@ describe('StopListener', () => {
       workerId: 'w',
       sharedQueue: { url: server.url, prefix: 'p' },
     } as unknown as WorkerSpec;
-    const connections = new PullConnections(
-      spec,
-      pino({ level: 'silent' }),
-      new PullReadiness(),
-    );
+    const connections = new PullConnections(spec, pino({ level: 'silent' }), new PullReadiness());
     opened.push(connections);
     const heard: StopNote[] = [];
-    const watch = await new StopListener(connections, QUEUE).watch(jobId, note =>
-      heard.push(note),
-    );
+    const watch = await new StopListener(connections, QUEUE).watch(jobId, note => heard.push(note));
     const stop = async (): Promise<void> => {
       const note = JSON.stringify({ queue: 'q', jobId, reason: 'client' });
       await redis.set(connections.keys.stop('q', jobId), note, 'PX', 60_000);

@@ -1,5 +1,5 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { credentials } from '@grpc/grpc-js';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   HealthStub,
   type HealthCheckResponse,
@@ -32,9 +32,7 @@ describe('a pull worker', () => {
     await using harness = await PullQueue.start({ model });
     const worker = await harness.worker();
     const address = await worker.ready();
-    expect((await harness.result(await harness.submit('before'))).outcome).toBe(
-      'completed',
-    );
+    expect((await harness.result(await harness.submit('before'))).outcome).toBe('completed');
     expect(await pullHealth(address)).toBe(SERVING);
     await harness.redis.kill();
     await harness.until(
@@ -42,13 +40,8 @@ describe('a pull worker', () => {
       async () => (await pullHealth(address)) === NOT_SERVING,
     );
     await harness.redis.restart();
-    await harness.until(
-      'it is ready again',
-      async () => (await pullHealth(address)) === SERVING,
-    );
-    expect((await harness.result(await harness.submit('after'))).outcome).toBe(
-      'completed',
-    );
+    await harness.until('it is ready again', async () => (await pullHealth(address)) === SERVING);
+    expect((await harness.result(await harness.submit('after'))).outcome).toBe('completed');
   });
 
   it('survives cut connections while it waits and while it works', async () => {
@@ -93,48 +86,34 @@ describe('a pull worker', () => {
       model: syntheticModel({ steps: 100, baseMs: 500 }),
     });
     await harness.worker();
-    expect((await harness.result(await harness.submit('before'))).outcome).toBe(
-      'completed',
-    );
+    expect((await harness.result(await harness.submit('before'))).outcome).toBe('completed');
     const job = await harness.submit('while it works');
     await harness.until('it is active', () => job.isActive());
     // A replica of nobody that can be reached: what the old master is once the new
     // one was elected.
     await harness.client.call('REPLICAOF', '127.0.0.1', '1');
-    expect(
-      await harness.submit('refused').catch((error: Error) => error.message),
-    ).toContain('READONLY');
+    expect(await harness.submit('refused').catch((error: Error) => error.message)).toContain(
+      'READONLY',
+    );
     // Long enough that the answer is usually computed, and refused, in between.
     await pause(1000);
     await harness.client.call('REPLICAOF', 'NO', 'ONE');
     expect(await harness.result(job)).toMatchObject({ outcome: 'completed' });
-    expect((await harness.result(await harness.submit('after'))).outcome).toBe(
-      'completed',
-    );
+    expect((await harness.result(await harness.submit('after'))).outcome).toBe('completed');
   });
 
   it('survives a Redis that has forgotten its scripts', async () => {
     await using harness = await PullQueue.start({ model });
     await harness.worker();
-    expect((await harness.result(await harness.submit('one'))).outcome).toBe(
-      'completed',
-    );
+    expect((await harness.result(await harness.submit('one'))).outcome).toBe('completed');
     await harness.client.script('FLUSH');
-    expect((await harness.result(await harness.submit('two'))).outcome).toBe(
-      'completed',
-    );
+    expect((await harness.result(await harness.submit('two'))).outcome).toBe('completed');
   });
 
   it('answers 40 jobs once each with three workers, one of which is killed', async () => {
     await using harness = await PullQueue.start({ model });
-    const [first] = await Promise.all([
-      harness.worker(),
-      harness.worker(),
-      harness.worker(),
-    ]);
-    const jobs = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => harness.submit(`n${i}`)),
-    );
+    const [first] = await Promise.all([harness.worker(), harness.worker(), harness.worker()]);
+    const jobs = await Promise.all(Array.from({ length: 40 }, (_, i) => harness.submit(`n${i}`)));
     await first.kill();
     const results = await harness.results(jobs);
     expect(results.every(({ outcome }) => outcome === 'completed')).toBe(true);

@@ -72,11 +72,7 @@ describe('when a worker dies', () => {
       while (supervising) await (await harness.worker({ workerId: 'worker-x' })).exited;
     })().catch(() => undefined);
     const results = await harness.results(jobs, 150_000);
-    expect(results.map(summary)).toEqual([
-      'completed',
-      'failed worker_crashed',
-      'completed',
-    ]);
+    expect(results.map(summary)).toEqual(['completed', 'failed worker_crashed', 'completed']);
     supervising = false;
     for (const worker of harness.workers) worker.child.kill('SIGKILL');
     await supervisor;

@@ -20,9 +20,9 @@ describe('a model that can', () => {
   it('hears with the prompt of the session, and with a new one after an update', async () => {
     for (const prompt of ['names: Ada', 'names: Grace']) {
       client.update({ transcription: { prompt } });
-      expect(
-        (await client.next('session.updated')).session.audio.input.transcription.prompt,
-      ).toBe(prompt);
+      expect((await client.next('session.updated')).session.audio.input.transcription.prompt).toBe(
+        prompt,
+      );
       client.say('hello ');
       client.commit();
       expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
@@ -40,9 +40,7 @@ describe('a model that can', () => {
     const spoken = heardIn('one two three ');
     expect(completed.transcript).toBe(spoken.toUpperCase());
     const of = (type: string, field: string) =>
-      client.events
-        .filter(event => event.type === type)
-        .map(event => String(event[field]));
+      client.events.filter(event => event.type === type).map(event => String(event[field]));
     expect(of(`${TRANSCRIPTION}.segment`, 'text')).toEqual([spoken.toUpperCase()]);
     const said = of(`${TRANSCRIPTION}.delta`, 'delta').join('');
     expect(said).not.toBe('');
@@ -56,14 +54,11 @@ describe('a model that can', () => {
 });
 
 describe('`languages` of a model that knows English only', () => {
-  it.each([[['en']], [['de', 'en-GB']]])(
-    '%j: hears with the one it knows',
-    async languages => {
-      client.update({ transcription: { languages } });
-      const { session } = await client.next('session.updated');
-      expect(session.audio.input.transcription.language).toBe(languages.at(-1));
-    },
-  );
+  it.each([[['en']], [['de', 'en-GB']]])('%j: hears with the one it knows', async languages => {
+    client.update({ transcription: { languages } });
+    const { session } = await client.next('session.updated');
+    expect(session.audio.input.transcription.language).toBe(languages.at(-1));
+  });
 
   it('["de", "fr"] is refused: it would hear English', async () => {
     client.update({ transcription: { languages: ['de', 'fr'] } });

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { RealtimeClient } from '../../support/realtime-client.js';
-import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+import { bearer, KeysFolder } from '../auth/keys-folder.js';
 
 const MODELS = [
   sttModel({ capabilities: ['transcribe', 'stream'] }),
@@ -35,20 +35,13 @@ afterAll(async () => {
 });
 
 /** 101, or the status the opening request is refused with. */
-function opening(
-  headers: Record<string, string>,
-  protocols: string[] = [],
-): Promise<number> {
-  const socket = new WebSocket(
-    `${rig.url.replace('http', 'ws')}/v1/realtime`,
-    protocols,
-    { headers },
-  );
+function opening(headers: Record<string, string>, protocols: string[] = []): Promise<number> {
+  const socket = new WebSocket(`${rig.url.replace('http', 'ws')}/v1/realtime`, protocols, {
+    headers,
+  });
   return new Promise(resolve => {
     socket.on('error', () => undefined);
-    socket.on('unexpected-response', (_request, response) =>
-      resolve(response.statusCode ?? 0),
-    );
+    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
     socket.on('open', () => {
       resolve(101);
       socket.close(1000);
@@ -65,18 +58,10 @@ describe('where keys are asked for, a live session', () => {
   });
 
   it('opens with a short-lived token as a browser passes it, which opens nothing else', async () => {
-    const answer = await rig.post(
-      '/v1/realtime/client_secrets',
-      {},
-      { headers: bearer(key) },
-    );
+    const answer = await rig.post('/v1/realtime/client_secrets', {}, { headers: bearer(key) });
     const { value } = (await answer.json()) as { value: string };
-    expect(await opening({}, ['realtime', `openai-insecure-api-key.${value}`])).toBe(
-      101,
-    );
-    expect(
-      (await fetch(`${rig.url}/v1/models`, { headers: bearer(value) })).status,
-    ).toBe(403);
+    expect(await opening({}, ['realtime', `openai-insecure-api-key.${value}`])).toBe(101);
+    expect((await fetch(`${rig.url}/v1/models`, { headers: bearer(value) })).status).toBe(403);
   });
 
   it('never repeats the key as the chosen subprotocol', async () => {

@@ -41,12 +41,7 @@ describe('bad input is answered and the session goes on', () => {
       'unknown_parameter',
       'now',
     ],
-    [
-      'no audio',
-      { type: 'input_audio_buffer.append' },
-      'missing_required_parameter',
-      'audio',
-    ],
+    ['no audio', { type: 'input_audio_buffer.append' }, 'missing_required_parameter', 'audio'],
     [
       'audio that is not base64',
       { type: 'input_audio_buffer.append', audio: '§§§§' },
@@ -72,12 +67,7 @@ describe('bad input is answered and the session goes on', () => {
       'invalid_value',
       'session.audio.input.format.rate',
     ],
-    [
-      'an unknown setting',
-      update({ echo: 1 }),
-      'unknown_parameter',
-      'session.audio.input.echo',
-    ],
+    ['an unknown setting', update({ echo: 1 }), 'unknown_parameter', 'session.audio.input.echo'],
     [
       'a threshold of 2',
       update({ turn_detection: { type: 'server_vad', threshold: 2 } }),
@@ -108,12 +98,7 @@ describe('bad input is answered and the session goes on', () => {
       'unsupported_parameter',
       'response.instructions',
     ],
-    [
-      'nothing to cancel',
-      { type: 'response.cancel' },
-      'response_cancel_not_active',
-      'response_id',
-    ],
+    ['nothing to cancel', { type: 'response.cancel' }, 'response_cancel_not_active', 'response_id'],
   ])('%s', async (_what, event, code, param) => {
     const named =
       typeof event === 'string'
@@ -131,11 +116,7 @@ describe('bad input is answered and the session goes on', () => {
 
   it.each<[string, object, string]>([
     ['noise reduction', { noise_reduction: { type: 'near_field' } }, 'noise_reduction'],
-    [
-      'semantic turns',
-      { turn_detection: { type: 'semantic_vad' } },
-      'turn_detection.type',
-    ],
+    ['semantic turns', { turn_detection: { type: 'semantic_vad' } }, 'turn_detection.type'],
     [
       'a prompt the model cannot use',
       { transcription: { prompt: 'names' } },
@@ -146,25 +127,20 @@ describe('bad input is answered and the session goes on', () => {
       { transcription: { languages: ['en', 'de'] } },
       'transcription.languages',
     ],
-  ])(
-    '%s only advises: accepted, and named in a warning',
-    async (_what, input, param) => {
-      client.send(update({ turn_detection: null, ...input }));
-      await client.next('session.updated');
-      const { warning } = await client.next('session.warning');
-      expect(warning).toMatchObject({
-        code: 'fields_ignored',
-        params: [`session.audio.input.${param}`],
-      });
-      client.send(update({ turn_detection: null }));
-      await client.next('session.updated');
-    },
-  );
+  ])('%s only advises: accepted, and named in a warning', async (_what, input, param) => {
+    client.send(update({ turn_detection: null, ...input }));
+    await client.next('session.updated');
+    const { warning } = await client.next('session.warning');
+    expect(warning).toMatchObject({
+      code: 'fields_ignored',
+      params: [`session.audio.input.${param}`],
+    });
+    client.send(update({ turn_detection: null }));
+    await client.next('session.updated');
+  });
 
   it('applies nothing of an update that is refused in part', async () => {
-    client.send(
-      update({ format: { type: 'audio/pcmu' }, transcription: { model: 'nope' } }),
-    );
+    client.send(update({ format: { type: 'audio/pcmu' }, transcription: { model: 'nope' } }));
     await client.next('error');
     client.say('still sixteen ');
     client.commit();
@@ -189,16 +165,8 @@ describe('abuse closes, with the right code', () => {
       client => client.socket.send(Buffer.from([0xff, 0xfe, 0xfd]), { binary: false }),
       1007,
     ],
-    [
-      'a message of 64 KiB and one byte',
-      client => client.say(Buffer.alloc(65_537)),
-      1009,
-    ],
-    [
-      'a flood of bad events',
-      client => Array.from({ length: 101 }, () => client.send('?')),
-      1008,
-    ],
+    ['a message of 64 KiB and one byte', client => client.say(Buffer.alloc(65_537)), 1009],
+    ['a flood of bad events', client => Array.from({ length: 101 }, () => client.send('?')), 1008],
   ])('%s', async (_what, act, code) => {
     const client = await RealtimeClient.synthetic(rig.url);
     act(client);

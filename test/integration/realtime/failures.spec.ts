@@ -20,12 +20,10 @@ describe('an engine that fails without dying', () => {
     expect(failed.error).toMatchObject({ code: 'engine_failed' });
     client.say('better');
     client.commit();
-    expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
-      heardIn('better'),
+    expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn('better'));
+    expect(client.types().filter(type => type === 'error' || type === 'session.warning')).toEqual(
+      [],
     );
-    expect(
-      client.types().filter(type => type === 'error' || type === 'session.warning'),
-    ).toEqual([]);
     client.socket.close(1000);
   });
 
@@ -50,11 +48,9 @@ describe('a defect of the gateway', () => {
     other.say('one ');
     await until(() => streamsInUse(rig) === 1);
     const client = await RealtimeClient.synthetic(rig.url);
-    const defect = jest
-      .spyOn(rig.app.get(ModelCatalog), 'getOfKind')
-      .mockImplementation(() => {
-        throw new TypeError('cannot read properties of undefined');
-      });
+    const defect = jest.spyOn(rig.app.get(ModelCatalog), 'getOfKind').mockImplementation(() => {
+      throw new TypeError('cannot read properties of undefined');
+    });
     client.say('hello');
     expect((await client.next('error')).error).toMatchObject({
       ...{ type: 'server_error', code: 'internal_error' },
@@ -64,9 +60,7 @@ describe('a defect of the gateway', () => {
     defect.mockRestore();
     other.say('two ');
     other.commit();
-    expect((await other.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
-      heardIn('one two '),
-    );
+    expect((await other.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn('one two '));
     other.socket.close(1000);
   });
 });

@@ -63,8 +63,7 @@ const SEEDS: readonly object[] = [
 
 /** A client event with some of its parts replaced, removed, added or cut. */
 function mutated(): Buffer | string {
-  if (random() < 0.2)
-    return Buffer.from(Array.from({ length: below(400) }, () => below(256)));
+  if (random() < 0.2) return Buffer.from(Array.from({ length: below(400) }, () => below(256)));
   const event = JSON.parse(JSON.stringify(oneOf(SEEDS))) as Record<string, unknown>;
   for (let changes = below(3); changes > 0; changes -= 1) change(event);
   const text = JSON.stringify(event);
@@ -125,7 +124,5 @@ describe(`${MESSAGES} mutated messages`, () => {
 async function saidAndHeard(client: RealtimeClient, text: string): Promise<void> {
   client.say(text);
   client.commit();
-  expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
-    heardIn(text),
-  );
+  expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn(text));
 }

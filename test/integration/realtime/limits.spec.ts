@@ -17,20 +17,14 @@ describe('a peer that is dead', () => {
       settings: { 'realtime.ping_interval_ms': 100, 'realtime.resume_window_ms': 0 },
     });
     const alive = await RealtimeClient.synthetic(rig.url);
-    const dead = await RealtimeClient.open(
-      rig.url,
-      { model: 'synthetic' },
-      { autoPong: false },
-    );
+    const dead = await RealtimeClient.open(rig.url, { model: 'synthetic' }, { autoPong: false });
     dead.say('the last of me');
     await until(() => streamsInUse(rig) === 1);
     expect((await dead.closed).code).toBe(1006);
     await until(() => streamsInUse(rig) === 0);
     alive.say('still here');
     alive.commit();
-    expect((await alive.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
-      heardIn('still here'),
-    );
+    expect((await alive.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn('still here'));
     alive.socket.close(1000);
   });
 });
@@ -45,9 +39,7 @@ describe('a session ends by itself', () => {
       code: 1000,
       reason: expect.stringContaining('session_expired'),
     });
-    expect(warnings(client)).toEqual([
-      'session_expired: no message from the client for 1 s',
-    ]);
+    expect(warnings(client)).toEqual(['session_expired: no message from the client for 1 s']);
     expect(client.transcripts()).toEqual([heardIn('I fall asleep ')]);
   });
 

@@ -44,17 +44,14 @@ function transcribed(
     rt.on('error', reject);
     rt.on('event', event => types.push(event.type));
     rt.on('session.created', start);
-    rt.on(
-      'conversation.item.input_audio_transcription.completed',
-      ({ transcript, usage }) => {
-        rt.close();
-        resolve({
-          types,
-          transcript,
-          seconds: usage.type === 'duration' ? usage.seconds : NaN,
-        });
-      },
-    );
+    rt.on('conversation.item.input_audio_transcription.completed', ({ transcript, usage }) => {
+      rt.close();
+      resolve({
+        types,
+        transcript,
+        seconds: usage.type === 'duration' ? usage.seconds : NaN,
+      });
+    });
   });
 }
 
@@ -132,8 +129,7 @@ describe('the official openai SDK, unchanged', () => {
 });
 
 describe('short-lived tokens', () => {
-  const plain = () =>
-    new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  const plain = () => new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
 
   it('come with the settings their sessions begin with', async () => {
     const format = { type: 'audio/pcm' as const, rate: 16_000 as never };
@@ -186,8 +182,9 @@ describe('short-lived tokens', () => {
       'session.audio.input.format.type',
     ],
   ])('refuse %j', async (body, param) => {
-    await expect(
-      plain().realtime.clientSecrets.create(body as never),
-    ).rejects.toMatchObject({ status: 400, param });
+    await expect(plain().realtime.clientSecrets.create(body as never)).rejects.toMatchObject({
+      status: 400,
+      param,
+    });
   });
 });

@@ -3,9 +3,9 @@ import { Redis } from 'ioredis';
 import { RealtimeSessions } from '../../../src/gateway/realtime/realtime-sessions.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 import { type GatewayRig, until } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig } from './realtime-rig.js';
-import { describeWith, REDIS } from '../../support/requires.js';
 
 const suite = describeWith(REDIS);
 
@@ -18,10 +18,7 @@ suite('a session of another gateway', () => {
   beforeAll(async () => {
     redis = await RedisServer.start();
     const settings = { 'redis.url': redis.url };
-    [one, other] = await Promise.all([
-      realtimeRig({ settings }),
-      realtimeRig({ settings }),
-    ]);
+    [one, other] = await Promise.all([realtimeRig({ settings }), realtimeRig({ settings })]);
   });
   afterAll(async () => {
     await one.close();
@@ -47,8 +44,7 @@ suite('a session of another gateway', () => {
     return RealtimeClient.open(rig.url, query);
   };
   const lastSeen = (): string => client.events.at(-1)!.event_id;
-  const sessionsOf = (rig: GatewayRig) =>
-    rig.app.get(RealtimeSessions, { strict: false });
+  const sessionsOf = (rig: GatewayRig) => rig.app.get(RealtimeSessions, { strict: false });
 
   it('goes on with what was missed, the audio that waits, and the numbers that follow', async () => {
     client.say('first words ');
@@ -71,13 +67,8 @@ suite('a session of another gateway', () => {
     second.commit();
     const completed = await second.next(`${TRANSCRIPTION}.completed`);
     expect(completed.transcript).toBe(heardIn('half a sentence!'));
-    expect(second.transcripts()).toEqual([
-      heardIn('first words '),
-      heardIn('half a sentence!'),
-    ]);
-    const segments = second.events.filter(
-      ({ type }) => type === `${TRANSCRIPTION}.segment`,
-    );
+    expect(second.transcripts()).toEqual([heardIn('first words '), heardIn('half a sentence!')]);
+    const segments = second.events.filter(({ type }) => type === `${TRANSCRIPTION}.segment`);
     expect(segments.at(-1)?.number).toBe(1);
     expect(first.item_id).not.toBe(completed.item_id);
     second.socket.close(1000);
@@ -113,9 +104,7 @@ suite('a session of another gateway', () => {
     client.commit();
     expect((await client.closed).code).toBe(1008);
     expect(client.transcripts()).toEqual([]);
-    expect(() =>
-      sessionsOf(one).find(id, '', { tenant: 'default', scopes: new Set() }),
-    ).toThrow();
+    expect(() => sessionsOf(one).find(id, '', { tenant: 'default', scopes: new Set() })).toThrow();
     second.say('to somebody');
     second.commit();
     await second.next(`${TRANSCRIPTION}.completed`);
@@ -140,8 +129,7 @@ suite('a session of another gateway', () => {
     try {
       const { secret } = client.events[0]!.session.resume as { secret: string };
       return (
-        sessionsOf(rig).find(id, secret, { tenant: 'default', scopes: new Set() }) !==
-        undefined
+        sessionsOf(rig).find(id, secret, { tenant: 'default', scopes: new Set() }) !== undefined
       );
     } catch {
       return false;
@@ -153,16 +141,11 @@ suite('sessions whose Redis hangs', () => {
   it('continue without it, also new ones, and can be resumed elsewhere once it answers', async () => {
     await using redis = await RedisServer.start();
     const settings = { 'redis.url': redis.url };
-    const [one, other] = await Promise.all([
-      realtimeRig({ settings }),
-      realtimeRig({ settings }),
-    ]);
+    const [one, other] = await Promise.all([realtimeRig({ settings }), realtimeRig({ settings })]);
     const heard = async (client: RealtimeClient, text: string): Promise<void> => {
       client.say(text);
       client.commit();
-      expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
-        heardIn(text),
-      );
+      expect((await client.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn(text));
     };
     const before = await RealtimeClient.synthetic(one.url);
     await heard(before, 'before');
@@ -174,10 +157,7 @@ suite('sessions whose Redis hangs', () => {
     redis.resume();
     const state = new Redis(redis.url);
     const written = async ({ events }: RealtimeClient): Promise<boolean> => {
-      const json = await state.hget(
-        `switchyard:realtime:{${events[0]!.session.id}}`,
-        'state',
-      );
+      const json = await state.hget(`switchyard:realtime:{${events[0]!.session.id}}`, 'state');
       return (JSON.parse(json ?? '{}') as { sent?: number }).sent === events.length;
     };
     for (const client of [before, meanwhile]) {

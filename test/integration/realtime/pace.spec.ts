@@ -29,9 +29,7 @@ describe('1 s ahead or behind at most', () => {
       const { usage } = await client.next(`${TRANSCRIPTION}.completed`);
       expect(usage.seconds).toBeCloseTo(1.6, 2);
       const warnings = client.events.filter(({ type }) => type === 'session.warning');
-      expect(warnings.map(({ warning }) => warning.code as unknown)).toEqual([
-        'input_too_fast',
-      ]);
+      expect(warnings.map(({ warning }) => warning.code as unknown)).toEqual(['input_too_fast']);
       client.socket.close(1000);
     });
 
@@ -61,13 +59,9 @@ describe('1 s ahead or behind at most', () => {
       const talk = setInterval(() => client.say(FRAME), 50);
       expect((await client.closed).code).toBe(1008);
       clearInterval(talk);
-      const told = client
-        .types()
-        .filter(type => type === 'session.warning' || type === 'error');
+      const told = client.types().filter(type => type === 'session.warning' || type === 'error');
       expect(told).toEqual(['session.warning', 'error']);
-      expect(client.events.find(({ type }) => type === 'error')?.error.code).toBe(
-        'input_too_fast',
-      );
+      expect(client.events.find(({ type }) => type === 'error')?.error.code).toBe('input_too_fast');
     });
   });
 
@@ -100,13 +94,13 @@ describe('a client that does not read', () => {
     });
     const client = await RealtimeClient.synthetic(rig.url);
     const waiting: number[] = [];
-    const close = jest
-      .spyOn(ClientSocket.prototype, 'close')
-      .mockImplementation(function (this: ClientSocket) {
-        const { socket } = this as unknown as { socket: WebSocket };
-        waiting.push(socket.bufferedAmount);
-        socket.close(...(close.mock.calls.at(-1) as unknown as [number, string]));
-      });
+    const close = jest.spyOn(ClientSocket.prototype, 'close').mockImplementation(function (
+      this: ClientSocket,
+    ) {
+      const { socket } = this as unknown as { socket: WebSocket };
+      waiting.push(socket.bufferedAmount);
+      socket.close(...(close.mock.calls.at(-1) as unknown as [number, string]));
+    });
     client.socket.pause();
     const flood = setInterval(() => {
       for (let sent = 0; sent < 300; sent += 1)

@@ -14,9 +14,7 @@ export interface RealtimeRigOptions {
 }
 
 /** A gateway with one real worker process of the synthetic engine, ready. */
-export async function realtimeRig(
-  options: RealtimeRigOptions = {},
-): Promise<GatewayRig> {
+export async function realtimeRig(options: RealtimeRigOptions = {}): Promise<GatewayRig> {
   const { streams = 8, settings = {}, model: more, engine } = options;
   const model = syntheticModel(
     { streams, ...engine },
@@ -42,13 +40,9 @@ export function heardIn(audio: string, ...conditions: readonly string[]): string
 }
 
 /** The only worker's process, told to stop in its tracks, to go on, or to die. */
-export function signalWorker(
-  rig: GatewayRig,
-  signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL',
-): void {
+export function signalWorker(rig: GatewayRig, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
   const { pid } = rig.pool.workers()[0]!;
   process.kill(pid!, signal);
 }
 
-export const streamsInUse = (rig: GatewayRig): number =>
-  rig.pool.workers()[0]?.streamsInUse ?? 0;
+export const streamsInUse = (rig: GatewayRig): number => rig.pool.workers()[0]?.streamsInUse ?? 0;

@@ -25,17 +25,13 @@ describe('a worker that dies under a session', () => {
     client.commit();
     const completed = await client.next(`${TRANSCRIPTION}.completed`);
     expect(completed.transcript).toBe(heardIn('this goes on and on '.padEnd(20)));
-    const troubles = client
-      .types()
-      .filter(type => type === 'error' || type === 'session.warning');
+    const troubles = client.types().filter(type => type === 'error' || type === 'session.warning');
     expect(troubles).toEqual(['session.warning']);
+    expect(client.events.find(({ type }) => type === 'session.warning')?.warning.code).toBe(
+      'worker_replaced',
+    );
     expect(
-      client.events.find(({ type }) => type === 'session.warning')?.warning.code,
-    ).toBe('worker_replaced');
-    expect(
-      await rig.metric(
-        'stt_worker_recoveries_total{model="synthetic",outcome="recovered"}',
-      ),
+      await rig.metric('stt_worker_recoveries_total{model="synthetic",outcome="recovered"}'),
     ).toBe(1);
     client.socket.close(1000);
   });
@@ -138,9 +134,7 @@ describe('a connection that drops', () => {
     expect(second.types()).toEqual(['session.resumed']);
     second.say('and on');
     second.commit();
-    expect((await second.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(
-      heardIn('and on'),
-    );
+    expect((await second.next(`${TRANSCRIPTION}.completed`)).transcript).toBe(heardIn('and on'));
     second.socket.close(1000);
   });
 

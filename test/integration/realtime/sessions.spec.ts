@@ -66,14 +66,9 @@ describe('a live session', () => {
       client.say(text);
       client.commit();
     }
-    for (let count = 0; count < 3; count += 1)
-      await client.next(`${TRANSCRIPTION}.completed`);
-    expect(client.transcripts()).toEqual(
-      ['first ', 'second', 'third '].map(said => heardIn(said)),
-    );
-    const committed = client.events.filter(
-      ({ type }) => type === 'input_audio_buffer.committed',
-    );
+    for (let count = 0; count < 3; count += 1) await client.next(`${TRANSCRIPTION}.completed`);
+    expect(client.transcripts()).toEqual(['first ', 'second', 'third '].map(said => heardIn(said)));
+    const committed = client.events.filter(({ type }) => type === 'input_audio_buffer.committed');
     expect(committed.map(event => event.previous_item_id as unknown)).toEqual([
       null,
       committed[0]!.item_id,
@@ -119,20 +114,13 @@ describe('a live session', () => {
     client.update({ transcription: { language: 'en' } });
     client.say('after ');
     client.commit();
-    while (client.transcripts().length < 2)
-      await client.next(`${TRANSCRIPTION}.completed`);
-    expect(client.transcripts()).toEqual(
-      ['before', 'after '].map(said => heardIn(said)),
-    );
+    while (client.transcripts().length < 2) await client.next(`${TRANSCRIPTION}.completed`);
+    expect(client.transcripts()).toEqual(['before', 'after '].map(said => heardIn(said)));
   });
 
   it('speaks the older dialect when asked to', async () => {
     const headers = { 'openai-beta': 'realtime=v1' };
-    client = await RealtimeClient.open(
-      rig.url,
-      { intent: 'transcription' },
-      { headers },
-    );
+    client = await RealtimeClient.open(rig.url, { intent: 'transcription' }, { headers });
     await client.next('transcription_session.created');
     const transcription = { model: 'synthetic' };
     const session = {
@@ -161,8 +149,6 @@ describe('a live session', () => {
     const before = await rig.metric('stt_final_delay_seconds_count{model="synthetic"}');
     client.commit();
     await client.next(`${TRANSCRIPTION}.completed`);
-    expect(await rig.metric('stt_final_delay_seconds_count{model="synthetic"}')).toBe(
-      before + 1,
-    );
+    expect(await rig.metric('stt_final_delay_seconds_count{model="synthetic"}')).toBe(before + 1);
   });
 });

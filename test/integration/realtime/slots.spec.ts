@@ -107,10 +107,7 @@ describe('the only slot of a model', () => {
 
 describe('a session that begins before the worker is ready', () => {
   it('waits for it, as a file does', async () => {
-    const model = syntheticModel(
-      { streams: 1 },
-      { capabilities: ['transcribe', 'stream'] },
-    );
+    const model = syntheticModel({ streams: 1 }, { capabilities: ['transcribe', 'stream'] });
     rig = await GatewayRig.start({ models: [model], launch: sourceLaunch });
     const client = await speaking('early ');
     expect(rig.pool.workers().map(({ state }) => state)).toEqual(['starting']);
@@ -124,9 +121,7 @@ describe('/admin/v1/sessions', () => {
     rig = await realtimeRig({ streams: 2 });
     const list = async (): Promise<
       { id: string; state: string; streaming: boolean; audio_seconds: number }[]
-    > =>
-      ((await (await fetch(`${rig.url}/admin/v1/sessions`)).json()) as { data: never[] })
-        .data;
+    > => ((await (await fetch(`${rig.url}/admin/v1/sessions`)).json()) as { data: never[] }).data;
     const end = async (id: string): Promise<unknown> =>
       (await fetch(`${rig.url}/admin/v1/sessions/${id}/end`, { method: 'POST' })).json();
     const lost = await speaking('gone ');

@@ -1,16 +1,8 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  it,
-} from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { RealtimeClient } from '../../support/realtime-client.js';
-import { ttsModel } from '../api/models.js';
 import { GatewayRig } from '../api/gateway-rig.js';
+import { ttsModel } from '../api/models.js';
 
 let worker: FixtureWorker;
 let rig: GatewayRig;
@@ -32,9 +24,7 @@ beforeEach(async () => {
 afterEach(() => client.socket.close(1000));
 
 const speak = (text: string, more: object = {}): void => {
-  const input = [
-    { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
-  ];
+  const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }];
   client.send({
     type: 'response.create',
     event_id: 'mine',
@@ -81,12 +71,10 @@ describe('a spoken response', () => {
       'conversation.item.done',
       'response.done',
     ]);
-    const audio = client.events.filter(
-      ({ type }) => type === 'response.output_audio.delta',
+    const audio = client.events.filter(({ type }) => type === 'response.output_audio.delta');
+    expect(Buffer.concat(audio.map(({ delta }) => Buffer.from(String(delta), 'base64')))).toEqual(
+      Buffer.alloc(65_536, 1),
     );
-    expect(
-      Buffer.concat(audio.map(({ delta }) => Buffer.from(String(delta), 'base64'))),
-    ).toEqual(Buffer.alloc(65_536, 1));
   });
 
   it('has one predecessor, whoever tells it', async () => {
@@ -103,9 +91,7 @@ describe('a spoken response', () => {
     await client.next('response.done');
     const told = client.events.filter(({ item: told }) => told?.role === 'assistant');
     const places = told.filter(({ type }) => type.startsWith('conversation.item.'));
-    expect(
-      places.map(({ type, previous_item_id: previous }) => [type, String(previous)]),
-    ).toEqual([
+    expect(places.map(({ type, previous_item_id: previous }) => [type, String(previous)])).toEqual([
       ['conversation.item.added', 'item_mine'],
       ['conversation.item.done', 'item_mine'],
     ]);

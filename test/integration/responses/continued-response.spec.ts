@@ -5,17 +5,12 @@ import {
   type ResponseObject,
 } from '../../../src/contracts/openai/responses.js';
 import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
+import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
 import { llamaModel } from '../../support/llama-model.js';
-import {
-  countFrom,
-  numbersOf,
-  ResponseClient,
-  taken,
-} from '../../support/response-client.js';
+import { countFrom, numbersOf, ResponseClient, taken } from '../../support/response-client.js';
 import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
-import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 
 const TENANT = 'default';
 const properties = { celsius: { type: 'boolean' }, place: { enum: ['here', 'there'] } };
@@ -51,9 +46,7 @@ beforeAll(async () => {
     engine: 'llama-cpp',
     capabilities: ['chat', 'tools', 'logprobs'],
   } as const;
-  const models = [
-    syntheticLlm({ ...options, modelFile: await llamaModel({ seed: 3 }) }, llama),
-  ];
+  const models = [syntheticLlm({ ...options, modelFile: await llamaModel({ seed: 3 }) }, llama)];
   rig = await GatewayRig.start({
     models,
     launch: sourceLaunch,
@@ -75,9 +68,7 @@ const comparable = ({ status, output, usage, incomplete_details }: ResponseObjec
 
 async function storedEvents(id: string): Promise<readonly string[]> {
   const records = rig.app.get(ResponseRecordStore, { strict: false });
-  return (await records.events({ tenant: TENANT, id }, -1, 10_000)).flatMap(
-    ({ events }) => events,
-  );
+  return (await records.events({ tenant: TENANT, id }, -1, 10_000)).flatMap(({ events }) => events);
 }
 
 describe('a background response of llama.cpp whose gateway died', () => {
@@ -103,9 +94,7 @@ describe('a background response of llama.cpp whose gateway died', () => {
       const whole = await client.found(id);
       const events = await storedEvents(id);
       expect(told.some(event => 'token_ids' in event)).toBe(false);
-      const cuts = events.flatMap((json, at) =>
-        json.includes('"token_ids"') ? [at + 1] : [],
-      );
+      const cuts = events.flatMap((json, at) => (json.includes('"token_ids"') ? [at + 1] : []));
       expect(cuts.length).toBeGreaterThan(1);
       for (const cut of new Set([cuts[0]!, cuts[cuts.length >> 1]!, cuts.at(-1)!])) {
         const number = randomBytes(24).toString('hex');

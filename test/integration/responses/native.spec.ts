@@ -52,20 +52,10 @@ describe('responses of a server that has the route itself', () => {
   });
 
   it('are streamed as they are', async () => {
-    const delta = event(
-      'response.output_text.delta',
-      1,
-      '"item_id":"m","delta":"a","odd":1.0',
-    );
-    const done = event(
-      'response.completed',
-      2,
-      `"response":${response('completed', `,${usage}`)}`,
-    );
+    const delta = event('response.output_text.delta', 1, '"item_id":"m","delta":"a","odd":1.0');
+    const done = event('response.completed', 2, `"response":${response('completed', `,${usage}`)}`);
     const body =
-      event('response.created', 0, `"response":${response('in_progress')}`) +
-      delta +
-      done;
+      event('response.created', 0, `"response":${response('in_progress')}`) + delta + done;
     upstream.script({ kind: 'body', type: 'text/event-stream', body });
     const answer = await post(`${BODY}, "stream":true, "store":false}`);
     const ours = body.replaceAll(
@@ -123,9 +113,7 @@ describe('responses of a server that has the route itself', () => {
       `"response":${response('completed', `,"output":[${said}],${usage}`)}`,
     );
     const body =
-      event('response.created', 0, `"response":${response('in_progress')}`) +
-      delta +
-      done;
+      event('response.created', 0, `"response":${response('in_progress')}`) + delta + done;
     upstream.script({ kind: 'body', type: 'text/event-stream', body });
     const before = upstream.posts.length;
     const text = await (

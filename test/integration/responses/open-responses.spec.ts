@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { type OpenResponsesTarget } from '../../support/open-responses-client.js';
-import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
 import { OPEN_RESPONSES_CASES } from '../../support/open-responses.js';
 import { ResponseClient, taken } from '../../support/response-client.js';
 import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
@@ -46,21 +46,17 @@ describe('metrics of background responses', () => {
     const client = new ResponseClient(rig.url);
     const { id } = await client.created('x', { background: true });
     await taken(client.follow(id));
-    expect(
-      await rig.metric('switchyard_background_response_runs_total{kind="first"}'),
-    ).toBe(before + 1);
+    expect(await rig.metric('switchyard_background_response_runs_total{kind="first"}')).toBe(
+      before + 1,
+    );
     await until(
-      async () =>
-        (await rig.metric('switchyard_background_responses{status="in_progress"}')) ===
-        0,
+      async () => (await rig.metric('switchyard_background_responses{status="in_progress"}')) === 0,
     );
     expect(await rig.metric('switchyard_background_responses{status="queued"}')).toBe(0);
     const removed = await rig.app
       .get(ResponseExpiry, { strict: false })
       .sweep(Date.now() + 31 * 86_400_000);
     expect(removed).toBeGreaterThan(0);
-    expect(
-      await rig.metric('switchyard_responses_expired_total'),
-    ).toBeGreaterThanOrEqual(removed);
+    expect(await rig.metric('switchyard_responses_expired_total')).toBeGreaterThanOrEqual(removed);
   });
 });

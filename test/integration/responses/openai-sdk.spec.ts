@@ -67,11 +67,7 @@ const lastOf = (events: readonly Event[]): Response =>
 /** Of two answers to one question all but what tells them apart. */
 const sayings = ({ output }: Response): unknown =>
   output.map(item =>
-    item.type === 'message'
-      ? item.content
-      : item.type === 'function_call'
-        ? item.arguments
-        : item,
+    item.type === 'message' ? item.content : item.type === 'function_call' ? item.arguments : item,
   );
 
 const weather = {
@@ -121,9 +117,9 @@ describe('responses by the openai SDK on llama.cpp', () => {
   it('have one id for each item, in the stream and in the response', async () => {
     const events = await eventsOf({ model, input, max_output_tokens: 16 });
     const ids = lastOf(events).output.map(({ id }) => id);
-    expect(
-      new Set(events.flatMap(event => ('item_id' in event ? [event.item_id] : []))),
-    ).toEqual(new Set(ids));
+    expect(new Set(events.flatMap(event => ('item_id' in event ? [event.item_id] : [])))).toEqual(
+      new Set(ids),
+    );
     expect(ids[0]).toMatch(/^msg_[0-9a-f]+$/);
   });
 
@@ -167,39 +163,32 @@ describe('responses by the openai SDK on llama.cpp', () => {
         tools: [{ type: 'function', name: 'weather' }],
       },
     ],
-  ] as const)(
-    'call a function that is %s, and go on with its output',
-    async (_, tool_choice) => {
-      const tools = [weather];
-      const asked = {
-        model,
-        input,
-        tools,
-        tool_choice,
-        parallel_tool_calls: false,
-        max_output_tokens: 400,
-      };
-      const events = await eventsOf(
-        asked as OpenAI.Responses.ResponseCreateParamsNonStreaming,
-      );
-      expect(faultsOfEvents(events)).toEqual([]);
-      const { output } = lastOf(events);
-      expect(output).toMatchObject([
-        { type: 'function_call', name: 'weather', status: 'completed' },
-      ]);
-      const [call] = output as OpenAI.Responses.ResponseFunctionToolCall[];
-      expect(JSON.parse(call!.arguments)).toEqual({ celsius: expect.any(Boolean) });
-      const next = await client.responses.create({
-        ...{ model, tools, tool_choice: 'none', max_output_tokens: 16 },
-        input: [
-          { role: 'user', content: input },
-          ...(output as OpenAI.Responses.ResponseInputItem[]),
-          { type: 'function_call_output', call_id: call!.call_id, output: 'rain' },
-        ],
-      });
-      expect(next.output).toMatchObject([{ type: 'message' }]);
-    },
-  );
+  ] as const)('call a function that is %s, and go on with its output', async (_, tool_choice) => {
+    const tools = [weather];
+    const asked = {
+      model,
+      input,
+      tools,
+      tool_choice,
+      parallel_tool_calls: false,
+      max_output_tokens: 400,
+    };
+    const events = await eventsOf(asked as OpenAI.Responses.ResponseCreateParamsNonStreaming);
+    expect(faultsOfEvents(events)).toEqual([]);
+    const { output } = lastOf(events);
+    expect(output).toMatchObject([{ type: 'function_call', name: 'weather', status: 'completed' }]);
+    const [call] = output as OpenAI.Responses.ResponseFunctionToolCall[];
+    expect(JSON.parse(call!.arguments)).toEqual({ celsius: expect.any(Boolean) });
+    const next = await client.responses.create({
+      ...{ model, tools, tool_choice: 'none', max_output_tokens: 16 },
+      input: [
+        { role: 'user', content: input },
+        ...(output as OpenAI.Responses.ResponseInputItem[]),
+        { type: 'function_call_output', call_id: call!.call_id, output: 'rain' },
+      ],
+    });
+    expect(next.output).toMatchObject([{ type: 'message' }]);
+  });
 
   it('call functions in a chat, too', async () => {
     const { type, ...declared } = weather;
@@ -242,10 +231,7 @@ describe('responses by the openai SDK on llama.cpp', () => {
     };
     const more = [{ type: 'function_call_output', call_id, output: brought }];
     const answer = await rig.post('/v1/responses', { ...next, input: more });
-    expect([answer.status, answer.headers.get('x-switchyard-ignored')]).toEqual([
-      200,
-      'tools[0]',
-    ]);
+    expect([answer.status, answer.headers.get('x-switchyard-ignored')]).toEqual([200, 'tools[0]']);
   });
 
   it.each([
@@ -279,10 +265,7 @@ describe('responses by the openai SDK on llama.cpp', () => {
   it('leave out and report a tool that is only offered, in a chat, too', async () => {
     const { type, ...declared } = weather;
     const messages = [{ role: 'user', content: input }];
-    const tools = [
-      { type: 'web_search' },
-      { type, function: { ...declared, name: 'weather.at' } },
-    ];
+    const tools = [{ type: 'web_search' }, { type, function: { ...declared, name: 'weather.at' } }];
     const chosen = {
       tool_choice: { type: 'function', function: { name: 'weather.at' } },
       max_tokens: 400,
@@ -358,9 +341,7 @@ describe('responses by the openai SDK on llama.cpp', () => {
     const answer = await rig.post('/v1/responses', { model, ...fields });
     expect(answer.headers.get('server-timing')).toMatch(/queue;dur=.*ttft;dur=/);
     expect(answer.headers.get('x-switchyard-ignored')).toBe('prompt_cache_key');
-    expect(Number(answer.headers.get('x-switchyard-completion-tokens'))).toBeGreaterThan(
-      0,
-    );
+    expect(Number(answer.headers.get('x-switchyard-completion-tokens'))).toBeGreaterThan(0);
     expect(await answer.json()).toMatchObject({
       reasoning: { effort: 'low' },
       prompt_cache_key: 'k',
@@ -450,11 +431,7 @@ describe('responses from an upstream that knows chat only', () => {
     });
     expect(faultsOfEvents(events)).toEqual([]);
     const { output } = lastOf(events);
-    expect(output.map(({ type }) => type)).toEqual([
-      'reasoning',
-      'message',
-      'function_call',
-    ]);
+    expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call']);
     expect((await upstream.post(before)).json()).toMatchObject({
       ...{
         model: 'its/own-name',
@@ -483,8 +460,7 @@ describe('responses from an upstream that knows chat only', () => {
   });
 
   it('have calls of custom tools as texts, and it gets them back as calls of functions', async () => {
-    const called = (more: object): string =>
-      chunk({ tool_calls: [{ index: 0, ...more }] });
+    const called = (more: object): string => chunk({ tool_calls: [{ index: 0, ...more }] });
     const body = [
       called({
         id: 'call_up',
@@ -502,9 +478,7 @@ describe('responses from an upstream that knows chat only', () => {
       tools,
     } as unknown as OpenAI.Responses.ResponseCreateParamsNonStreaming;
     const events = await eventsOf({ ...asked, input });
-    expect(events.map(({ type }) => type)).toContain(
-      'response.custom_tool_call_input.done',
-    );
+    expect(events.map(({ type }) => type)).toContain('response.custom_tool_call_input.done');
     const { output } = lastOf(events);
     expect(output).toMatchObject([
       { type: 'custom_tool_call', call_id: 'call_up', name: 'patch', input: '*** End' },

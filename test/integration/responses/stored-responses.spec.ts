@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
+import OpenAI from 'openai';
 import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
+import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
+import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import {
   countFrom,
   deltasOf,
@@ -17,7 +18,6 @@ import {
 } from '../../support/response-client.js';
 import { builtLaunch, errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
-import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { syntheticLlm, upstreamLlm } from '../generation/generation-rig.js';
 
 const WORDS = 'one two three four five';
@@ -70,9 +70,7 @@ afterAll(async () => {
 });
 
 const ended = async (client: ResponseClient, id: string) => {
-  await until(
-    async () => !['queued', 'in_progress'].includes((await client.found(id)).status),
-  );
+  await until(async () => !['queued', 'in_progress'].includes((await client.found(id)).status));
   return client.found(id);
 };
 const short = { max_output_tokens: 16 };
@@ -124,11 +122,7 @@ describe('a stored response', () => {
     const rest = await page(`limit=2&order=asc&after=${first.last_id}`);
     expect(rest.data.map(({ content }) => content[0]!.text)).toEqual(['c']);
     expect(rest.has_more).toBe(false);
-    expect((await page('')).data.map(({ content }) => content[0]!.text)).toEqual([
-      'c',
-      'b',
-      'a',
-    ]);
+    expect((await page('')).data.map(({ content }) => content[0]!.text)).toEqual(['c', 'b', 'a']);
     expect(await errorOf(acme.get(`${id}/input_items?after=msg_no`))).toMatchObject({
       status: 400,
       param: 'after',
@@ -165,9 +159,9 @@ describe('a stored response', () => {
   it('expires', async () => {
     const { id } = await acme.created(WORDS, short);
     const inAMonth = Date.now() + 31 * 86_400_000;
-    expect(
-      await other.app.get(ResponseExpiry, { strict: false }).sweep(inAMonth),
-    ).toBeGreaterThan(0);
+    expect(await other.app.get(ResponseExpiry, { strict: false }).sweep(inAMonth)).toBeGreaterThan(
+      0,
+    );
     expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
   });
 });
@@ -219,9 +213,9 @@ describe('previous_response_id', () => {
     const { output } = await acme.created(WORDS, short);
     const reference = { type: 'item_reference', id: output[0]!.id };
     const made = await acme.created([reference, { role: 'user', content: 'x' }], short);
-    const { data: items } = (await (
-      await acme.get(`${made.id}/input_items?order=asc`)
-    ).json()) as { data: object[] };
+    const { data: items } = (await (await acme.get(`${made.id}/input_items?order=asc`)).json()) as {
+      data: object[];
+    };
     expect(items[0]).toEqual(output[0]);
     expect((await stranger.create([reference], short)).status).toBe(400);
   });
@@ -233,8 +227,7 @@ describe('previous_response_id', () => {
       references.push({ type: 'item_reference', id: output[0]!.id });
     }
     await acme.created(references.slice(1), short);
-    const refused = async (input: readonly object[]) =>
-      errorOf(acme.create(input, short));
+    const refused = async (input: readonly object[]) => errorOf(acme.create(input, short));
     const invalid = { status: 400, code: 'invalid_value', param: 'input' };
     expect(await refused(references)).toMatchObject(invalid);
     expect((await refused(references)).message).toContain('at most 3 responses');
@@ -255,9 +248,9 @@ describe('previous_response_id', () => {
       param: 'input',
     });
     expect(refused.message).toContain('at most 10000 items; got 10001');
-    expect(
-      (await errorOf(acme.create(Array<object>(10_001).fill(message), short))).status,
-    ).toBe(400);
+    expect((await errorOf(acme.create(Array<object>(10_001).fill(message), short))).status).toBe(
+      400,
+    );
   });
 });
 
@@ -285,11 +278,9 @@ describe('a background response', () => {
     expect(await taken(acme.follow(id))).toEqual(all);
     expect(await taken(acme.follow(id, all.length - 2))).toEqual(all.slice(-1));
     expect(await taken(acme.follow(id, all.length + 5))).toEqual([]);
-    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=-1`))).toMatchObject(
-      {
-        param: 'starting_after',
-      },
-    );
+    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=-1`))).toMatchObject({
+      param: 'starting_after',
+    });
   });
 
   it('is cancelled on another gateway: what was said is kept, and readers get an end', async () => {
@@ -306,9 +297,9 @@ describe('a background response', () => {
     expect(textOf(kept)).toBe(deltasOf([...seen, ...rest]));
     expect(await (await acme.cancel(id)).json()).toEqual(kept);
     await until(async () => {
-      const view = (await (
-        await fetch(`${one.url}/v1/requests/${id}`, acme.init)
-      ).json()) as { status: string };
+      const view = (await (await fetch(`${one.url}/v1/requests/${id}`, acme.init)).json()) as {
+        status: string;
+      };
       return view.status !== 'running' && view.status !== 'queued';
     });
     expect(await acme.found(id)).toEqual(kept);
@@ -350,18 +341,12 @@ describe('a background response', () => {
       starting_after: 8,
     }))
       seen.push(event);
-    expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(
-      countFrom(0, seen.length),
-    );
+    expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(countFrom(0, seen.length));
     expect(seen.at(-1)!.type).toBe('response.completed');
-    expect(
-      await errorOf(acme.get(`${id}?stream=true&starting_after=1e3`)),
-    ).toMatchObject({
+    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=1e3`))).toMatchObject({
       ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
     });
-    expect((await client.responses.retrieve(id)).output_text).toBe(
-      textOf(await acme.found(id)),
-    );
+    expect((await client.responses.retrieve(id)).output_text).toBe(textOf(await acme.found(id)));
     const items = await client.responses.inputItems.list(id);
     expect(items.data).toMatchObject([{ role: 'user', content: [{ text: WORDS }] }]);
     expect(await client.responses.cancel(id)).toMatchObject({ id, status: 'completed' });
@@ -385,9 +370,7 @@ describe('a background response', () => {
       ...{ status: 400, param: 'previous_response_id' },
     });
     await ended(acme, id);
-    expect((await acme.create('x', { ...short, previous_response_id: id })).status).toBe(
-      200,
-    );
+    expect((await acme.create('x', { ...short, previous_response_id: id })).status).toBe(200);
   });
 
   it('of a gateway that is stopped goes on at another one, without waiting for the lease', async () => {
@@ -397,10 +380,9 @@ describe('a background response', () => {
       launch: builtLaunch,
     });
     await third.ready('synthetic-llm');
-    const { id } = await new ResponseClient(
-      third.url,
-      acme.init.headers as never,
-    ).created(WORDS, { background: true });
+    const { id } = await new ResponseClient(third.url, acme.init.headers as never).created(WORDS, {
+      background: true,
+    });
     const seen = await taken(acme.follow(id), all => deltasOf(all).length > 20);
     await third.close();
     const all = [...seen, ...(await taken(acme.follow(id, seen.length - 1)))];
@@ -415,9 +397,7 @@ describe('a background response', () => {
     const content = async () =>
       (await fetch(`${one.url}/v1/requests/${id}/content`, acme.init)).text();
     await until(async () => (await content()).includes('incomplete'));
-    expect(await content()).toBe(
-      JSON.stringify({ id, object: 'response', status: 'incomplete' }),
-    );
+    expect(await content()).toBe(JSON.stringify({ id, object: 'response', status: 'incomplete' }));
   });
 
   it('goes on where its worker died, to the same text', async () => {
@@ -461,39 +441,23 @@ describe('a background response that is broken off', () => {
   });
 
   it.each([
-    [
-      'with a local model goes on at another gateway',
-      'synthetic-llm',
-      1,
-      [0, 1],
-      'completed',
-    ],
+    ['with a local model goes on at another gateway', 'synthetic-llm', 1, [0, 1], 'completed'],
     ['without its tokens ends failed', 'synthetic-llm', 1, [], 'failed'],
     ['with an upstream ends failed there', 'upstream-llm', 1, [], 'failed'],
-    [
-      'by the deaths of three gateways ends failed',
-      'synthetic-llm',
-      3,
-      [0, 1],
-      'failed',
-    ],
-  ])(
-    'by the death of its gateway: %s',
-    async (_title, model, attempts, tokens, status) => {
-      const id = `resp_orphan_${model}_${attempts}_${tokens.length}`;
-      await abandoned(id, model, attempts, tokens);
-      const end = await ended(acme, id);
-      expect(end.status).toBe(status);
-      expect(textOf(end).startsWith('one two')).toBe(true);
-      if (status === 'failed')
-        expect(end.error!.code).toBe(attempts === 1 ? 'worker_lost' : 'gateway_lost');
-      const events = await taken(acme.follow(id));
-      expect(numbersOf(events)).toEqual(countFrom(0, events.length));
-      expect(deltasOf(events)).toBe(textOf(end));
-      if (status === 'completed')
-        expect(textOf(end)).toBe(textOf(await acme.created(WORDS)));
-    },
-  );
+    ['by the deaths of three gateways ends failed', 'synthetic-llm', 3, [0, 1], 'failed'],
+  ])('by the death of its gateway: %s', async (_title, model, attempts, tokens, status) => {
+    const id = `resp_orphan_${model}_${attempts}_${tokens.length}`;
+    await abandoned(id, model, attempts, tokens);
+    const end = await ended(acme, id);
+    expect(end.status).toBe(status);
+    expect(textOf(end).startsWith('one two')).toBe(true);
+    if (status === 'failed')
+      expect(end.error!.code).toBe(attempts === 1 ? 'worker_lost' : 'gateway_lost');
+    const events = await taken(acme.follow(id));
+    expect(numbersOf(events)).toEqual(countFrom(0, events.length));
+    expect(deltasOf(events)).toBe(textOf(end));
+    if (status === 'completed') expect(textOf(end)).toBe(textOf(await acme.created(WORDS)));
+  });
 });
 
 /** What a gateway leaves that is killed when two words are durable. */

@@ -41,9 +41,7 @@ afterAll(async () => {
 class Connection {
   readonly told: Told[] = [];
   private constructor(readonly socket: WebSocket) {
-    socket.on('message', (data: Buffer) =>
-      this.told.push(JSON.parse(data.toString()) as Told),
-    );
+    socket.on('message', (data: Buffer) => this.told.push(JSON.parse(data.toString()) as Told));
   }
 
   static async open(
@@ -65,8 +63,7 @@ class Connection {
 
   /** What has come when the given number of responses have ended, errors included. */
   async ended(count = 1): Promise<Told[]> {
-    const isEnd = ({ type }: Told) =>
-      /^(error|response\.(completed|incomplete))$/.test(type);
+    const isEnd = ({ type }: Told) => /^(error|response\.(completed|incomplete))$/.test(type);
     await until(() => this.told.filter(isEnd).length >= count);
     return this.told;
   }
@@ -113,9 +110,10 @@ describe('/v1/responses as a WebSocket', () => {
     expect(third.previous_response_id).toBe(second.id);
 
     const other = await Connection.open();
-    expect(
-      await other.error({ previous_response_id: third.id, input: 'six' }),
-    ).toMatchObject({ status: 404, error: { code: 'previous_response_not_found' } });
+    expect(await other.error({ previous_response_id: third.id, input: 'six' })).toMatchObject({
+      status: 404,
+      error: { code: 'previous_response_not_found' },
+    });
     connection.socket.close();
     other.socket.close();
   });
@@ -162,9 +160,7 @@ describe('/v1/responses as a WebSocket', () => {
     const connection = await Connection.open();
     for (const input of ['first', 'second', 'third']) connection.send({ input });
     const types = (await connection.ended(3)).map(({ type }) => type);
-    const starts = types.flatMap((type, at) =>
-      type === 'response.created' ? [at] : [],
-    );
+    const starts = types.flatMap((type, at) => (type === 'response.created' ? [at] : []));
     expect(starts).toHaveLength(3);
     for (const at of starts.slice(1)) expect(types[at - 1]).toBe('response.completed');
     connection.socket.close();
@@ -209,8 +205,7 @@ describe('/v1/responses as a WebSocket', () => {
 
   it('bounds the messages that wait', async () => {
     const connection = await Connection.open();
-    for (let sent = 0; sent < 17; sent += 1)
-      connection.send({ model: 'slow', input: 'x' });
+    for (let sent = 0; sent < 17; sent += 1) connection.send({ model: 'slow', input: 'x' });
     expect((await connection.ended()).at(-1)).toMatchObject({
       type: 'error',
       error: { code: 'queue_full' },
@@ -238,9 +233,10 @@ describe('/v1/responses as a WebSocket', () => {
     again.send({ type: 'response.resume', response_id: id, starting_after: 2 });
     await again.ended();
     expect(again.told).toEqual(events.slice(3));
-    expect(
-      await again.error({ type: 'response.resume', response_id: 'resp_none' }),
-    ).toMatchObject({ status: 404, error: { code: 'response_not_found' } });
+    expect(await again.error({ type: 'response.resume', response_id: 'resp_none' })).toMatchObject({
+      status: 404,
+      error: { code: 'response_not_found' },
+    });
     again.socket.close();
   });
 
@@ -258,10 +254,7 @@ describe('/v1/responses as a WebSocket', () => {
       return statusCode;
     };
     const protocols = ['responses', `openai-insecure-api-key.${key}`];
-    const browser = new WebSocket(
-      rig.url.replace('http', 'ws') + '/v1/responses',
-      protocols,
-    );
+    const browser = new WebSocket(rig.url.replace('http', 'ws') + '/v1/responses', protocols);
     await once(browser, 'open');
     expect(browser.protocol).toBe('responses');
     browser.close();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
+import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 describe('admin', () => {
   let harness: SchedulerHarness;
@@ -12,8 +12,7 @@ describe('admin', () => {
   });
   afterEach(() => harness.stop());
 
-  const found = async (id: string) =>
-    (await harness.http('GET', `/admin/v1/requests/${id}`)).body;
+  const found = async (id: string) => (await harness.http('GET', `/admin/v1/requests/${id}`)).body;
 
   describe('GET /admin/v1/queue', () => {
     it('tells depth by model and priority, bytes, bounds and the oldest wait', async () => {
@@ -76,10 +75,7 @@ describe('admin', () => {
       expect((await listed('?model=beta')).ids).toEqual(['other']);
       expect((await listed('?priority=realtime')).ids).toEqual(['live']);
       expect((await listed('?state=running')).ids).toEqual(['running']);
-      expect((await listed('?model=alpha&state=queued&priority=batch')).ids).toEqual([
-        'b1',
-        'b2',
-      ]);
+      expect((await listed('?model=alpha&state=queued&priority=batch')).ids).toEqual(['b1', 'b2']);
     });
 
     it('gives at most limit of them and says how many there are', async () => {
@@ -98,9 +94,7 @@ describe('admin', () => {
         const { body } = await harness.http('GET', `/admin/v1/requests${query}`);
         return (body as { error: { message: string } }).error.message;
       };
-      expect(await message('?limit=0')).toBe(
-        '`limit` must be a number from 1 to 1000; got 0.',
-      );
+      expect(await message('?limit=0')).toBe('`limit` must be a number from 1 to 1000; got 0.');
       expect(await message('?priority=2')).toBe(
         '`priority` must be one of realtime, batch; got "2".',
       );
@@ -167,13 +161,7 @@ describe('admin', () => {
       ['404 for one that is not there', 'none', {}, 404, 'request_not_found'],
       ['409 for one that runs', 'running', {}, 409, 'request_not_waiting'],
       ['400 for another word', 'b1', { priority: 'urgent' }, 400, 'invalid_value'],
-      [
-        '400 without one',
-        'b1',
-        { priority: undefined },
-        400,
-        'missing_required_parameter',
-      ],
+      ['400 without one', 'b1', { priority: undefined }, 400, 'missing_required_parameter'],
       ['400 for a field that is not known', 'b1', { prio: 1 }, 400, 'invalid_value'],
     ])('answers %s', async (_, id, body, status, code) => {
       const answer = await change(id, { priority: 'realtime', ...body });
@@ -277,10 +265,7 @@ describe('admin', () => {
 
     it('404 when nobody knows it', async () => {
       const { status, body } = await harness.http('GET', '/admin/v1/requests/nobody');
-      expect([status, body]).toMatchObject([
-        404,
-        { error: { code: 'request_not_found' } },
-      ]);
+      expect([status, body]).toMatchObject([404, { error: { code: 'request_not_found' } }]);
     });
   });
 

@@ -1,13 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
-import {
-  ids,
-  REALTIME,
-  scraped,
-  SchedulerHarness,
-} from '../../support/scheduler-harness.js';
+import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { aRef } from '../../support/requests.js';
+import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 const thrown = (act: () => unknown): DomainError => {
   try {
@@ -46,9 +41,7 @@ describe('admission', () => {
   it('refuses the request over the bound of all models', () => {
     void harness.submitAll(ids(3));
     void harness.submitAll(['b1', 'b2'], { model: 'beta' });
-    expect(thrown(() => harness.submit('b3', { model: 'beta' })).code).toBe(
-      'queue_full',
-    );
+    expect(thrown(() => harness.submit('b3', { model: 'beta' })).code).toBe('queue_full');
   });
 
   it('refuses the request over the bound of bytes', () => {
@@ -63,9 +56,7 @@ describe('admission', () => {
     expect(harness.scheduler.find(aRef('r4'))).toBeUndefined();
     expect(harness.queue.depth).toBe(3);
     expect(await scraped('switchyard_requests_accepted_total')).toBe(3);
-    expect(
-      await scraped('switchyard_requests_rejected_total', { code: 'queue_full' }),
-    ).toBe(1);
+    expect(await scraped('switchyard_requests_rejected_total', { code: 'queue_full' })).toBe(1);
     expect(harness.types('r4')).toEqual(['rejected']);
   });
 
@@ -73,10 +64,7 @@ describe('admission', () => {
     harness.pool.addWorker('a1', 'alpha');
     const settled = harness.submit('r1');
     const refusal = thrown(() => harness.submit('r1'));
-    expect([refusal.code, errorDefinition(refusal).status]).toEqual([
-      'duplicate_request_id',
-      409,
-    ]);
+    expect([refusal.code, errorDefinition(refusal).status]).toEqual(['duplicate_request_id', 409]);
     const [call] = await harness.pool.received(1);
     expect(thrown(() => harness.submit('r1')).code).toBe('duplicate_request_id');
     call!.answer();
@@ -86,9 +74,9 @@ describe('admission', () => {
   });
 
   it('refuses a model that is not configured, so that no label and no lane is made of it', () => {
-    expect(
-      thrown(() => harness.submit('r1', { model: 'whatever-a-client-typed' })).code,
-    ).toBe('model_not_found');
+    expect(thrown(() => harness.submit('r1', { model: 'whatever-a-client-typed' })).code).toBe(
+      'model_not_found',
+    );
     expect(harness.queue.models()).toEqual([]);
   });
 });
@@ -119,9 +107,7 @@ describe('admission beside a full queue of BATCH', () => {
     expect(refused[0]?.message).toBe(
       'The queue of model alpha is at its bound of 80 requests for batch; 20 more are reserved for realtime.',
     );
-    const seconds = refused.map(({ retryAfterMs = 0 }) =>
-      Math.ceil(retryAfterMs / 1000),
-    );
+    const seconds = refused.map(({ retryAfterMs = 0 }) => Math.ceil(retryAfterMs / 1000));
     expect(new Set(seconds).size).toBeGreaterThanOrEqual(3);
     expect(refusals(60, REALTIME)).toHaveLength(40);
     expect(harness.queue.depthByPriority()).toEqual({ realtime: 20, batch: 80 });

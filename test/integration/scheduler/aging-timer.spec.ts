@@ -68,10 +68,7 @@ describe('aging timer of the dispatch loop', () => {
 
   it('wakes for REALTIME at its queue deadline only', () => {
     const before = harness.loop.turns;
-    expectEvents(
-      { arrive: 'R', events: 'a 119999ms e' },
-      { a: 'accepted R', e: 'settled R' },
-    );
+    expectEvents({ arrive: 'R', events: 'a 119999ms e' }, { a: 'accepted R', e: 'settled R' });
     expect(harness.loop.turns - before).toBe(2);
   });
 

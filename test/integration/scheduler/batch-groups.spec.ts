@@ -1,10 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  ids,
-  REALTIME,
-  scraped,
-  SchedulerHarness,
-} from '../../support/scheduler-harness.js';
+import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 describe('batch groups', () => {
   let harness: SchedulerHarness;
@@ -27,9 +22,7 @@ describe('batch groups', () => {
     const calls = await harness.pool.received(8);
     expect(new Set(calls.map(({ group }) => group.id)).size).toBe(1);
     expect(calls.every(({ group }) => group.size === 8)).toBe(true);
-    expect(harness.of('leased').map(({ reason }) => reason)).toEqual(
-      Array(8).fill('full'),
-    );
+    expect(harness.of('leased').map(({ reason }) => reason)).toEqual(Array(8).fill('full'));
   });
 
   it('sends what there is when no further request came for the quiet gap', async () => {
@@ -42,9 +35,9 @@ describe('batch groups', () => {
     void harness.submitAll(ids(3));
     await harness.pool.received(3);
     expect(groups()).toEqual([ids(3)]);
-    expect(
-      harness.of('leased').map(({ reason, groupSize }) => [reason, groupSize]),
-    ).toEqual(Array(3).fill(['quiet', 3]));
+    expect(harness.of('leased').map(({ reason, groupSize }) => [reason, groupSize])).toEqual(
+      Array(3).fill(['quiet', 3]),
+    );
   });
 
   it('tells how long the window held a request back, as part of its queue wait', async () => {
@@ -100,9 +93,7 @@ describe('batch groups', () => {
       if (call.id === 'r3') call.fail('invalid_audio');
       else call.answer({ batchSize: 8 });
     }
-    const statuses = (await Promise.all(settled)).map(
-      ({ settlement }) => settlement.status,
-    );
+    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
     expect(statuses).toEqual(ids(8).map(id => (id === 'r3' ? 'failed' : 'completed')));
   });
 

@@ -1,11 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  ids,
-  REALTIME,
-  scraped,
-  SchedulerHarness,
-} from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
+import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 describe('cancel of a request that a worker has', () => {
   let harness: SchedulerHarness;
@@ -42,9 +37,7 @@ describe('cancel of a request that a worker has', () => {
     async reason => {
       await running();
       await harness.scheduler.cancel(aRef('r1'), reason);
-      expect(harness.pool.cancels).toEqual([
-        { workerId: 'a1', requestId: 'r1', reason },
-      ]);
+      expect(harness.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'r1', reason }]);
     },
   );
 
@@ -108,15 +101,9 @@ describe('cancel of a request that a worker has', () => {
     const settled = harness.submitAll(ids(8));
     const calls = await harness.pool.received(8);
     await harness.scheduler.cancel(aRef('r4'), 'client');
-    calls.forEach(call =>
-      call.id === 'r4' ? call.fail('request_cancelled') : call.answer(),
-    );
-    const statuses = (await Promise.all(settled)).map(
-      ({ settlement }) => settlement.status,
-    );
-    expect(statuses).toEqual(
-      ids(8).map(id => (id === 'r4' ? 'cancelled' : 'completed')),
-    );
+    calls.forEach(call => (call.id === 'r4' ? call.fail('request_cancelled') : call.answer()));
+    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
+    expect(statuses).toEqual(ids(8).map(id => (id === 'r4' ? 'cancelled' : 'completed')));
   });
 
   it('keeps the id taken while the worker still has the work', async () => {
@@ -133,9 +120,7 @@ describe('cancel of a request that a worker has', () => {
   it('is measured as a cancel at stage in_flight', async () => {
     await running();
     await harness.scheduler.cancel(aRef('r1'), 'client');
-    expect(
-      await scraped('scheduler_cancel_latency_seconds_count', { stage: 'in_flight' }),
-    ).toBe(1);
+    expect(await scraped('scheduler_cancel_latency_seconds_count', { stage: 'in_flight' })).toBe(1);
     expect(harness.types('r1')).toEqual([
       'accepted',
       'leased',
@@ -148,8 +133,7 @@ describe('cancel of a request that a worker has', () => {
   it('sends nothing when a listener cancels between lease and call', async () => {
     const { call } = await running('first');
     harness.bus.events$.subscribe(event => {
-      if (event.type === 'leased')
-        void harness.scheduler.cancel(aRef(event.requestId), 'operator');
+      if (event.type === 'leased') void harness.scheduler.cancel(aRef(event.requestId), 'operator');
     });
     const settled = harness.submit('second');
     call.answer();
@@ -162,12 +146,11 @@ describe('cancel of a request that a worker has', () => {
   it('in bulk by state running leaves the queued ones', async () => {
     await running();
     void harness.submitAll(['q1', 'q2']);
-    expect(await harness.scheduler.cancelMany({ state: 'running' }, 'operator')).toEqual(
-      ['r1'],
-    );
-    expect(
-      (await harness.scheduler.list({ state: 'queued' })).map(({ id }) => id),
-    ).toEqual(['q1', 'q2']);
+    expect(await harness.scheduler.cancelMany({ state: 'running' }, 'operator')).toEqual(['r1']);
+    expect((await harness.scheduler.list({ state: 'queued' })).map(({ id }) => id)).toEqual([
+      'q1',
+      'q2',
+    ]);
   });
 
   it('in bulk settles every caller before the first worker answers', async () => {
@@ -176,9 +159,7 @@ describe('cancel of a request that a worker has', () => {
     await harness.pool.received(8);
     harness.pool.onCancel = () => new Promise(() => undefined);
     void harness.scheduler.cancelMany({}, 'operator');
-    const statuses = (await Promise.all(settled)).map(
-      ({ settlement }) => settlement.status,
-    );
+    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
     expect(statuses).toEqual(Array(8).fill('cancelled'));
     expect(harness.pool.cancels).toHaveLength(8);
   });

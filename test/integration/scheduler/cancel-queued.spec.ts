@@ -1,12 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
-import {
-  ids,
-  REALTIME,
-  scraped,
-  SchedulerHarness,
-} from '../../support/scheduler-harness.js';
 import { aKey, aRef } from '../../support/requests.js';
+import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 describe('cancel of a queued request', () => {
   let harness: SchedulerHarness;
@@ -27,9 +22,7 @@ describe('cancel of a queued request', () => {
       status: 'cancelled',
       error: { code: 'request_cancelled' },
     });
-    expect(
-      settlement.status === 'cancelled' && errorDefinition(settlement.error).status,
-    ).toBe(499);
+    expect(settlement.status === 'cancelled' && errorDefinition(settlement.error).status).toBe(499);
     expect(attempts).toBe(0);
   });
 
@@ -124,9 +117,7 @@ describe('cancel of a queued request', () => {
   it('is measured as a cancel at stage queued', async () => {
     void harness.submit('r1');
     await harness.scheduler.cancel(aRef('r1'), 'client');
-    expect(
-      await scraped('scheduler_cancel_latency_seconds_count', { stage: 'queued' }),
-    ).toBe(1);
+    expect(await scraped('scheduler_cancel_latency_seconds_count', { stage: 'queued' })).toBe(1);
   });
 
   it('frees the id at once', async () => {
@@ -140,29 +131,19 @@ describe('cancel of a queued request', () => {
     void harness.submit('live', REALTIME);
     void harness.submit('b1', { model: 'beta' });
     expect(
-      await harness.scheduler.cancelMany(
-        { model: 'alpha', priority: 'batch' },
-        'operator',
-      ),
+      await harness.scheduler.cancelMany({ model: 'alpha', priority: 'batch' }, 'operator'),
     ).toEqual(['a1', 'a2']);
     expect(
-      await harness.scheduler.cancelMany(
-        { priority: 'realtime', state: 'queued' },
-        'operator',
-      ),
+      await harness.scheduler.cancelMany({ priority: 'realtime', state: 'queued' }, 'operator'),
     ).toEqual(['live']);
-    expect(
-      await harness.scheduler.cancelMany({ state: 'completed' }, 'operator'),
-    ).toEqual([]);
+    expect(await harness.scheduler.cancelMany({ state: 'completed' }, 'operator')).toEqual([]);
     expect(await waiting()).toEqual(['b1']);
   });
 
   it('in bulk with an empty filter: all of them, each settled once', async () => {
     const settled = harness.submitAll(ids(50));
     expect(await harness.scheduler.cancelMany({}, 'operator')).toEqual(ids(50));
-    const statuses = (await Promise.all(settled)).map(
-      ({ settlement }) => settlement.status,
-    );
+    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
     expect(new Set(statuses)).toEqual(new Set(['cancelled']));
     expect(harness.of('settled')).toHaveLength(50);
   });

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
+import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
-import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
+import { SchedulerHarness } from '../../support/scheduler-harness.js';
 
 const errorOf = async (settled: Promise<SettledRequest>): Promise<DomainError> =>
   ((await settled).settlement as { error: DomainError }).error;
@@ -96,13 +96,8 @@ describe('inference deadline', () => {
 
   it('answers with inference_timeout (504) and tells the worker to stop', async () => {
     const error = await errorOf(harness.submit('r1', short));
-    expect([error.code, errorDefinition(error).status]).toEqual([
-      'inference_timeout',
-      504,
-    ]);
-    expect(harness.pool.cancels).toEqual([
-      { workerId: 'a1', requestId: 'r1', reason: 'deadline' },
-    ]);
+    expect([error.code, errorDefinition(error).status]).toEqual(['inference_timeout', 504]);
+    expect(harness.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'r1', reason: 'deadline' }]);
   });
 
   it('keeps the slot taken until the worker lets go: never two at once on one slot', async () => {

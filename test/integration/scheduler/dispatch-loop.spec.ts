@@ -1,11 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  executionOf,
-  ids,
-  REALTIME,
-  SchedulerHarness,
-} from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
+import { executionOf, ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 describe('dispatch loop', () => {
   let harness: SchedulerHarness;
@@ -167,13 +162,7 @@ describe('dispatch loop', () => {
     harness.pool.addWorker('a2', 'alpha');
     harness.pool.kill('a1');
     await harness.pool.received(2);
-    expect(harness.types('old')).toEqual([
-      'accepted',
-      'promoted',
-      'leased',
-      'requeued',
-      'leased',
-    ]);
+    expect(harness.types('old')).toEqual(['accepted', 'promoted', 'leased', 'requeued', 'leased']);
   });
 
   it('keeps sending for one model while the other has no worker', async () => {
@@ -202,9 +191,7 @@ describe('dispatch loop', () => {
     harness.pool.addWorker('a2', 'alpha', { slots: 4, maxBatch: 1 });
     void harness.submitAll(ids(4));
     await harness.pool.received(4);
-    expect([harness.pool.slotsInUse('a1'), harness.pool.slotsInUse('a2')]).toEqual([
-      2, 2,
-    ]);
+    expect([harness.pool.slotsInUse('a1'), harness.pool.slotsInUse('a2')]).toEqual([2, 2]);
   });
 
   it('keeps requests while all workers are away, and sends them when one is back', async () => {
@@ -253,9 +240,7 @@ describe('dispatch loop', () => {
       if (n % 3 === 0) call.fail('engine_failed');
       else call.answer();
     }
-    const statuses = (await Promise.all(settled)).map(
-      ({ settlement }) => settlement.status,
-    );
+    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
     expect(statuses.filter(status => status === 'failed')).toHaveLength(33);
     expect(harness.of('settled')).toHaveLength(100);
     await harness.settle();

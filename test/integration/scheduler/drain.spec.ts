@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
+import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 const GRACE = {
   'server.shutdown_grace_ms': 60,
@@ -15,9 +15,7 @@ describe('drain', () => {
     harness = await SchedulerHarness.start(settings);
     order = [];
     harness.pool.onClose = () => order.push('pool closed');
-    harness.bus.events$.subscribe(({ type, requestId }) =>
-      order.push(`${type} ${requestId}`),
-    );
+    harness.bus.events$.subscribe(({ type, requestId }) => order.push(`${type} ${requestId}`));
   };
 
   afterEach(() => harness.stop());
@@ -64,9 +62,9 @@ describe('drain', () => {
     const drained = harness.scheduler.drain();
     (await harness.pool.received(3)).forEach(call => call.answer());
     await drained;
-    expect(
-      (await Promise.all(settled)).map(({ settlement }) => settlement.status),
-    ).toEqual(Array(3).fill('completed'));
+    expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(
+      Array(3).fill('completed'),
+    );
   });
 
   it('waits for requests at workers, sends queued ones into slots that become free, closes the pool last', async () => {
@@ -78,18 +76,12 @@ describe('drain', () => {
     harness.pool.calls[0]!.answer();
     (await harness.pool.received(2))[1]!.answer();
     await drained;
-    expect(
-      (await Promise.all(settled)).map(({ settlement }) => settlement.status),
-    ).toEqual(['completed', 'completed']);
+    expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual([
+      'completed',
+      'completed',
+    ]);
     expect(order).toEqual([
-      ...[
-        'accepted r1',
-        'accepted r2',
-        'leased r1',
-        'settled r1',
-        'leased r2',
-        'settled r2',
-      ],
+      ...['accepted r1', 'accepted r2', 'leased r1', 'settled r1', 'leased r2', 'settled r2'],
       'pool closed',
     ]);
   });

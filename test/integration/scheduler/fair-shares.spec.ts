@@ -15,8 +15,7 @@ describe('tenants that share one model', () => {
   afterEach(() => harness.stop());
 
   /** Tenants of the calls so far, in the order in which they were sent. */
-  const sent = (): string =>
-    harness.pool.calls.map(({ request }) => request.tenant).join('');
+  const sent = (): string => harness.pool.calls.map(({ request }) => request.tenant).join('');
 
   async function answerAll(deviceMs: (tenant: string) => number): Promise<void> {
     // The list grows while it is read.
@@ -54,18 +53,18 @@ describe('tenants that share one model', () => {
     const settled = harness.submitAll(['1', '2', '3', '4', '5', '6', '7', '8'], {
       tenant: 'a',
     });
-    await expect(async () =>
-      harness.submit('a9', { tenant: 'a' }),
-    ).rejects.toMatchObject({ code: 'queue_full' });
+    await expect(async () => harness.submit('a9', { tenant: 'a' })).rejects.toMatchObject({
+      code: 'queue_full',
+    });
     settled.push(harness.submit('b1', { tenant: 'b' }));
-    await expect(async () =>
-      harness.submit('a10', { tenant: 'a' }),
-    ).rejects.toMatchObject({ code: 'queue_full' });
+    await expect(async () => harness.submit('a10', { tenant: 'a' })).rejects.toMatchObject({
+      code: 'queue_full',
+    });
     harness.pool.addWorker('w1', 'alpha', { slots: 16 });
     await harness.settle();
     await answerAll(() => 10);
-    expect(
-      (await Promise.all(settled)).map(({ settlement }) => settlement.status),
-    ).toEqual(Array(9).fill('completed'));
+    expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(
+      Array(9).fill('completed'),
+    );
   });
 });

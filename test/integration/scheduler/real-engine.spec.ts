@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
-import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
 import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
+import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
@@ -85,16 +85,13 @@ describe('scheduler and a real engine', () => {
       ? settlement.reply.transcript.text
       : settlement.status;
 
-  const slotsInUse = () =>
-    pool.workers().reduce((sum, { slots }) => sum + slots.inUse, 0);
+  const slotsInUse = () => pool.workers().reduce((sum, { slots }) => sum + slots.inUse, 0);
   const untilSlots = (holds: (inUse: number) => boolean) =>
     until(() => pause(5).then(() => holds(slotsInUse())));
 
   it('computes four requests in one engine call, and each gets the answer to its own audio', async () => {
     const audio = ids(4).map((id, index) => id.repeat(index + 1));
-    const settled = await Promise.all(
-      ids(4).map((id, index) => submit(id, audio[index])),
-    );
+    const settled = await Promise.all(ids(4).map((id, index) => submit(id, audio[index])));
     settled.forEach((one, index) =>
       expect(textOf(one)).toContain(` ${audio[index]!.length} bytes`),
     );
@@ -108,9 +105,9 @@ describe('scheduler and a real engine', () => {
     expect(await untilSlots(inUse => inUse >= 8)).toBe(true);
     await submit('live', 'live', RequestPriority.REALTIME);
     expect(settledOrder.indexOf('live')).toBeLessThan(8);
-    expect(
-      (await Promise.all(batch)).map(({ settlement }) => settlement.status),
-    ).toEqual(Array(12).fill('completed'));
+    expect((await Promise.all(batch)).map(({ settlement }) => settlement.status)).toEqual(
+      Array(12).fill('completed'),
+    );
   });
 
   it('cancels a call of a minute: its slot is free when the engine stops; the next request is answered', async () => {

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
-import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
 import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
+import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
@@ -14,8 +14,8 @@ import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { EventsModule } from '../../../src/platform/events/events.module.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { modelSpec, transcribeTask, workerThat } from '../../support/pool-harness.js';
-import { executionOf, ids } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
+import { executionOf, ids } from '../../support/scheduler-harness.js';
 
 describe('scheduler and real gRPC workers', () => {
   let app: INestApplicationContext;
@@ -46,10 +46,7 @@ describe('scheduler and real gRPC workers', () => {
     scheduler = app.get(SchedulerService);
     pool = app.get(WorkerPoolService, { strict: false });
     for (const port of ports)
-      await workerThat(
-        pool,
-        worker => isUp(worker) && worker.address === `127.0.0.1:${port}`,
-      );
+      await workerThat(pool, worker => isUp(worker) && worker.address === `127.0.0.1:${port}`);
   });
 
   afterEach(async () => {
@@ -70,8 +67,7 @@ describe('scheduler and real gRPC workers', () => {
       payload: transcribeTask(prompt, () => Promise.resolve(Buffer.alloc(100))),
     }).settled;
 
-  const slotsInUse = () =>
-    pool.workers().reduce((sum, { slots }) => sum + slots.inUse, 0);
+  const slotsInUse = () => pool.workers().reduce((sum, { slots }) => sum + slots.inUse, 0);
 
   /** The worker that was given the requests; the other one got none. */
   const chosen = async (count: number) => {

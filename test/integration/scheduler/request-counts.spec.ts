@@ -1,12 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
-import {
-  ids,
-  REALTIME,
-  scraped,
-  SchedulerHarness,
-} from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
+import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 /** Value of a metric in one scrape, summed over its labels. */
 const sumIn = (scrape: string, name: string): number =>
@@ -92,12 +87,10 @@ describe('request counts', () => {
   it('show the queue by priority and model, with a zero for every configured model', async () => {
     void harness.submitAll(ids(3));
     void harness.submit('live', REALTIME);
-    expect(
-      await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'batch' }),
-    ).toBe(3);
-    expect(
-      await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'realtime' }),
-    ).toBe(1);
+    expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'batch' })).toBe(3);
+    expect(await scraped('scheduler_queue_depth', { model: 'alpha', priority: 'realtime' })).toBe(
+      1,
+    );
     expect(await scraped('switchyard_queue_bytes', { model: 'alpha' })).toBe(400);
     expect(await register.metrics()).toContain(
       'scheduler_queue_depth{priority="batch",model="beta"} 0',
@@ -129,23 +122,17 @@ describe('request counts', () => {
     harness.clock.advance(30_001);
     harness.pool.addWorker('a1', 'alpha');
     await harness.pool.received(2);
-    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(
-      2,
-    );
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(2);
   });
 
   it('include a promotion when it happens, not at dispatch: 3 without a worker, one of which disconnects', async () => {
     void harness.submitAll(ids(3));
     harness.clock.advance(30_001);
     await harness.scheduler.cancel(aRef('r1'), 'client');
-    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(
-      1,
-    );
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(1);
     harness.loop.wake();
     await harness.settle();
-    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(
-      3,
-    );
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(3);
     expect(harness.types('r1')).toEqual([
       'accepted',
       'cancel_requested',
@@ -157,9 +144,7 @@ describe('request counts', () => {
     harness.loop.wake();
     await harness.settle();
     expect(harness.types('r2')).toEqual(['accepted', 'promoted', 'settled']);
-    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(
-      3,
-    );
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(3);
   });
 
   it('hold no promotion of what is cancelled before it is 30 s old', async () => {

@@ -15,10 +15,7 @@ describe('deadlines of requests (D-26)', () => {
   afterEach(() => harness.stop());
 
   /** Answers the latest call when it took so long. */
-  async function answerAfter(
-    ms: number,
-    call = harness.pool.calls.at(-1)!,
-  ): Promise<void> {
+  async function answerAfter(ms: number, call = harness.pool.calls.at(-1)!): Promise<void> {
     harness.clock.advance(ms);
     call.answer();
     await harness.settle();
@@ -33,9 +30,7 @@ describe('deadlines of requests (D-26)', () => {
 
   it('are refused at once with the estimate when the answer takes longer, and accepted when not', async () => {
     await learned();
-    await expect(async () =>
-      harness.submit('short', within(4000)),
-    ).rejects.toMatchObject({
+    await expect(async () => harness.submit('short', within(4000))).rejects.toMatchObject({
       code: 'deadline_unreachable',
       message: expect.stringMatching(
         /^The answer, wanted within 4000 ms, would take about 5\d\d\d ms \(0 ms until/,
@@ -46,10 +41,7 @@ describe('deadlines of requests (D-26)', () => {
     await harness.pool.received(2);
     await answerAfter(1000);
     expect((await settled).settlement.status).toBe('completed');
-    expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([
-      undefined,
-      true,
-    ]);
+    expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([undefined, true]);
   });
 
   it('know that an answer was late', async () => {
@@ -73,9 +65,7 @@ describe('deadlines of requests (D-26)', () => {
       harness.clock.advance(5000);
       await answerAfter(0);
       expect((await record.settled).settlement.status).toBe('completed');
-      expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([
-        ms < 4000,
-      ]);
+      expect(harness.of('settled').map(({ metDeadline }) => metDeadline)).toEqual([ms < 4000]);
     },
   );
 

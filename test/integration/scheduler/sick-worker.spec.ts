@@ -1,26 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
-import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
+import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
+import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { ClockModule } from '../../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
-import {
-  type SettingPath,
-  settingsFrom,
-} from '../../../src/platform/config/settings.js';
+import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
 import { EventsModule } from '../../../src/platform/events/events.module.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
-import {
-  isReady,
-  modelSpec,
-  transcribeTask,
-  workerThat,
-} from '../../support/pool-harness.js';
+import { isReady, modelSpec, transcribeTask, workerThat } from '../../support/pool-harness.js';
 import { ids } from '../../support/scheduler-harness.js';
 
 const REFUSALS = 5;
@@ -36,9 +28,7 @@ describe('a worker that refuses everything though it is healthy', () => {
     settings: Partial<Record<SettingPath, number>> = {},
   ): Promise<void> {
     workers = Array.from({ length: count }, () => new FixtureWorker({ maxBatch: 2 }));
-    addresses = await Promise.all(
-      workers.map(async worker => `127.0.0.1:${await worker.start()}`),
-    );
+    addresses = await Promise.all(workers.map(async worker => `127.0.0.1:${await worker.start()}`));
     const all = settingsFrom({
       ...{ 'workers.health_interval_ms': 20, 'workers.breaker_failures': REFUSALS },
       ...{ 'workers.breaker_min_ms': 60_000, 'workers.breaker_max_ms': 60_000 },
@@ -79,8 +69,7 @@ describe('a worker that refuses everything though it is healthy', () => {
       payload: transcribeTask('', () => Promise.resolve(Buffer.alloc(100))),
     }).settled;
 
-  const view = (at: number) =>
-    pool.workers().find(({ address }) => address === addresses[at])!;
+  const view = (at: number) => pool.workers().find(({ address }) => address === addresses[at])!;
 
   async function oneByOne(requests: readonly string[]): Promise<SettledRequest[]> {
     const settled: SettledRequest[] = [];
@@ -97,9 +86,7 @@ describe('a worker that refuses everything though it is healthy', () => {
         ...(await oneByOne(ids(100))),
         ...(await Promise.all(ids(200, 'b').map(submit))),
       ];
-      expect(
-        settled.filter(({ settlement }) => settlement.status !== 'completed'),
-      ).toEqual([]);
+      expect(settled.filter(({ settlement }) => settlement.status !== 'completed')).toEqual([]);
       expect(workers[0]!.received.length).toBeLessThanOrEqual(REFUSALS);
       expect(view(0)).toMatchObject({
         state: 'suspended',
@@ -114,8 +101,7 @@ describe('a worker that refuses everything though it is healthy', () => {
     workers[0]!.refusal = new DomainError('storage_unavailable', 'not yet');
     let sent = 0;
     const sendUntil = async (holds: () => boolean) => {
-      while (!holds())
-        expect((await submit(`r${++sent}`)).settlement.status).toBe('completed');
+      while (!holds()) expect((await submit(`r${++sent}`)).settlement.status).toBe('completed');
     };
     await sendUntil(() => workers[0]!.received.length === REFUSALS + 2);
     workers[0]!.refusal = undefined;
@@ -143,9 +129,7 @@ describe('a worker that refuses everything though it is healthy', () => {
     for (const worker of workers.slice(0, 2))
       worker.refusal = new DomainError('storage_unavailable', 'not today');
     const settled = await oneByOne(ids(20));
-    expect(settled.map(({ settlement }) => settlement.status)).toEqual(
-      Array(20).fill('completed'),
-    );
+    expect(settled.map(({ settlement }) => settlement.status)).toEqual(Array(20).fill('completed'));
     expect(Math.max(...settled.map(({ attempts }) => attempts))).toBeLessThanOrEqual(3);
   });
 

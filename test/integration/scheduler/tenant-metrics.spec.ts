@@ -17,9 +17,7 @@ describe('metrics by tenant', () => {
     });
   };
   const series = async (): Promise<string[]> =>
-    (await register.metrics())
-      .split('\n')
-      .filter(line => line.startsWith('switchyard_tenant_'));
+    (await register.metrics()).split('\n').filter(line => line.startsWith('switchyard_tenant_'));
   const of = (name: string, tenant: string, labels: Record<string, string> = {}) =>
     scraped(name, { tenant, ...labels });
 
@@ -28,14 +26,12 @@ describe('metrics by tenant', () => {
     const settled = ['acme', 'acme', 'hooli', undefined].map((tenant, n) =>
       harness.submit(`r${n}`, tenant === undefined ? {} : { tenant }),
     );
-    await expect(async () =>
-      harness.submit('r4', { tenant: 'acme' }),
-    ).rejects.toMatchObject({ code: 'queue_full' });
+    await expect(async () => harness.submit('r4', { tenant: 'acme' })).rejects.toMatchObject({
+      code: 'queue_full',
+    });
     expect(
       await Promise.all(
-        ['acme', 'globex', 'other'].map(tenant =>
-          of('switchyard_tenant_queue_depth', tenant),
-        ),
+        ['acme', 'globex', 'other'].map(tenant => of('switchyard_tenant_queue_depth', tenant)),
       ),
     ).toEqual([2, 0, 2]);
     harness.pool.addWorker('a1', 'alpha', { slots: 4 });
@@ -46,15 +42,9 @@ describe('metrics by tenant', () => {
     for (const call of harness.pool.calls) call.answer({ deviceMs: 500, batchSize: 4 });
     await Promise.all(settled);
     expect(await of('switchyard_tenant_device_seconds_total', 'acme')).toBe(0.25);
-    expect(
-      await of('switchyard_tenant_requests_total', 'acme', { status: 'completed' }),
-    ).toBe(2);
-    expect(
-      await of('switchyard_tenant_requests_total', 'acme', { status: 'rejected' }),
-    ).toBe(1);
-    expect(
-      await of('switchyard_tenant_requests_total', 'other', { status: 'completed' }),
-    ).toBe(2);
+    expect(await of('switchyard_tenant_requests_total', 'acme', { status: 'completed' })).toBe(2);
+    expect(await of('switchyard_tenant_requests_total', 'acme', { status: 'rejected' })).toBe(1);
+    expect(await of('switchyard_tenant_requests_total', 'other', { status: 'completed' })).toBe(2);
     expect((await series()).filter(line => line.includes('hooli'))).toEqual([]);
   });
 
@@ -66,18 +56,12 @@ describe('metrics by tenant', () => {
       await Promise.all(settled);
     };
     await cancelled('acme', ['r1']);
-    expect(
-      await of('switchyard_tenant_requests_total', 'acme', { status: 'cancelled' }),
-    ).toBe(1);
+    expect(await of('switchyard_tenant_requests_total', 'acme', { status: 'cancelled' })).toBe(1);
     await cancelled('flood', ['f1', 'f2', 'f3']);
-    expect(
-      await of('switchyard_tenant_requests_total', 'other', { status: 'cancelled' }),
-    ).toBe(3);
+    expect(await of('switchyard_tenant_requests_total', 'other', { status: 'cancelled' })).toBe(3);
     harness.clock.advance(61_000);
     await cancelled('flood', ['f4', 'f5']);
-    expect(
-      await of('switchyard_tenant_requests_total', 'flood', { status: 'cancelled' }),
-    ).toBe(2);
+    expect(await of('switchyard_tenant_requests_total', 'flood', { status: 'cancelled' })).toBe(2);
     expect((await series()).filter(line => line.includes('acme'))).toEqual([]);
   });
 

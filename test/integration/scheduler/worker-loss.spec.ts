@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { WorkerLostError } from '../../../src/core/request/worker-lost.js';
-import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
+import { type DomainError } from '../../../src/core/errors/domain-error.js';
+import { WorkerLostError } from '../../../src/core/request/worker-lost.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
-import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
+import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
 
 describe('worker loss', () => {
   let harness: SchedulerHarness;
@@ -24,18 +24,8 @@ describe('worker loss', () => {
     const [, again] = await harness.pool.received(2);
     again!.answer();
     const { settlement, attempts } = await settled;
-    expect([settlement.status, attempts, again!.workerId]).toEqual([
-      'completed',
-      2,
-      'a2',
-    ]);
-    expect(harness.types('r1')).toEqual([
-      'accepted',
-      'leased',
-      'requeued',
-      'leased',
-      'settled',
-    ]);
+    expect([settlement.status, attempts, again!.workerId]).toEqual(['completed', 2, 'a2']);
+    expect(harness.types('r1')).toEqual(['accepted', 'leased', 'requeued', 'leased', 'settled']);
   });
 
   it('keeps the place of the request in the line', async () => {
@@ -44,9 +34,7 @@ describe('worker loss', () => {
     harness.pool.kill('a1');
     void harness.submitAll(['second', 'third']);
     await harness.settle();
-    expect(
-      (await harness.scheduler.list()).map(({ id, attempts }) => [id, attempts]),
-    ).toEqual([
+    expect((await harness.scheduler.list()).map(({ id, attempts }) => [id, attempts])).toEqual([
       ['first', 1],
       ['second', 0],
       ['third', 0],
@@ -90,9 +78,7 @@ describe('worker loss', () => {
       const calls = await harness.pool.received(sent);
       await harness.settle();
       expect(harness.pool.calls).toHaveLength(sent);
-      calls
-        .slice(sent - 4)
-        .forEach(call => call.answer({ batchSize: 4, batchId: 'again' }));
+      calls.slice(sent - 4).forEach(call => call.answer({ batchSize: 4, batchId: 'again' }));
     }
     const all = await Promise.all(settled);
     expect(all.map(({ settlement, attempts }) => [settlement.status, attempts])).toEqual(
@@ -181,9 +167,7 @@ describe('worker loss', () => {
 
   it('reports an error without a code as internal_error, not as the text of a stack', async () => {
     const settled = harness.submit('r1');
-    (await harness.pool.received(1))[0]!.fail(
-      new Error('cannot read properties of undefined'),
-    );
+    (await harness.pool.received(1))[0]!.fail(new Error('cannot read properties of undefined'));
     const { settlement } = await settled;
     expect(settlement).toMatchObject({
       status: 'failed',

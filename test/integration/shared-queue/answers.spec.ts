@@ -7,18 +7,16 @@ import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-re
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { ScriptedPuller } from '../../support/scripted-puller.js';
 import { until } from '../../support/waiting.js';
-import { describeWith, REDIS } from '../../support/requires.js';
 
 const SHORT_LOCK_MS = 500;
 const LIMIT_MS = 60_000;
 
 const outcome = ({ settlement }: SettledRequest): string =>
-  settlement.status === 'completed'
-    ? 'completed'
-    : `${settlement.status} ${settlement.error.code}`;
+  settlement.status === 'completed' ? 'completed' : `${settlement.status} ${settlement.error.code}`;
 
 const wait = async (what: string, holds: () => boolean): Promise<void> => {
   const held = await until(async () => {
@@ -62,8 +60,7 @@ describeWith(REDIS)('answers of workers that pull', () => {
     const headers: string[] = [];
     const sink = {
       audio,
-      header: ({ contentType }: { contentType: string }) =>
-        void headers.push(contentType),
+      header: ({ contentType }: { contentType: string }) => void headers.push(contentType),
     };
     const task: WorkerTask = {
       kind: 'synthesize',
@@ -160,13 +157,7 @@ describeWith(REDIS)('answers of workers that pull', () => {
       await held.complete();
       const { settlement, attempts } = await settled;
       expect([settlement.status, attempts]).toEqual(['completed', 2]);
-      expect(harness.types('r1')).toEqual([
-        'accepted',
-        'leased',
-        'requeued',
-        'leased',
-        'settled',
-      ]);
+      expect(harness.types('r1')).toEqual(['accepted', 'leased', 'requeued', 'leased', 'settled']);
       await dying[Symbol.asyncDispose]();
     },
     LIMIT_MS,

@@ -28,14 +28,11 @@ const order = async (id: string, verb: 'drain' | 'resume' | 'restart') => {
   return { status: answer.status, body: (await answer.json()) as Shown };
 };
 const drained = async (id: string) =>
-  (await product.json<{ data: Shown[] }>('/admin/v1/workers')).data.find(
-    worker => worker.id === id,
-  )?.drained;
+  (await product.json<{ data: Shown[] }>('/admin/v1/workers')).data.find(worker => worker.id === id)
+    ?.drained;
 const workerOf = async (id: string) => {
   expect((await product.transcribe('hello', { id })).status).toBe(200);
-  return (
-    (await product.json<{ worker?: string }>(`/admin/v1/requests/${id}`)).worker ?? ''
-  );
+  return (await product.json<{ worker?: string }>(`/admin/v1/requests/${id}`)).worker ?? '';
 };
 
 it('a drained worker takes nothing from the shared queue until it is resumed; others serve', async () => {
@@ -59,10 +56,7 @@ it('a drained worker takes nothing from the shared queue until it is resumed; ot
     status: 200,
     body: { drained: true },
   });
-  await product.until(
-    'both have seen it',
-    async () => (await drained('synthetic-1')) === true,
-  );
+  await product.until('both have seen it', async () => (await drained('synthetic-1')) === true);
   const waits = product.transcribe('hello', { id: 'waits' });
   await product.until('it waits', async () => {
     const { state } = await product.json<{ state?: string }>('/admin/v1/requests/waits');

@@ -39,8 +39,7 @@ it('a worker in another language serves the shared queue; a bad one says why', a
     const problem = 'its process ended with code 3: cannot load model.bin: no such file';
     const told = async (): Promise<string | undefined> => {
       const { body } = await gateway.call('GET', '/admin/v1/workers');
-      return (JSON.parse(String(body)) as Listed).data.find(({ id }) => id === 'bad-0')
-        ?.problem;
+      return (JSON.parse(String(body)) as Listed).data.find(({ id }) => id === 'bad-0')?.problem;
     };
     while ((await told()) !== problem) await pause(50);
   }

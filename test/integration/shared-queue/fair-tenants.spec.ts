@@ -35,9 +35,7 @@ describeWith(REDIS)('tenants at two gateways with one queue in Redis', () => {
     before: number,
   ): Promise<Promise<Answer>[]> => {
     const gateway = tenant === 'a' || tenant === 'c' ? harness.a : harness.b;
-    const answers = names.map(id =>
-      harness.transcribe(gateway, id, bearer(key.get(tenant)!)),
-    );
+    const answers = names.map(id => harness.transcribe(gateway, id, bearer(key.get(tenant)!)));
     await harness.waiting(before + names.length);
     return answers;
   };
@@ -55,14 +53,9 @@ describeWith(REDIS)('tenants at two gateways with one queue in Redis', () => {
   it(
     'the second one does not wait behind all requests of the first',
     async () => {
-      const answers = [
-        ...(await send('a', ids(6, 'a'), 0)),
-        ...(await send('b', ids(3, 'b'), 6)),
-      ];
+      const answers = [...(await send('a', ids(6, 'a'), 0)), ...(await send('b', ids(3, 'b'), 6))];
       expect(await served(9)).toBe('abababaaa');
-      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
-        Array(9).fill(200),
-      );
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(9).fill(200));
     },
     LIMIT_MS,
   );
@@ -70,10 +63,7 @@ describeWith(REDIS)('tenants at two gateways with one queue in Redis', () => {
   it(
     'a new weight applies to what waits already',
     async () => {
-      const answers = [
-        ...(await send('c', ids(6, 'c'), 0)),
-        ...(await send('d', ids(4, 'd'), 6)),
-      ];
+      const answers = [...(await send('c', ids(6, 'c'), 0)), ...(await send('d', ids(4, 'd'), 6))];
       addApiKey(keys.file, {
         tenant: 'd',
         scopes: ['inference'],
@@ -84,9 +74,7 @@ describeWith(REDIS)('tenants at two gateways with one queue in Redis', () => {
         return (await harness.client.hget(names.weights, names.owner('d'))) === '2';
       });
       expect(await served(10)).toBe('cddcddcccc');
-      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
-        Array(10).fill(200),
-      );
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
     },
     LIMIT_MS,
   );

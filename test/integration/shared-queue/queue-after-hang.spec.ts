@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ModelQueues } from '../../../src/gateway/shared-queue/model-queues.js';
 import { SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
-import { describeWith, REDIS } from '../../support/requires.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 

@@ -4,19 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { until } from '../../support/waiting.js';
-import { describeWith, REDIS } from '../../support/requires.js';
 
 const LIMIT_MS = 90_000;
 /** Each of these waited 5 s for a Redis that hangs. */
-const VIEWS = [
-  '/metrics',
-  '/admin/v1/queue',
-  '/admin/v1/requests',
-  '/admin/v1/workers',
-  '/health',
-];
+const VIEWS = ['/metrics', '/admin/v1/queue', '/admin/v1/requests', '/admin/v1/workers', '/health'];
 const ROUNDS = 5;
 
 const embedder = (id: string, baseMs: number) =>
@@ -142,9 +136,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   it(
     'loses nothing while Redis hangs: each request is answered or rejected with 503 and a retry time, never 500',
     async () => {
-      const before = Array.from({ length: 8 }, (_, n) =>
-        embed({ 'x-request-id': `before-${n}` }),
-      );
+      const before = Array.from({ length: 8 }, (_, n) => embed({ 'x-request-id': `before-${n}` }));
       redis.pause();
       const during = Array.from({ length: 8 }, (_, n) =>
         embed({ 'idempotency-key': `during-${n}` }),

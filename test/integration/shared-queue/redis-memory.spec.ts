@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { describeWith, REDIS } from '../../support/requires.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { until } from '../../support/waiting.js';
-import { describeWith, REDIS } from '../../support/requires.js';
 
 const LIMIT_MS = 120_000;
 const INPUTS = 64;
@@ -72,9 +72,7 @@ describeWith(REDIS)('memory of Redis', () => {
       return check();
     }, 30_000);
     if (!held)
-      throw new Error(
-        `waited 30 s for: ${what}; keys: ${(await client.keys('*')).join(' ')}`,
-      );
+      throw new Error(`waited 30 s for: ${what}; keys: ${(await client.keys('*')).join(' ')}`);
   };
   const endless = async (): Promise<string[]> => {
     const keys = await client.keys('*');
@@ -113,10 +111,7 @@ describeWith(REDIS)('memory of Redis', () => {
       }
       await holds('all jobs expire', async () => (await jobs()).length === 0);
       await holds('all blobs are removed', async () => (await blobs()).length === 0);
-      await holds(
-        'nothing stays without an end',
-        async () => (await endless()).length === 0,
-      );
+      await holds('nothing stays without an end', async () => (await endless()).length === 0);
       // 40 answers are 21 MB.
       expect(await client.memory('USAGE', events, 'SAMPLES', 0)).toBeLessThan(200_000);
     },
@@ -141,10 +136,7 @@ describeWith(REDIS)('memory of Redis', () => {
       await Promise.all(lost);
       expect((await embed(a)).status).toBe(200);
       await holds('all jobs expire', async () => (await jobs()).length === 0);
-      await holds(
-        'nothing stays without an end',
-        async () => (await endless()).length === 0,
-      );
+      await holds('nothing stays without an end', async () => (await endless()).length === 0);
       await b[Symbol.asyncDispose]();
     },
     LIMIT_MS,

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { RedisServer } from '../../support/redis-server.js';
-import { syntheticModel } from '../../support/synthetic-model.js';
 import { describeWith, REDIS } from '../../support/requires.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
 
 const LIMIT_MS = 90_000;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeWith, REDIS } from '../../support/requires.js';
 import { ids } from '../../support/scheduler-harness.js';
 import { TwoGateways } from './two-gateways.js';
-import { describeWith, REDIS } from '../../support/requires.js';
 
 /** Each starts two processes. */
 const LIMIT_MS = 180_000;
@@ -54,19 +54,15 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
       const before = notes.length;
       const answer = harness.transcribe(harness.a, 'cancelled');
       const held = await harness.puller.take();
-      expect(
-        (await harness.get(harness.b, '/v1/requests/cancelled')).body,
-      ).toMatchObject({
+      expect((await harness.get(harness.b, '/v1/requests/cancelled')).body).toMatchObject({
         state: 'running',
         worker: 'alpha-p',
       });
-      expect(
-        (await harness.post(harness.b, '/v1/requests/cancelled/cancel')).body,
-      ).toMatchObject({ cancelled: true });
+      expect((await harness.post(harness.b, '/v1/requests/cancelled/cancel')).body).toMatchObject({
+        cancelled: true,
+      });
       expect((await answer).status).toBe(499);
-      await harness.until('the worker is told', () =>
-        Promise.resolve(notes.length > before),
-      );
+      await harness.until('the worker is told', () => Promise.resolve(notes.length > before));
       expect(notes.at(-1)).toMatchObject({ reason: 'client' });
       await held.complete();
     },
@@ -76,22 +72,14 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   it(
     'the same request id at both is computed once, and both callers get its answer; so does a third one afterwards',
     async () => {
-      const before = (await harness.b.scrape()).sum(
-        'switchyard_requests_accepted_total',
-      );
-      const both = [
-        harness.transcribe(harness.a, 'same'),
-        harness.transcribe(harness.b, 'same'),
-      ];
+      const before = (await harness.b.scrape()).sum('switchyard_requests_accepted_total');
+      const both = [harness.transcribe(harness.a, 'same'), harness.transcribe(harness.b, 'same')];
       const held = await harness.puller.take();
       const joined = async () =>
-        (await harness.b.scrape()).sum('switchyard_requests_accepted_total') ===
-        before + 1;
+        (await harness.b.scrape()).sum('switchyard_requests_accepted_total') === before + 1;
       await harness.until('B has joined', joined);
       await held.complete();
-      expect(
-        (await Promise.all(both)).map(({ status, body }) => [status, body.text]),
-      ).toEqual([
+      expect((await Promise.all(both)).map(({ status, body }) => [status, body.text])).toEqual([
         [200, 'text of same'],
         [200, 'text of same'],
       ]);
@@ -109,9 +97,7 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
     async () => {
       const answer = harness.transcribe(harness.a, 'with-audio');
       const held = await harness.puller.take();
-      expect((held.data as { audio?: { blob: string } }).audio?.blob).toMatch(
-        /^plane\/audio\//,
-      );
+      expect((held.data as { audio?: { blob: string } }).audio?.blob).toMatch(/^plane\/audio\//);
       expect(await harness.audioFiles()).toHaveLength(1);
       await held.complete();
       expect((await answer).status).toBe(200);
@@ -234,9 +220,7 @@ describeWith(REDIS)('two gateways whose Redis is killed', () => {
         served.add(held.id);
         await held.complete();
       }
-      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
-        Array(12).fill(200),
-      );
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(12).fill(200));
       expect([...served].sort()).toEqual(ids(12).sort());
     },
     LIMIT_MS,
@@ -263,8 +247,7 @@ describeWith(REDIS)('two gateways, one of which is killed', () => {
       const again = harness.transcribe(harness.b, 'r1');
       await harness.until(
         'B has joined',
-        async () =>
-          (await harness.get(harness.b, '/v1/requests/r1')).body.state === 'running',
+        async () => (await harness.get(harness.b, '/v1/requests/r1')).body.state === 'running',
       );
       await held.complete();
       expect((await again).body).toMatchObject({ text: 'text of r1' });

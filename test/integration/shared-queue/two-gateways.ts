@@ -78,10 +78,7 @@ export class TwoGateways implements AsyncDisposable {
   /** So many requests wait in Redis. */
   async waiting(count: number): Promise<void> {
     const key = 'switchyard:requests-alpha:prioritized';
-    await this.until(
-      `${count} wait`,
-      async () => (await this.client.zcard(key)) === count,
-    );
+    await this.until(`${count} wait`, async () => (await this.client.zcard(key)) === count);
   }
 
   /** Uploads in the blob store. */
@@ -99,11 +96,7 @@ export class TwoGateways implements AsyncDisposable {
   }
 
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (
-      const endMs = performance.now() + 60_000;
-      performance.now() < endMs;
-      await pause(20)
-    ) {
+    for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(20)) {
       if (await holds().catch(() => false)) return;
     }
     throw new Error(

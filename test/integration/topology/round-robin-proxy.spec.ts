@@ -1,12 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { RoundRobinProxy } from '../../../scripts/topology/round-robin-proxy.mjs';
 import { pause } from '../../support/waiting.js';
@@ -23,15 +18,12 @@ class FakeGateway {
 
   constructor(readonly name: string) {
     this.server = createServer((request, response) => {
-      if (request.url === '/health/ready')
-        response.writeHead(this.ready ? 200 : 503).end();
+      if (request.url === '/health/ready') response.writeHead(this.ready ? 200 : 503).end();
       else this.handle(request, response);
     });
     this.sockets = new WebSocketServer({ server: this.server });
     this.sockets.on('connection', socket =>
-      socket.on('message', text =>
-        socket.send(`${this.name} ${(text as Buffer).toString()}`),
-      ),
+      socket.on('message', text => socket.send(`${this.name} ${(text as Buffer).toString()}`)),
     );
   }
 
@@ -69,8 +61,7 @@ describe('the proxy before several gateways', () => {
     for (const gateway of gateways) await gateway.die();
   });
 
-  const ask = async (init?: RequestInit): Promise<string> =>
-    (await fetch(base, init)).text();
+  const ask = async (init?: RequestInit): Promise<string> => (await fetch(base, init)).text();
   const untilReady = async (count: number): Promise<void> => {
     while (proxy.readyTargets.length !== count) await pause(10);
   };

@@ -71,9 +71,7 @@ describe('calls to a worker', () => {
     });
     expect(pool.workers()[0]?.state).toBe('ready');
     worker.releaseAll();
-    await expect(
-      Promise.all(neighbours.map(({ reply }) => reply)),
-    ).resolves.toHaveLength(7);
+    await expect(Promise.all(neighbours.map(({ reply }) => reply))).resolves.toHaveLength(7);
   });
 
   it('a cancel is acknowledged, and the call ends because the worker let go', async () => {
@@ -123,9 +121,7 @@ describe('calls to a worker', () => {
     const upload = new Promise<Buffer>(resolve => (uploaded = resolve));
     const reading = request(transcribeTask('', () => upload));
     const call = pool.execute({ workerId, request: reading, group: alone });
-    await expect(pool.cancel(workerId, aKey(reading.id), 'disconnect')).resolves.toBe(
-      true,
-    );
+    await expect(pool.cancel(workerId, aKey(reading.id), 'disconnect')).resolves.toBe(true);
     uploaded(Buffer.alloc(10));
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
     await call.finished;
@@ -133,9 +129,7 @@ describe('calls to a worker', () => {
   });
 
   it('an upload that cannot be read fails its request only', async () => {
-    const unreadable = request(
-      transcribeTask('', () => Promise.reject(new Error('EIO'))),
-    );
+    const unreadable = request(transcribeTask('', () => Promise.reject(new Error('EIO'))));
     const call = pool.execute({ workerId, request: unreadable, group: alone });
     await expect(call.reply).rejects.toMatchObject({
       code: 'internal_error',

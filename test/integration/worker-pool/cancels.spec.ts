@@ -74,9 +74,7 @@ describe('a cancel', () => {
         'cancellation.rpc_timeout_ms': 20,
         'cancellation.reset_after_ms': 60,
       });
-      const calls = await Promise.all(
-        Array.from({ length: 8 }, () => running(script.deaf)),
-      );
+      const calls = await Promise.all(Array.from({ length: 8 }, () => running(script.deaf)));
       expect(pool.workers()[0]!.slots).toEqual({ total: 8, free: 0, inUse: 8 });
       await Promise.all(calls.map(({ key }) => pool.cancel(workerId, key, 'client')));
       await Promise.all(calls.map(({ call }) => call.finished));

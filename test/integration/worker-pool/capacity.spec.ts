@@ -87,14 +87,9 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
       maxBatch: 4,
     });
     expect(() => pool.lease(large, 1)).toThrow('1 slots wanted, 0 free of 8 + 4');
-    const overdrawn = [
-      ...pool.lease(large, 4, 'urgent'),
-      ...pool.lease(small, 2, 'urgent'),
-    ];
+    const overdrawn = [...pool.lease(large, 4, 'urgent'), ...pool.lease(small, 2, 'urgent')];
     expect(worker(large).slots).toEqual({ total: 8, free: 0, inUse: 12 });
-    expect(() => pool.lease(large, 1, 'urgent')).toThrow(
-      '1 slots wanted, 0 urgent of 8 + 4',
-    );
+    expect(() => pool.lease(large, 1, 'urgent')).toThrow('1 slots wanted, 0 urgent of 8 + 4');
     expect(pool.offer('m')).toBeUndefined();
     overdrawn.forEach(lease => lease.release());
     expect(grown.splice(0)).toHaveLength(6);
@@ -106,10 +101,10 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
   });
 
   it('knows which models are served at all, and by a ready worker', () => {
-    expect([
-      pool.of('m')?.view() !== undefined,
-      pool.of('m')?.hasReady ?? false,
-    ]).toEqual([true, true]);
+    expect([pool.of('m')?.view() !== undefined, pool.of('m')?.hasReady ?? false]).toEqual([
+      true,
+      true,
+    ]);
     expect([
       pool.of('x')?.view() !== undefined,
       pool.of('x')?.hasReady ?? false,
@@ -159,12 +154,7 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
   });
 
   it('neither exceeds nor leaks slots over 400 calls of every outcome', async () => {
-    const outcomes = [
-      '',
-      script.fail('engine_failed'),
-      script.fail('invalid_audio'),
-      script.hold,
-    ];
+    const outcomes = ['', script.fail('engine_failed'), script.fail('invalid_audio'), script.hold];
     const running: Promise<void>[] = [];
     let most = 0;
     for (let sent = 0; sent < 400;) {

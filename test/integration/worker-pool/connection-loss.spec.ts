@@ -1,14 +1,14 @@
+import { once } from 'node:events';
 import {
   createServer,
   type Http2Server,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import { once } from 'node:events';
-import { type AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { credentials, Metadata } from '@grpc/grpc-js';
 import { constants } from 'node:http2';
+import { type AddressInfo } from 'node:net';
+import { credentials, Metadata } from '@grpc/grpc-js';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import { speechToTextDefinition } from '../../../src/contracts/grpc/stt.codec.js';
 import { WorkerChannel } from '../../../src/platform/grpc/worker-channel.js';
@@ -54,9 +54,7 @@ describe('how a call ended', () => {
     server.stop();
   });
 
-  async function failing(
-    end: (stream: ServerHttp2Stream, session: ServerHttp2Session) => void,
-  ) {
+  async function failing(end: (stream: ServerHttp2Stream, session: ServerHttp2Session) => void) {
     server = new RawServer();
     losses = [];
     const limits = {
@@ -70,13 +68,8 @@ describe('how a call ended', () => {
       usesTls: false,
     };
     const address = await server.start();
-    channel = new WorkerChannel(
-      { address, limits, security },
-      pinged => void losses.push(pinged),
-    );
-    const message = speechToTextDefinition.transcribeFile.requestDeserialize(
-      Buffer.alloc(0),
-    );
+    channel = new WorkerChannel({ address, limits, security }, pinged => void losses.push(pinged));
+    const message = speechToTextDefinition.transcribeFile.requestDeserialize(Buffer.alloc(0));
     const failure = channel
       .unary(callback => channel.stt.transcribeFile(message, new Metadata(), callback))
       .catch((error: unknown) => decodeFailure(error));
@@ -118,9 +111,7 @@ describe('how a call ended', () => {
         'grpc-status': status,
         'grpc-message': 'Call cancelled',
       };
-      const failure = await failing(stream =>
-        stream.respond(trailers, { endStream: true }),
-      );
+      const failure = await failing(stream => stream.respond(trailers, { endStream: true }));
       expect([failure, losses]).toMatchObject([{ code }, []]);
     },
   );

@@ -7,7 +7,6 @@ import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { externalModel } from '../../support/external-model.js';
-import { aKey } from '../../support/requests.js';
 import {
   alone,
   isReady,
@@ -17,6 +16,7 @@ import {
   transcribe,
   workerThat,
 } from '../../support/pool-harness.js';
+import { aKey } from '../../support/requests.js';
 
 /** Short for tests; Node needs most of it to start. */
 const START_MS = 4000;
@@ -41,19 +41,12 @@ describe('a worker in another language, run by its command', () => {
 
   it('serves, and is told port, model, device, and an environment without our own', async () => {
     process.env.SWITCHYARD_SECRET_OF_A_TEST = 'secret';
-    const tell = ['SWITCHYARD_SECRET_OF_A_TEST', 'MINE', 'HOME'].flatMap(name => [
-      '--tell',
-      name,
-    ]);
+    const tell = ['SWITCHYARD_SECRET_OF_A_TEST', 'MINE', 'HOME'].flatMap(name => ['--tell', name]);
     const replicas = [{ device: 'cuda:1', env: { MINE: 'added' } }];
     await start(externalModel([...tell, '--device', '{device}'], { replicas }));
     const { health, device, address, restarts } = await ready();
     delete process.env.SWITCHYARD_SECRET_OF_A_TEST;
-    expect(JSON.parse(health!.revision)).toEqual([
-      null,
-      'added',
-      process.env.HOME ?? null,
-    ]);
+    expect(JSON.parse(health!.revision)).toEqual([null, 'added', process.env.HOME ?? null]);
     expect({ device, restarts }).toEqual({ device: 'cuda:1', restarts: 0 });
     expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
     await expect(answered()).resolves.toMatchObject({
@@ -109,29 +102,23 @@ describe('a worker in another language, run by its command', () => {
 
   it.each([
     ['exit', 'its process ended with code 3: cannot load model.bin: no such file'],
-    [
-      'never-ready',
-      `not ready within ${START_MS} ms: its Health reports that it is starting`,
-    ],
+    ['never-ready', `not ready within ${START_MS} ms: its Health reports that it is starting`],
     ['never-listens', /^not ready within 4000 ms: .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
     ['wrong-port', /^not ready within 4000 ms: .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
     ['wrong-model', /its Health reports model "another"; it must be "m"$/],
-  ])(
-    '%s: it is started again with pauses, and its problem says why',
-    async (fault, problem) => {
-      await start(externalModel(['--fault', fault]), {
-        'workers.start_timeout_ms': START_MS,
-      });
-      const view = await workerThat(pool, worker => worker.lastExit !== undefined);
-      if (typeof problem === 'string') expect(view.problem).toBe(problem);
-      else expect(view.problem).toMatch(problem);
-      expect(pool.of('m')?.view()).toMatchObject({
-        state: 'failed',
-        reason: `m-0: ${view.problem}`,
-      });
-      expect(pool.offer('m')).toBeUndefined();
-    },
-  );
+  ])('%s: it is started again with pauses, and its problem says why', async (fault, problem) => {
+    await start(externalModel(['--fault', fault]), {
+      'workers.start_timeout_ms': START_MS,
+    });
+    const view = await workerThat(pool, worker => worker.lastExit !== undefined);
+    if (typeof problem === 'string') expect(view.problem).toBe(problem);
+    else expect(view.problem).toMatch(problem);
+    expect(pool.of('m')?.view()).toMatchObject({
+      state: 'failed',
+      reason: `m-0: ${view.problem}`,
+    });
+    expect(pool.offer('m')).toBeUndefined();
+  });
 
   it.each([
     ['wrong-kind', 'its Health reports kind "llm"; it must be "stt"'],
@@ -145,20 +132,17 @@ describe('a worker in another language, run by its command', () => {
       'no-standard-health',
       /^grpc\.health\.v1\.Health\/Check of service "" failed: .*every worker must serve it$/s,
     ],
-  ])(
-    '%s: it gets no work, and its problem says so while it runs',
-    async (fault, problem) => {
-      await start(externalModel(['--fault', fault]));
-      const view = await workerThat(pool, worker => worker.problem !== undefined);
-      if (typeof problem === 'string') expect(view.problem).toBe(problem);
-      else expect(view.problem).toMatch(problem);
-      expect(view).toMatchObject({
-        state: 'starting',
-        restarts: 0,
-        slots: { total: 0 },
-      });
-    },
-  );
+  ])('%s: it gets no work, and its problem says so while it runs', async (fault, problem) => {
+    await start(externalModel(['--fault', fault]));
+    const view = await workerThat(pool, worker => worker.problem !== undefined);
+    if (typeof problem === 'string') expect(view.problem).toBe(problem);
+    else expect(view.problem).toMatch(problem);
+    expect(view).toMatchObject({
+      state: 'starting',
+      restarts: 0,
+      slots: { total: 0 },
+    });
+  });
 
   it.each([
     [
@@ -166,11 +150,7 @@ describe('a worker in another language, run by its command', () => {
       ['/nonexistent/python', '{port}'],
       'cannot start /nonexistent/python: no such program (ENOENT)',
     ],
-    [
-      'a folder',
-      ['/etc', '{port}'],
-      'cannot start /etc: it may not be executed (EACCES)',
-    ],
+    ['a folder', ['/etc', '{port}'], 'cannot start /etc: it may not be executed (EACCES)'],
     [
       'a missing script',
       [process.execPath, '/nonexistent/worker.mjs', '{port}'],
@@ -215,10 +195,7 @@ describe('a worker in another language, run by its command', () => {
     await start(externalModel(['--fault', 'flood']));
     await ready();
     await expect(answered()).resolves.toMatchObject({ kind: 'transcript' });
-    const { state, problem } = await workerThat(
-      pool,
-      worker => worker.problem !== undefined,
-    );
+    const { state, problem } = await workerThat(pool, worker => worker.problem !== undefined);
     expect(state).toBe('ready');
     expect(problem).toMatch(
       /^it writes more than 32768 bytes of log a second: \d+ bytes were dropped$/,
@@ -233,28 +210,21 @@ describe('a worker in another language at an address', () => {
       () => createHttpServer((_, answer) => answer.end('hello')),
       /: 14 UNAVAILABLE: .*Protocol error/,
     ],
-    [
-      'a server that never answers',
-      () => createServer(),
-      / was not answered within 2000 ms$/,
-    ],
-  ])(
-    'is not there while %s has its port, and its problem says so',
-    async (_, other, problem) => {
-      const server = other().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const pool = makePool({
-        models: [modelSpec({ id: 'theirs', engine: 'external', addresses: [address] })],
-      });
-      await pool.start();
-      const view = await workerThat(pool, worker => worker.problem !== undefined);
-      expect(view.problem).toMatch(problem);
-      expect(pool.offer('theirs')).toBeUndefined();
-      await pool.close();
-      server.close();
-    },
-  );
+    ['a server that never answers', () => createServer(), / was not answered within 2000 ms$/],
+  ])('is not there while %s has its port, and its problem says so', async (_, other, problem) => {
+    const server = other().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const pool = makePool({
+      models: [modelSpec({ id: 'theirs', engine: 'external', addresses: [address] })],
+    });
+    await pool.start();
+    const view = await workerThat(pool, worker => worker.problem !== undefined);
+    expect(view.problem).toMatch(problem);
+    expect(pool.offer('theirs')).toBeUndefined();
+    await pool.close();
+    server.close();
+  });
 
   it('is never started, and serves', async () => {
     const host = makePool({ models: [externalModel([], { id: 'theirs' })] });

@@ -24,9 +24,7 @@ describe('what a worker says about itself', () => {
     worker.stop();
   });
 
-  async function start(
-    settings: Partial<Record<SettingPath, number>> = {},
-  ): Promise<void> {
+  async function start(settings: Partial<Record<SettingPath, number>> = {}): Promise<void> {
     const address = `127.0.0.1:${await worker.start()}`;
     pool = makePool({ models: [modelSpec({ addresses: [address] })], settings });
     await pool.start();
@@ -87,9 +85,7 @@ describe('what a worker says about itself', () => {
     await worker.arrivals(1);
     worker.mute = true;
     const quiet = await workerThat(pool, ({ state }) => state === 'unresponsive');
-    expect(quiet.problem).toBe(
-      'switchyard.v1.SpeechToText/Health was not answered within 100 ms',
-    );
+    expect(quiet.problem).toBe('switchyard.v1.SpeechToText/Health was not answered within 100 ms');
     expect(pool.offer('m')).toBeUndefined();
     await expect(call.reply).rejects.toMatchObject({
       ...{

@@ -42,9 +42,7 @@ describe('a worker without a process (D-37)', () => {
 
   it('says why it cannot start, is tried again, and tells its warnings in its log', async () => {
     const apiKeyFile = join(folder, 'key');
-    const { pool } = await started(
-      upstreamLlm(upstream, { apiKeyFile, model: 'another' }),
-    );
+    const { pool } = await started(upstreamLlm(upstream, { apiKeyFile, model: 'another' }));
     const failed = await workerThat(pool, ({ problem }) => problem !== undefined);
     expect(failed.problem).toContain(`cannot read ${apiKeyFile}`);
     const refused = await rig!.post('/v1/chat/completions', BODY);

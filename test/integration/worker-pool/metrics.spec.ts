@@ -62,9 +62,7 @@ describe('metrics of the worker pool', () => {
     return values.find(
       entry =>
         (entry.metricName ?? name) === name &&
-        Object.entries(labels).every(
-          ([label, wanted]) => entry.labels[label] === wanted,
-        ),
+        Object.entries(labels).every(([label, wanted]) => entry.labels[label] === wanted),
     )?.value;
   }
 
@@ -92,10 +90,7 @@ describe('metrics of the worker pool', () => {
     await pool
       .execute({ workerId, request: transcribe('fail:engine_failed'), group: alone })
       .reply.catch(() => undefined);
-    const phases = [
-      'switchyard_worker_prep_seconds',
-      'switchyard_worker_ready_wait_seconds',
-    ];
+    const phases = ['switchyard_worker_prep_seconds', 'switchyard_worker_ready_wait_seconds'];
     for (const name of [...phases, 'switchyard_worker_device_seconds']) {
       expect(await value(`${name}_count`, { model: 'm' })).toBe(1);
     }

@@ -21,9 +21,7 @@ describe('reading the models file again', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function worker(
-    model: string,
-  ): Promise<{ machine: FixtureWorker; address: string }> {
+  async function worker(model: string): Promise<{ machine: FixtureWorker; address: string }> {
     const machine = new FixtureWorker({ model, maxBatch: 1, maxConcurrent: 1 });
     workers.push(machine);
     return { machine, address: `127.0.0.1:${await machine.start()}` };
@@ -40,8 +38,7 @@ describe('reading the models file again', () => {
     },
     addresses: [address],
   });
-  const write = (...models: readonly object[]) =>
-    writeFileSync(file(), JSON.stringify({ models }));
+  const write = (...models: readonly object[]) => writeFileSync(file(), JSON.stringify({ models }));
   const reload = async () => {
     const response = await rig.post('/admin/v1/models/reload', {});
     return [response.status, await response.json()];
@@ -69,13 +66,8 @@ describe('reading the models file again', () => {
     const [old, fresh] = [await worker('stt'), await worker('fresh')];
     await start(old.address);
     write(entry('stt', old.address), entry('fresh', fresh.address, ['whisper-1']));
-    expect(await reload()).toEqual([
-      200,
-      { added: ['fresh'], changed: [], removed: [] },
-    ]);
-    expect((await transcribe('whisper-1')).headers.get('x-switchyard-model')).toBe(
-      'fresh',
-    );
+    expect(await reload()).toEqual([200, { added: ['fresh'], changed: [], removed: [] }]);
+    expect((await transcribe('whisper-1')).headers.get('x-switchyard-model')).toBe('fresh');
     expect([old.machine.received.length, fresh.machine.received.length]).toEqual([0, 1]);
     expect((await transcribe('stt')).status).toBe(200);
   });
@@ -90,9 +82,9 @@ describe('reading the models file again', () => {
     expect(await reload()).toEqual([200, { added: [], changed: ['stt'], removed: [] }]);
     expect(fresh.machine.received).toEqual([]);
     old.machine.releaseAll();
-    expect(
-      (await Promise.all([...running, waiting])).map(({ status }) => status),
-    ).toEqual([200, 200, 200]);
+    expect((await Promise.all([...running, waiting])).map(({ status }) => status)).toEqual([
+      200, 200, 200,
+    ]);
     expect(fresh.machine.received).toHaveLength(1);
   });
 
@@ -102,10 +94,7 @@ describe('reading the models file again', () => {
     const running = [transcribe('stt', script.hold), transcribe('stt', script.hold)];
     await old.machine.arrivals(2);
     const waiting = transcribe('stt');
-    while (
-      Number(await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) !==
-      1
-    );
+    while (Number(await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) !== 1);
     write();
     expect(await reload()).toEqual([200, { added: [], changed: [], removed: ['stt'] }]);
     expect(await errorOf(waiting)).toMatchObject({

@@ -51,8 +51,7 @@ describe('loading and unloading over HTTP', () => {
     form.set('prompt', prompt);
     return rig.post('/v1/audio/transcriptions', form);
   };
-  const models = async () =>
-    ((await rig.json('/admin/v1/models')) as { data: Listed[] }).data;
+  const models = async () => ((await rig.json('/admin/v1/models')) as { data: Listed[] }).data;
   const turn = (way: 'load' | 'unload', id = 'stt') =>
     rig.post(`/admin/v1/models/${id}/${way}`, {});
   const stateOnOffer = async () =>
@@ -64,10 +63,7 @@ describe('loading and unloading over HTTP', () => {
     const running = [transcribe(script.hold), transcribe(script.hold)];
     await worker.arrivals(2);
     const waiting = transcribe();
-    while (
-      Number(await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) !==
-      1
-    );
+    while (Number(await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) !== 1);
 
     expect(await (await turn('unload')).json()).toMatchObject({
       state: 'unloading',
@@ -82,10 +78,7 @@ describe('loading and unloading over HTTP', () => {
     worker.releaseAll();
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
     await untilUnloaded();
-    expect([await stateOnOffer(), (await models())[0]?.state]).toEqual([
-      'unloaded',
-      'unloaded',
-    ]);
+    expect([await stateOnOffer(), (await models())[0]?.state]).toEqual(['unloaded', 'unloaded']);
 
     expect((await turn('load')).status).toBe(200);
     expect((await transcribe()).status).toBe(200);
@@ -99,9 +92,9 @@ describe('loading and unloading over HTTP', () => {
     const waiting = transcribe();
     await turn('unload');
     worker.releaseAll();
-    expect(
-      (await Promise.all([...running, waiting])).map(({ status }) => status),
-    ).toEqual([200, 200, 200]);
+    expect((await Promise.all([...running, waiting])).map(({ status }) => status)).toEqual([
+      200, 200, 200,
+    ]);
     expect(await stateOnOffer()).toBe('loaded');
   });
 

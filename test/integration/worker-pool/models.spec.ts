@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import {
   alone,
@@ -10,7 +11,6 @@ import {
   transcribe,
   workerThat,
 } from '../../support/pool-harness.js';
-import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { aKey } from '../../support/requests.js';
 
 describe('the workers of a model', () => {
@@ -23,8 +23,7 @@ describe('the workers of a model', () => {
   }
 
   const state = () => pool.of('m')?.view().state;
-  const ready = (id = 'm-0') =>
-    workerThat(pool, worker => worker.id === id && isReady(worker));
+  const ready = (id = 'm-0') => workerThat(pool, worker => worker.id === id && isReady(worker));
 
   it('start at boot: loading, then loaded', async () => {
     await start({ replicas: 1 });
@@ -68,10 +67,7 @@ describe('the workers of a model', () => {
     lease?.release();
     await unloaded;
     expect(isAlive(pid!)).toBe(false);
-    expect([state(), pool.workers()]).toMatchObject([
-      'unloaded',
-      [{ id, state: 'stopped' }],
-    ]);
+    expect([state(), pool.workers()]).toMatchObject(['unloaded', [{ id, state: 'stopped' }]]);
     expect(pool.offer('m')).toBeUndefined();
     expect((await ready()).pid).not.toBe(pid);
   });
@@ -80,11 +76,7 @@ describe('the workers of a model', () => {
     await start({ replicas: 1 });
     await ready();
     await pool.of('m')?.unload(true);
-    expect([pool.offer('m'), state(), pool.of('m')?.isHeld]).toEqual([
-      undefined,
-      'unloaded',
-      true,
-    ]);
+    expect([pool.offer('m'), state(), pool.of('m')?.isHeld]).toEqual([undefined, 'unloaded', true]);
     pool.of('m')?.load();
     expect([state(), pool.of('m')?.isHeld]).toEqual(['loading', false]);
     await ready();
@@ -133,10 +125,7 @@ describe('the workers of a model', () => {
 
   it('that cannot start make the model failed, with the reason', async () => {
     await start({ replicas: 1, options: { exitCode: 3 } });
-    await workerThat(
-      pool,
-      worker => worker.lastExit !== undefined && worker.state === 'lost',
-    );
+    await workerThat(pool, worker => worker.lastExit !== undefined && worker.state === 'lost');
     expect(pool.of('m')?.view()).toMatchObject({
       state: 'failed',
       reason: 'm-0: model.bin: no such file',
@@ -155,8 +144,7 @@ describe('the workers of a model', () => {
     const [first, second] = [await ready('m-0'), await ready('m-1')];
     delete process.env.SWITCHYARD_TEST_SECRET;
     expect([first.device, second.device]).toEqual(['cuda:0', 'cuda:1']);
-    const revision = (which: string) =>
-      JSON.stringify([which, null, null, process.env.PATH]);
+    const revision = (which: string) => JSON.stringify([which, null, null, process.env.PATH]);
     expect([first.health?.revision, second.health?.revision]).toEqual([
       revision('first'),
       revision('second'),

@@ -64,11 +64,7 @@ describe('synthesis through the pool', () => {
     const { call } = speak(script.chunks(500), taken);
     let before = -1;
     // At rest: the worker could not write another chunk during 20 probes of its health.
-    for (
-      let still = 0;
-      still < 20;
-      still = worker.chunksWritten === before ? still + 1 : 0
-    ) {
+    for (let still = 0; still < 20; still = worker.chunksWritten === before ? still + 1 : 0) {
       before = worker.chunksWritten;
       await new Promise(resolve => setTimeout(resolve, 5));
     }
@@ -97,10 +93,7 @@ describe('synthesis through the pool', () => {
   });
 
   it('a cancel frees a worker that waits for a listener who takes nothing', async () => {
-    const { id, call } = speak(
-      script.chunks(300),
-      new PassThrough({ highWaterMark: 1 }),
-    );
+    const { id, call } = speak(script.chunks(300), new PassThrough({ highWaterMark: 1 }));
     await pool.cancel(workerId, aKey(id), 'client');
     await call.finished;
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });

@@ -1,19 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  type StreamConfig,
-  type StreamEvent,
-} from '../../../src/contracts/grpc/call.codec.js';
+import { type StreamConfig, type StreamEvent } from '../../../src/contracts/grpc/call.codec.js';
 import { type PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { IdleUnload } from '../../../src/gateway/scheduler/idle-unload.js';
 import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
-import {
-  alone,
-  isReady,
-  makePool,
-  transcribe,
-  workerThat,
-} from '../../support/pool-harness.js';
+import { alone, isReady, makePool, transcribe, workerThat } from '../../support/pool-harness.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { sourceLaunch } from '../api/gateway-rig.js';
 
@@ -56,9 +47,7 @@ describe('a live stream', () => {
     await handle.sendFrame(Buffer.alloc(6400), true);
     await handle.close();
     const finals = (await heard).flatMap(event =>
-      event.type === 'final'
-        ? [[event.start, event.end].map(s => Math.round(s * 1000))]
-        : [],
+      event.type === 'final' ? [[event.start, event.end].map(s => Math.round(s * 1000))] : [],
     );
     expect(finals).toEqual([
       [0, 100],

@@ -32,10 +32,7 @@ describe('supervised workers', () => {
   }
 
   async function ready(after?: number) {
-    const view = await workerThat(
-      pool,
-      worker => isReady(worker) && worker.pid !== after,
-    );
+    const view = await workerThat(pool, worker => isReady(worker) && worker.pid !== after);
     pids.add(view.pid!);
     return { id: view.id, pid: view.pid!, view };
   }
@@ -99,14 +96,8 @@ describe('supervised workers', () => {
 
   it('the death of one leaves calls of the other alone', async () => {
     await start({ replicas: 2 });
-    const first = await workerThat(
-      pool,
-      worker => worker.id === 'm-0' && isReady(worker),
-    );
-    const second = await workerThat(
-      pool,
-      worker => worker.id === 'm-1' && isReady(worker),
-    );
+    const first = await workerThat(pool, worker => worker.id === 'm-0' && isReady(worker));
+    const second = await workerThat(pool, worker => worker.id === 'm-1' && isReady(worker));
     const innocent = transcribe(script.hold);
     const call = pool.execute({ workerId: second.id, request: innocent, group: alone });
     process.kill(first.pid!, 'SIGKILL');
@@ -114,9 +105,7 @@ describe('supervised workers', () => {
       pool,
       worker => worker.id === 'm-0' && worker.restarts === 1 && isReady(worker),
     );
-    await expect(pool.cancel(second.id, aKey(innocent.id), 'client')).resolves.toBe(
-      true,
-    );
+    await expect(pool.cancel(second.id, aKey(innocent.id), 'client')).resolves.toBe(true);
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
     expect(pool.workers()[1]).toMatchObject({ pid: second.pid, restarts: 0 });
   });
@@ -148,10 +137,7 @@ describe('supervised workers', () => {
     process.kill(pid, 'SIGKILL');
     // The pipe may deliver its last words after the exit.
     const last = 'native library says 19999';
-    const view = await workerThat(
-      pool,
-      worker => worker.lastExit?.lines.at(-1) === last,
-    );
+    const view = await workerThat(pool, worker => worker.lastExit?.lines.at(-1) === last);
     expect(view.lastExit?.lines).toHaveLength(50);
   });
 

@@ -71,9 +71,7 @@ describe('an upstream that cannot be reached (D-40)', () => {
     expect(problem).toContain('cannot be reached');
     await until(async () => (await waiting()) === CALLERS);
     await returns();
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
-      each(() => 200),
-    );
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(each(() => 200));
     expect((await rig!.ready(model.id)).problem).toBeUndefined();
   }
 
@@ -105,9 +103,7 @@ describe('an upstream that cannot be reached (D-40)', () => {
       'upstream_unavailable',
       'true',
     ]);
-    expect(message).toBe(
-      `The upstream of ${MODEL} cannot be reached; waited 300 ms for it.`,
-    );
+    expect(message).toBe(`The upstream of ${MODEL} cannot be reached; waited 300 ms for it.`);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
@@ -120,10 +116,7 @@ describe('an upstream that cannot be reached (D-40)', () => {
       launch: sourceLaunch,
       settings: { 'queue.timeout_ms': 300 },
     });
-    const { problem } = await workerThat(
-      rig.pool,
-      worker => worker.problem !== undefined,
-    );
+    const { problem } = await workerThat(rig.pool, worker => worker.problem !== undefined);
     expect(problem).toBe('its upstream cannot be reached');
     expect(await errorOf(rig.post('/v1/chat/completions', CHAT))).toMatchObject({
       code: 'upstream_unavailable',
@@ -159,26 +152,10 @@ describe('two upstreams of one model', () => {
       const worker = new NodeProcess({
         name: address,
         script: resolve('src/main.worker.ts'),
-        flags: [
-          '--no-warnings',
-          '--import',
-          resolve('test/support/typescript-loader.mjs'),
-        ],
+        flags: ['--no-warnings', '--import', resolve('test/support/typescript-loader.mjs')],
         args: [
-          ...[
-            '--model',
-            MODEL,
-            '--engine',
-            'openai-http',
-            '--kind',
-            'llm',
-            '--listen',
-            address,
-          ],
-          ...Object.entries(options).flatMap(([name, value]) => [
-            '--option',
-            `${name}=${value}`,
-          ]),
+          ...['--model', MODEL, '--engine', 'openai-http', '--kind', 'llm', '--listen', address],
+          ...Object.entries(options).flatMap(([name, value]) => ['--option', `${name}=${value}`]),
         ],
         folder,
       });
@@ -192,9 +169,7 @@ describe('two upstreams of one model', () => {
     });
     await until(() => pool.workers().every(({ state }) => state === 'ready'));
     await leaves();
-    const answers = await Promise.all(
-      each(() => rig!.post('/v1/chat/completions', CHAT)),
-    );
+    const answers = await Promise.all(each(() => rig!.post('/v1/chat/completions', CHAT)));
     expect(answers.map(({ status }) => status)).toEqual(each(() => 200));
     await workerThat(pool, ({ state }) => state === 'starting');
     await returns();

@@ -33,17 +33,9 @@ describe('audio given to a worker that decodes', () => {
 
   it.each([
     ['an empty file', Buffer.alloc(0), 'empty_file'],
-    [
-      'text renamed to .wav',
-      Buffer.from('this is not audio\n'.repeat(50)),
-      'invalid_audio',
-    ],
+    ['text renamed to .wav', Buffer.from('this is not audio\n'.repeat(50)), 'invalid_audio'],
     ['a wav of 0 seconds', streamedWavHeader(16_000), 'audio_too_short'],
-    [
-      'a stereo wav of 0 seconds',
-      made('-t', '0', '-ac', '2', '-f', 'wav'),
-      'audio_too_short',
-    ],
+    ['a stereo wav of 0 seconds', made('-t', '0', '-ac', '2', '-f', 'wav'), 'audio_too_short'],
     ['the first bytes of an mp3', made('-f', 'mp3').subarray(0, 60), 'invalid_audio'],
   ])('is refused when it is %s, naming the field', async (what, audio, code) => {
     expect(await caller.send(what, { audio }).outcome).toMatchObject({

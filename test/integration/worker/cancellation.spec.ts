@@ -8,9 +8,7 @@ const SLOW = { marker: 'slow', action: 'slow', ms: 1500 };
 const CANCELLED = { code: 'request_cancelled' };
 
 /** A way to the worker that can be cut like a cable. */
-async function throughProxy(
-  worker: WorkerProcess,
-): Promise<{ address: string; cut(): void }> {
+async function throughProxy(worker: WorkerProcess): Promise<{ address: string; cut(): void }> {
   const { port: target } = await worker.told('listening');
   const sockets: Socket[] = [];
   const proxy = createServer(socket => {
@@ -81,9 +79,7 @@ describe('cancelling in a real worker', () => {
     await start({ faults: [SLOW] });
     const group = { id: 'group', size: 2 };
     const order: string[] = [];
-    const slow = caller
-      .send('slow', { group })
-      .outcome.then(reply => (order.push('slow'), reply));
+    const slow = caller.send('slow', { group }).outcome.then(reply => (order.push('slow'), reply));
     const neighbour = caller
       .send('neighbour', { group })
       .outcome.then(reply => (order.push('neighbour'), reply));

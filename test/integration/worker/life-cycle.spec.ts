@@ -1,11 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  NOT_SERVING,
-  SERVICE_UNKNOWN,
-  SERVING,
-} from '../../../src/contracts/grpc/health.codec.js';
+import { NOT_SERVING, SERVICE_UNKNOWN, SERVING } from '../../../src/contracts/grpc/health.codec.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, type WorkerChange, WorkerProcess } from './worker-process.js';
 
@@ -41,10 +37,7 @@ describe('the life of a real worker', () => {
   });
 
   it('reports what it is and what it takes', async () => {
-    await start(
-      { maxBatch: 6, maxConcurrent: 2, streams: 3 },
-      { maxMessageBytes: 5_000_000 },
-    );
+    await start({ maxBatch: 6, maxConcurrent: 2, streams: 3 }, { maxMessageBytes: 5_000_000 });
     expect(await caller.report()).toMatchObject({
       state: 'ready',
       model: 'synthetic-stt',
@@ -104,10 +97,7 @@ describe('the life of a real worker', () => {
   });
 
   it('ends also when the engine never lets go', async () => {
-    await start(
-      { faults: [{ marker: 'stuck', action: 'hang' }] },
-      { shutdownGraceMs: 10 },
-    );
+    await start({ faults: [{ marker: 'stuck', action: 'hang' }] }, { shutdownGraceMs: 10 });
     const { outcome } = caller.send('stuck');
     await caller.inFlight(1);
     worker.child.kill('SIGTERM');
@@ -145,9 +135,7 @@ describe('the life of a real worker', () => {
     const { port } = taken.address() as AddressInfo;
     worker = new WorkerProcess({ port });
     const { message } = await worker.told('failed');
-    expect(message).toContain(
-      `Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `,
-    );
+    expect(message).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
     expect(message).toContain(`Or take another port: --listen 127.0.0.1:${port + 1}`);
     taken.close();
   });
@@ -157,9 +145,7 @@ describe('the life of a real worker', () => {
     worker.child.kill('SIGTERM');
     await worker.exited;
     const lines = worker.log.trim().split('\n');
-    const fields = lines.map(
-      line => JSON.parse(line) as { worker: string; model: string },
-    );
+    const fields = lines.map(line => JSON.parse(line) as { worker: string; model: string });
     expect(new Set(fields.map(({ worker: id, model }) => `${id} ${model}`))).toEqual(
       new Set(['worker-1 synthetic-stt']),
     );

@@ -33,9 +33,7 @@ describe('micro-batching in a real worker', () => {
     const group = { id: 'group', size: 8 };
     const sent = Array.from({ length: 8 }, (_, n) => caller.send(`r${n}`, { group }));
     const replies = await answers(sent);
-    expect(replies.map(({ execution }) => execution.batchSize)).toEqual(
-      Array(8).fill(8),
-    );
+    expect(replies.map(({ execution }) => execution.batchSize)).toEqual(Array(8).fill(8));
     expect(new Set(replies.map(({ execution }) => execution.batchId)).size).toBe(1);
     expect(new Set(replies.map(({ transcript }) => transcript.text)).size).toBe(8);
   });
@@ -57,9 +55,7 @@ describe('micro-batching in a real worker', () => {
     const replies = await answers(
       Array.from({ length: 8 }, (_, n) => caller.send(`r${n}`, { group })),
     );
-    expect(replies.map(({ execution }) => execution.batchSize)).toEqual(
-      Array(8).fill(8),
-    );
+    expect(replies.map(({ execution }) => execution.batchSize)).toEqual(Array(8).fill(8));
     for (const { execution } of replies) expect(execution.prepMs).toBeGreaterThan(30);
   });
 
@@ -87,9 +83,7 @@ describe('micro-batching in a real worker', () => {
     const sent = [caller.send('a', { group }), caller.send('b', { group })];
     await caller.inFlight(3);
     await caller.cancel('slow');
-    expect((await answers(sent)).map(({ execution }) => execution.batchSize)).toEqual([
-      2, 2,
-    ]);
+    expect((await answers(sent)).map(({ execution }) => execution.batchSize)).toEqual([2, 2]);
   });
 
   it('lets a failure touch its own request only', async () => {

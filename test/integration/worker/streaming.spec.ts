@@ -1,13 +1,13 @@
 import { type ClientDuplexStream } from '@grpc/grpc-js';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
 } from '../../../src/contracts/grpc/stt.codec.js';
-import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import {
   joinSamples,
   modelSpec,
@@ -52,10 +52,7 @@ let SPOKEN: Buffer;
 beforeAll(async () => {
   const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
   await voice.load();
-  const { item, all } = synthesizeItem(
-    'He opened the window because the room was too hot.',
-    'rms',
-  );
+  const { item, all } = synthesizeItem('He opened the window because the room was too hot.', 'rms');
   await voice.synthesize([item]);
   await voice.close();
   SPOKEN = bytesOf(joinSamples([silence(1), all(), silence(1)]));

@@ -14,8 +14,8 @@ import {
   type TranscribeAnswer,
   type TranscribeCallFields,
 } from '../../../src/contracts/grpc/stt.codec.js';
-import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
+import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { channelSecurity } from '../../../src/platform/grpc/channel-security.js';
 import { WorkerChannel } from '../../../src/platform/grpc/worker-channel.js';
 

@@ -1,6 +1,6 @@
-import { type SpeechFormat } from '../../../src/contracts/formats/speech.js';
 import { type ClientReadableStream, credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { type SpeechFormat } from '../../../src/contracts/formats/speech.js';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import {
   encodeSynthesizeCall,
@@ -10,8 +10,8 @@ import {
   TextToSpeechStub,
   type TextToSpeechClient,
 } from '../../../src/contracts/grpc/tts.codec.js';
-import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
+import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { decodeAudio } from '../../../src/worker/audio/decode.js';
 import { ttsModel, WorkerProcess } from './worker-process.js';
 
@@ -59,15 +59,11 @@ describe('synthesis by a real worker', () => {
   function heard(call: ClientReadableStream<SynthesizeResponse>): Promise<Speech> {
     const chunks: SpeechMessage[] = [];
     const audio = () =>
-      Buffer.concat(
-        chunks.flatMap(chunk => (chunk.$case === 'audio' ? [chunk.value] : [])),
-      );
+      Buffer.concat(chunks.flatMap(chunk => (chunk.$case === 'audio' ? [chunk.value] : [])));
     return new Promise(resolve => {
       call.on('data', (message: SynthesizeResponse) => chunks.push(message.message!));
       call.on('end', () => resolve({ chunks, audio: audio() }));
-      call.on('error', error =>
-        resolve({ chunks, audio: audio(), error: decodeFailure(error) }),
-      );
+      call.on('error', error => resolve({ chunks, audio: audio(), error: decodeFailure(error) }));
     });
   }
 
@@ -114,9 +110,7 @@ describe('synthesis by a real worker', () => {
     await start({ baseMs: 5 });
     const group = { id: 'group', size: 4 };
     const speeches = await Promise.all(
-      [1, 2, 3, 4].map(n =>
-        heard(open({ requestId: `r${n}`, group, text: 'x'.repeat(15 * n) })),
-      ),
+      [1, 2, 3, 4].map(n => heard(open({ requestId: `r${n}`, group, text: 'x'.repeat(15 * n) }))),
     );
     expect(speeches.map(({ audio }) => audio.length / 48_000)).toEqual([1, 2, 3, 4]);
     for (const { chunks } of speeches)
@@ -125,12 +119,7 @@ describe('synthesis by a real worker', () => {
 
   it.each([
     ['an unknown voice', { voice: 'nobody' }, 'voice_not_found', 'voice'],
-    [
-      'a format of its own',
-      { format: 'midi' as SpeechFormat },
-      'invalid_value',
-      'format',
-    ],
+    ['a format of its own', { format: 'midi' as SpeechFormat }, 'invalid_value', 'format'],
     ['a speed of 9', { speed: 9 }, 'invalid_value', 'speed'],
     ['no text', { text: ' ' }, 'invalid_value', 'text'],
   ])('refuses %s before any header', async (_what, change, code, param) => {

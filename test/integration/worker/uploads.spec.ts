@@ -1,17 +1,17 @@
-import { audioMessage } from '../../../src/contracts/grpc/call.codec.js';
-import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { once } from 'node:events';
 import { type ClientDuplexStream } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
+import { audioMessage } from '../../../src/contracts/grpc/call.codec.js';
+import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import {
   decodeUploadAnswer,
   encodeUploadStart,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '../../../src/contracts/grpc/stt.codec.js';
-import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
-import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
+import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, WorkerProcess } from './worker-process.js';
@@ -24,9 +24,7 @@ type Upload = ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadRespon
 
 /** So many times 5 s of tone and half a second of silence. */
 function speechLike(times: number): Buffer {
-  const tone = Int16Array.from({ length: 5 * RATE }, (_, at) =>
-    at % 80 < 40 ? 6000 : -6000,
-  );
+  const tone = Int16Array.from({ length: 5 * RATE }, (_, at) => (at % 80 < 40 ? 6000 : -6000));
   const one = Buffer.concat([Buffer.from(tone.buffer), Buffer.alloc(RATE)]);
   return pcmWav(Buffer.concat(Array.from({ length: times }, () => one)), RATE);
 }
@@ -44,9 +42,7 @@ const start = (requestId: string, prompt = '') =>
   });
 
 /** Everything the worker says, the failure last. */
-async function heard(
-  call: Upload,
-): Promise<{ answers: UploadAnswer[]; failure?: DomainError }> {
+async function heard(call: Upload): Promise<{ answers: UploadAnswer[]; failure?: DomainError }> {
   const answers: UploadAnswer[] = [];
   try {
     for await (const message of call as AsyncIterable<TranscribeUploadResponse>) {
@@ -96,9 +92,7 @@ describe('an upload in pieces to a real worker', () => {
   it('comes back as one segment per window of at most 30 s, in order of time, then the whole', async () => {
     const { answers, failure } = await upload('long', speechLike(15));
     expect(failure).toBeUndefined();
-    const segments = answers.flatMap(answer =>
-      answer.kind === 'segment' ? [answer.segment] : [],
-    );
+    const segments = answers.flatMap(answer => (answer.kind === 'segment' ? [answer.segment] : []));
     expect(segments.map(({ id }) => id)).toEqual([0, 1, 2]);
     expect(segments.map(({ start: at }) => at)).toEqual([0, 27.35, 54.85]);
     const done = answers.at(-1);

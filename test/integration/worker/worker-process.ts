@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import {
-  workerEnvironment,
-  type WorkerSpec,
-} from '../../../src/platform/config/worker-spec.js';
+import { workerEnvironment, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { type reportToSupervisor } from '../../../src/worker/lifecycle/supervisor-link.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 
@@ -34,8 +31,7 @@ export class WorkerProcess {
   #log = '';
 
   constructor(change: WorkerChange = {}) {
-    if (!existsSync(MAIN))
-      throw new Error('dist/main.worker.js is missing: npm run build');
+    if (!existsSync(MAIN)) throw new Error('dist/main.worker.js is missing: npm run build');
     const spec: WorkerSpec = {
       workerId: 'worker-1',
       model: sttModel,

@@ -36,8 +36,7 @@ export default class NativeEnvironment {
     const { console, exit, env } = this.#kept;
     globalThis.console = console;
     process.exit = exit;
-    for (const name of Object.keys(process.env))
-      if (!(name in env)) delete process.env[name];
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
   }
 

@@ -21,17 +21,12 @@ export default function BatchPage() {
   const found = useResource(
     signal => get('/v1/batches/{id}', { id, signal }),
     `${id} ${live.value?.status ?? ''}`,
-    live.value &&
-      !['completed', 'failed', 'expired', 'cancelled'].includes(live.value.status)
+    live.value && !['completed', 'failed', 'expired', 'cancelled'].includes(live.value.status)
       ? 2000
       : 15_000,
   );
   useEffect(
-    () =>
-      feed.watch(
-        `batch:${id}`,
-        entries => (live.value = entries[0] as LiveBatch | undefined),
-      ),
+    () => feed.watch(`batch:${id}`, entries => (live.value = entries[0] as LiveBatch | undefined)),
     [id],
   );
   return (
@@ -67,8 +62,7 @@ function Actions({ of: batch, reload }: { of: Batch; reload: () => void }) {
   };
   const retry = async () => {
     let made = '';
-    const act = async () =>
-      void (made = (await post('/v1/batches/{id}/retry-failed', { id })).id);
+    const act = async () => void (made = (await post('/v1/batches/{id}/retry-failed', { id })).id);
     if (await attempt(act, 'A new batch with the failed lines is submitted.'))
       go(href('batches', made));
   };
@@ -88,15 +82,7 @@ function Actions({ of: batch, reload }: { of: Batch; reload: () => void }) {
   );
 }
 
-const Download = ({
-  file,
-  name,
-  label,
-}: {
-  file: string;
-  name: string;
-  label: string;
-}) => (
+const Download = ({ file, name, label }: { file: string; name: string; label: string }) => (
   <a class="button" href={`/v1/files/${file}/content`} download={name}>
     <Icon name="download" size={16} /> {label}
   </a>
@@ -116,11 +102,7 @@ function Detail({ of: batch }: { of: Batch }) {
         <Progress of={batch} />
       </Card>
       <dl class="figures">
-        <Figure
-          label="Done"
-          value={percent(share)}
-          note={`${count(counts.completed)} completed`}
-        />
+        <Figure label="Done" value={percent(share)} note={`${count(counts.completed)} completed`} />
         <Figure
           label="Failed"
           value={count(counts.failed)}
@@ -154,9 +136,7 @@ function Detail({ of: batch }: { of: Batch }) {
               ['Deadline', <Time at={batch.expires_at} />],
               [
                 'Retry of',
-                batch.retry_of && (
-                  <a href={href('batches', batch.retry_of)}>{batch.retry_of}</a>
-                ),
+                batch.retry_of && <a href={href('batches', batch.retry_of)}>{batch.retry_of}</a>,
               ],
               ['Tokens', batch.usage && count(batch.usage.total_tokens)],
             ]}
@@ -166,11 +146,7 @@ function Detail({ of: batch }: { of: Batch }) {
           {errors && errors.data.length > 0 && (
             <ul class="stack">
               {errors.data.slice(0, 20).map(({ code, message, line }, row) => (
-                <Finding
-                  key={row}
-                  name={line ? `Line ${line}` : ''}
-                  aside={<code>{code}</code>}
-                >
+                <Finding key={row} name={line ? `Line ${line}` : ''} aside={<code>{code}</code>}>
                   <span class="state bad wrap">{message}</span>
                 </Finding>
               ))}

@@ -28,16 +28,10 @@ export default function Batches() {
     </Blank>
   );
   return (
-    <Page
-      title="Batches"
-      lead="Files of requests, processed in the background."
-      actions={open}
-    >
+    <Page title="Batches" lead="Files of requests, processed in the background." actions={open}>
       <Card>
         <Loaded from={list} rows={5} none={none}>
-          {({ data }) => (
-            <Table label="Batches" of={data as Batch[]} columns={COLUMNS} />
-          )}
+          {({ data }) => <Table label="Batches" of={data as Batch[]} columns={COLUMNS} />}
         </Loaded>
       </Card>
       <SubmitDialog open={submitting.value} onClose={() => (submitting.value = false)} />
@@ -84,8 +78,7 @@ export function Progress({
         label={`${said} requests`}
         tone={status === 'completed' ? 'good' : ''}
       />
-      {withText &&
-        below(said + (counts.total > 0 ? `, ${percent(ended / counts.total)}` : ''))}
+      {withText && below(said + (counts.total > 0 ? `, ${percent(ended / counts.total)}` : ''))}
     </span>
   );
 }

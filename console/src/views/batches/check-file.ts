@@ -76,8 +76,7 @@ function fault(
   if (typeof id !== 'string' || id === '') return 'custom_id is missing';
   if (seen.has(id)) return `custom_id ${id} is used twice`;
   if (method !== 'POST') return 'method must be POST';
-  if (!ENDPOINTS.includes(String(url)))
-    return `url must be one of ${ENDPOINTS.join(', ')}`;
+  if (!ENDPOINTS.includes(String(url))) return `url must be one of ${ENDPOINTS.join(', ')}`;
   if (endpoint !== undefined && url !== endpoint)
     return `url differs from that of the first line, ${endpoint}`;
   if (typeof body !== 'object' || body === null) return 'body must be an object';

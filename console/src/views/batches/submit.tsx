@@ -68,9 +68,7 @@ function Form({ onClose }: { onClose: () => void }) {
         <Button act={onClose}>Close</Button>
         <Button
           kind="primary"
-          disabled={
-            busy.value || !checked.value?.endpoint || checked.value.problems.length > 0
-          }
+          disabled={busy.value || !checked.value?.endpoint || checked.value.problems.length > 0}
           act={submit}
         >
           {busy.value ? 'Sending' : 'Submit'}
@@ -87,10 +85,8 @@ function Verdict({ of }: { of: Checked | undefined }) {
     <div role="status" class="stack">
       {problems.length === 0 ? (
         <p class="state good wrap">
-          {isWhole
-            ? plural(lines, 'request')
-            : `The first ${count(lines)} lines are valid`}{' '}
-          for {endpoint}.
+          {isWhole ? plural(lines, 'request') : `The first ${count(lines)} lines are valid`} for{' '}
+          {endpoint}.
         </p>
       ) : (
         <ul class="stack">

@@ -6,9 +6,7 @@ import { Runbook } from '../../ui/finding';
 type Kind = NonNullable<Answer<'/admin/v1/status'>['bottleneck']>['kind'];
 
 /** Where to look next: a view, and a section of the runbook. */
-const NEXT: Readonly<
-  Record<Kind, readonly [view: string, title: string, section?: string]>
-> = {
+const NEXT: Readonly<Record<Kind, readonly [view: string, title: string, section?: string]>> = {
   draining: ['health', 'Health'],
   disk_full: ['health', 'Health', 'switchyarddiskalmostfull'],
   dependency_down: ['health', 'Health', 'switchyarddependencydown'],
@@ -39,15 +37,10 @@ export function Bottleneck() {
   const [view, title, section] = NEXT[kind];
   return (
     <span class="inline">
-      <span
-        class={`state ${STOPPING.includes(kind) ? 'bad' : 'warn'} wrap`}
-        role="status"
-      >
+      <span class={`state ${STOPPING.includes(kind) ? 'bad' : 'warn'} wrap`} role="status">
         {text}
       </span>
-      <a href={href(view, undefined, view === 'requests' && model ? { model } : {})}>
-        {title}
-      </a>
+      <a href={href(view, undefined, view === 'requests' && model ? { model } : {})}>{title}</a>
       {section && <Runbook at={section} />}
     </span>
   );

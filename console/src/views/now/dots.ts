@@ -30,9 +30,7 @@ export function useDots(
   useEffect(() => {
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
     const field = new DotField(box, canvas);
-    const leave = onQueueChange((model, before, after) =>
-      field.add(model, before, after),
-    );
+    const leave = onQueueChange((model, before, after) => field.add(model, before, after));
     return () => {
       leave();
       field.stop();
@@ -50,8 +48,7 @@ class DotField {
   ) {}
 
   add(model: string, before: Counts, after: Counts): void {
-    const grown = (name: 'completed' | 'failed' | 'cancelled') =>
-      after[name] - before[name];
+    const grown = (name: 'completed' | 'failed' | 'cancelled') => after[name] - before[name];
     const ended = grown('completed') + grown('failed') + grown('cancelled');
     const arrived = arrivedOf(after) - arrivedOf(before);
     // What is at workers now, and what ended since, went there.
@@ -59,13 +56,7 @@ class DotField {
     this.#send(model, 'arrivals', 'queue', '--accent', arrived);
     this.#send(model, 'queue', 'workers', '--realtime', started);
     this.#send(model, 'workers', 'outcomes', '--good', grown('completed'));
-    this.#send(
-      model,
-      'workers',
-      'outcomes',
-      '--bad',
-      grown('failed') + grown('cancelled'),
-    );
+    this.#send(model, 'workers', 'outcomes', '--bad', grown('failed') + grown('cancelled'));
     if (this.#frame === 0 && this.#dots.length > 0)
       this.#frame = requestAnimationFrame(() => this.#draw());
   }
@@ -102,10 +93,7 @@ class DotField {
     const stops = stopsIn(box);
     for (const dot of this.#dots) {
       const share = (now - dot.startMs) / TRAVEL_MS;
-      const [a, b] = [
-        stops.get(`${dot.model} ${dot.from}`),
-        stops.get(`${dot.model} ${dot.to}`),
-      ];
+      const [a, b] = [stops.get(`${dot.model} ${dot.from}`), stops.get(`${dot.model} ${dot.to}`)];
       if (share < 0 || !a || !b) continue;
       const [x0, y0, x1, y1] = wayOf(a, b, frame);
       const eased = share * share * (3 - 2 * share);
@@ -134,13 +122,9 @@ function fit(
 /** Where stops are, measured once per frame. */
 function stopsIn(box: HTMLElement): Map<string, DOMRect> {
   const stops = [...box.querySelectorAll<HTMLElement>('[data-model] [data-stop]')];
-  const model = (stop: HTMLElement) =>
-    stop.closest<HTMLElement>('[data-model]')?.dataset.model;
+  const model = (stop: HTMLElement) => stop.closest<HTMLElement>('[data-model]')?.dataset.model;
   return new Map(
-    stops.map(stop => [
-      `${model(stop)} ${stop.dataset.stop}`,
-      stop.getBoundingClientRect(),
-    ]),
+    stops.map(stop => [`${model(stop)} ${stop.dataset.stop}`, stop.getBoundingClientRect()]),
   );
 }
 
@@ -148,11 +132,7 @@ function stopsIn(box: HTMLElement): Map<string, DOMRect> {
  * Between the facing edges; below each other on a narrow screen. @returns x and y of
  * start and end
  */
-function wayOf(
-  a: DOMRect,
-  b: DOMRect,
-  { left, top }: DOMRect,
-): [number, number, number, number] {
+function wayOf(a: DOMRect, b: DOMRect, { left, top }: DOMRect): [number, number, number, number] {
   const [x, y] = [a.left + 10 - left, a.top + a.height / 2 - top];
   return b.left > a.left
     ? [a.right - left, y, b.left - left, y]

@@ -17,8 +17,7 @@ const QUIET: Rates = { arrived: 0, completed: 0, failed: 0, cancelled: 0, reject
 /** The busiest first; those without work keep their order. */
 const busiest = (models: ReadonlyMap<string, Counts>): [string, Counts][] =>
   [...models].sort(
-    ([, a], [, b]) =>
-      b.realtime + b.batch + b.running - (a.realtime + a.batch + a.running),
+    ([, a], [, b]) => b.realtime + b.batch + b.running - (a.realtime + a.batch + a.running),
   );
 
 /** Requests from left to right, a row for each model. Dots are requests that moved. */
@@ -61,9 +60,7 @@ export function Flow({
               waiting={waiting.filter(request => request.model === model)}
             />
             <Gathering
-              waiting={waiting.filter(
-                each => each.model === model && each.waits_for === 'window',
-              )}
+              waiting={waiting.filter(each => each.model === model && each.waits_for === 'window')}
             />
             <Slots
               workers={workers.value.filter(worker => worker.model === model)}
@@ -121,8 +118,7 @@ function Queue({ counts: { realtime, batch }, most, depth, waiting }: QueueProps
 /** Whose requests wait, the most first. */
 function Tenants({ of: waiting }: { of: readonly Request[] }) {
   const counts = new Map<string, number>();
-  for (const { tenant = 'default' } of waiting)
-    counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  for (const { tenant = 'default' } of waiting) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
   const most = [...counts].sort(([, a], [, b]) => b - a);
   if (most.length < 2) return null;
   return (
@@ -154,13 +150,7 @@ const Gathering = ({ waiting }: { waiting: readonly Request[] }) => (
 const MOST_SLOTS = 48;
 const LOST = ['lost', 'unresponsive', 'suspended'];
 
-function Slots({
-  workers: own,
-  running,
-}: {
-  workers: readonly LiveWorker[];
-  running: number;
-}) {
+function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; running: number }) {
   const total = own.reduce((sum, { slots }) => sum + slots, 0);
   const lost = own.filter(({ state }) => LOST.includes(state)).length;
   const idle = total > 0 ? 'in use' : (own[0]?.state ?? 'no workers');
@@ -181,10 +171,7 @@ function Slots({
         </span>
       ) : (
         <span class="bar" role="img" aria-label={said}>
-          <i
-            class="realtime"
-            style={{ width: `${(100 * Math.min(running, total)) / total}%` }}
-          />
+          <i class="realtime" style={{ width: `${(100 * Math.min(running, total)) / total}%` }} />
         </span>
       )}
     </div>

@@ -74,10 +74,8 @@ function Charts({ of: { points, step_s: step } }: { of: History }) {
           ...{ label, color, fill },
           values: points.map(
             ({ models }) =>
-              Object.values(models).reduce(
-                (total, counts) => join(total, pick(counts) ?? 0),
-                0,
-              ) / (isRate ? step : 1),
+              Object.values(models).reduce((total, counts) => join(total, pick(counts) ?? 0), 0) /
+              (isRate ? step : 1),
           ),
         })),
       })),

@@ -19,10 +19,7 @@ export default function Now() {
     everyMs,
   });
   return (
-    <Page
-      title="Now"
-      lead={isAdmin.value ? <Bottleneck /> : 'Requests from arrival to answer.'}
-    >
+    <Page title="Now" lead={isAdmin.value ? <Bottleneck /> : 'Requests from arrival to answer.'}>
       {isAdmin.value && <Arriving />}
       {known.value ? (
         <>
@@ -33,10 +30,7 @@ export default function Now() {
             }
           />
           <Card title="Flow" aside={<Legend />}>
-            <Flow
-              depths={depths.data?.models ?? []}
-              waiting={waiting.data?.data ?? []}
-            />
+            <Flow depths={depths.data?.models ?? []} waiting={waiting.data?.data ?? []} />
           </Card>
         </>
       ) : (
@@ -67,10 +61,7 @@ function Figures({ oldestMs }: { oldestMs: number | undefined }) {
   const speed = (of: 'arrived' | 'completed' | 'rejected' | 'failed') =>
     [...rates.value.values()].reduce((total, each) => total + each[of], 0);
   const slots = workers.value.reduce((total, each) => total + each.slots, 0);
-  const used = workers.value.reduce(
-    (total, each) => total + Math.min(each.in_use, each.slots),
-    0,
-  );
+  const used = workers.value.reduce((total, each) => total + Math.min(each.in_use, each.slots), 0);
   const refused = speed('rejected');
   const rate = (value: number) => (rates.value.size > 0 ? perSecond(value) : '–');
   return (
@@ -97,12 +88,7 @@ function Figures({ oldestMs }: { oldestMs: number | undefined }) {
         value={percent(slots ? used / slots : 0)}
         note={`${used} of ${slots}`}
       />
-      <Figure
-        label="Refused"
-        value={rate(refused)}
-        note="last 10 s"
-        tone={refused > 0 && 'bad'}
-      />
+      <Figure label="Refused" value={rate(refused)} note="last 10 s" tone={refused > 0 && 'bad'} />
     </dl>
   );
 }

@@ -66,10 +66,7 @@ export function Chat(props: PanelProps) {
               max={16}
               value={times.value}
               onChange={event =>
-                (times.value = Math.min(
-                  16,
-                  Math.max(1, event.currentTarget.valueAsNumber || 1),
-                ))
+                (times.value = Math.min(16, Math.max(1, event.currentTarget.valueAsNumber || 1)))
               }
             />
           </Field>

@@ -7,10 +7,8 @@ export interface Example {
   readonly javascript: string;
 }
 
-const keyed = (yes: string, no: string): string =>
-  session.value?.keys_required ? yes : no;
-const auth = (): string =>
-  keyed(' \\\n  -H "Authorization: Bearer $SWITCHYARD_API_KEY"', '');
+const keyed = (yes: string, no: string): string => (session.value?.keys_required ? yes : no);
+const auth = (): string => keyed(' \\\n  -H "Authorization: Bearer $SWITCHYARD_API_KEY"', '');
 const asJson = (): string => `${auth()} \\\n  -H 'content-type: application/json'`;
 
 const python = (call: string): string =>
@@ -29,16 +27,11 @@ const client = new OpenAI({
 ${call}`;
 
 /** For a shell, in single quotes. */
-const quoted = (value: object): string =>
-  `'${JSON.stringify(value).replaceAll("'", `'\\''`)}'`;
+const quoted = (value: object): string => `'${JSON.stringify(value).replaceAll("'", `'\\''`)}'`;
 /** A text as Python and JavaScript write it. */
 const text = (value: string): string => JSON.stringify(value);
 
-export const transcribeExample = (
-  model: string,
-  file: string,
-  format = 'json',
-): Example => ({
+export const transcribeExample = (model: string, file: string, format = 'json'): Example => ({
   curl: `curl ${location.origin}/v1/audio/transcriptions${auth()} \\
   -F file=@${file} -F model=${model} -F response_format=${format}`,
   python: python(
@@ -68,11 +61,7 @@ speech.write_to_file('speech.mp3')`,
   ),
 });
 
-export const chatExample = (
-  model: string,
-  content: string,
-  priority = 'batch',
-): Example => ({
+export const chatExample = (model: string, content: string, priority = 'batch'): Example => ({
   curl: `curl ${location.origin}/v1/chat/completions${asJson()} \\
   -H 'x-priority: ${priority}' \\
   -d ${quoted({ model, messages: [{ role: 'user', content }], stream: true })}`,
@@ -131,7 +120,6 @@ export function exampleFor(
   voice = 'alloy',
 ): Example {
   if (kind === 'stt') return transcribeExample(model, 'audio.mp3');
-  if (kind === 'tts')
-    return speakExample(model, voice, 'Every request has a place in the queue.');
+  if (kind === 'tts') return speakExample(model, voice, 'Every request has a place in the queue.');
   return kind === 'llm' ? chatExample(model, 'Say hello.') : embedExample(model);
 }

@@ -26,9 +26,7 @@ export function Live(props: PanelProps) {
   const level = useSignal(0);
   const items = useSignal<ReadonlyMap<string, Item>>(new Map());
   const running = useSignal(false);
-  const session = useRef<{ transcription: Transcription; microphone: Microphone }>(
-    undefined,
-  );
+  const session = useRef<{ transcription: Transcription; microphone: Microphone }>(undefined);
   const stop = async () => {
     const current = session.current;
     session.current = undefined;
@@ -81,8 +79,7 @@ export function Live(props: PanelProps) {
           aria-pressed={running.value}
           act={running.value ? stop : start}
         >
-          <Icon name="microphone" size={16} />{' '}
-          {running.value ? 'Stop' : 'Start listening'}
+          <Icon name="microphone" size={16} /> {running.value ? 'Stop' : 'Start listening'}
         </Button>
       </div>
       <progress value={level.value} max={1} aria-label="Loudness of the microphone" />

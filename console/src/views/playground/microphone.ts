@@ -17,9 +17,7 @@ export class Microphone {
 
   async start(onAudio: OnAudio): Promise<void> {
     if (!navigator.mediaDevices)
-      throw new Error(
-        'Browsers give the microphone to https:// and localhost pages only.',
-      );
+      throw new Error('Browsers give the microphone to https:// and localhost pages only.');
     this.#stream = await navigator.mediaDevices.getUserMedia({ audio: WANTED });
     const stream = this.#stream;
     this.#context = await listen(stream, { sampleRate: RATE }, onAudio).catch(() =>
@@ -47,9 +45,7 @@ async function listen(
   try {
     await context.audioWorklet.addModule(worklet);
     const capture = new AudioWorkletNode(context, 'pcm-capture', { numberOfOutputs: 0 });
-    capture.port.onmessage = ({
-      data,
-    }: MessageEvent<{ audio: ArrayBuffer; level: number }>) =>
+    capture.port.onmessage = ({ data }: MessageEvent<{ audio: ArrayBuffer; level: number }>) =>
       onAudio(data.audio, data.level);
     context.createMediaStreamSource(stream).connect(capture);
     await context.resume();

@@ -40,9 +40,7 @@ const USUAL: Partial<Record<Listed['kind'], string>> = {
 export function useChoice({ models, wanted }: PanelProps, kind: Listed['kind']) {
   const own = models.filter(each => each.kind === kind && each.id === each.root);
   const usual = models.find(({ id }) => id === USUAL[kind])?.root;
-  const model = useSignal(
-    own.find(({ id }) => id === wanted)?.id ?? usual ?? own[0]?.id ?? '',
-  );
+  const model = useSignal(own.find(({ id }) => id === wanted)?.id ?? usual ?? own[0]?.id ?? '');
   return { kind, own, model, priority: useSignal<Priority>('realtime') };
 }
 
@@ -70,13 +68,7 @@ interface TryOutProps extends ChoiceProps {
 }
 
 /** An action by hand, beside the code that does the same. */
-export const TryOut = ({
-  of: { own, kind },
-  title,
-  aside,
-  example,
-  children,
-}: TryOutProps) =>
+export const TryOut = ({ of: { own, kind }, title, aside, example, children }: TryOutProps) =>
   own.length === 0 ? (
     <Blank icon="models" title={`No ${KINDS[kind]} model is served here`}>
       <a href={href('models')}>All models</a>
@@ -166,8 +158,7 @@ function Timing({ of: headers }: { of: Headers | undefined }) {
     ['In a group of', headers.get('x-switchyard-batch-size')],
     [
       'Total',
-      headers.get('openai-processing-ms') &&
-        duration(Number(headers.get('openai-processing-ms'))),
+      headers.get('openai-processing-ms') && duration(Number(headers.get('openai-processing-ms'))),
     ],
     ['Ignored', headers.get('x-switchyard-ignored')],
   ];

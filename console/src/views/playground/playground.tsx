@@ -29,18 +29,13 @@ export default function Playground() {
       content: () => <Panel models={models} wanted={query.get('model') ?? ''} />,
     }));
   return (
-    <Page
-      title="Playground"
-      lead="Send requests by hand, and copy the code that does the same."
-    >
+    <Page title="Playground" lead="Send requests by hand, and copy the code that does the same.">
       <Loaded from={models}>
         {({ data }) => (
           <Tabs
             label="Kind of request"
             value={mode}
-            onChange={next =>
-              go(href('playground', undefined, { mode: next }), { replace: true })
-            }
+            onChange={next => go(href('playground', undefined, { mode: next }), { replace: true })}
             of={panels(data)}
           />
         )}

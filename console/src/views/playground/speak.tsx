@@ -3,14 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { request } from '../../api/client';
 import { Field, Select } from '../../ui/controls';
 import { speakExample } from './examples';
-import {
-  Choices,
-  type PanelProps,
-  Sending,
-  TryOut,
-  useChoice,
-  useSending,
-} from './panel';
+import { Choices, type PanelProps, Sending, TryOut, useChoice, useSending } from './panel';
 
 export function Speak(props: PanelProps) {
   const choice = useChoice(props, 'tts');

@@ -5,14 +5,7 @@ import { bound, Button, Drop, Select } from '../../ui/controls';
 import { Icon } from '../../ui/icons';
 import { Blank } from '../../ui/states';
 import { transcribeExample } from './examples';
-import {
-  Choices,
-  type PanelProps,
-  Sending,
-  TryOut,
-  useChoice,
-  useSending,
-} from './panel';
+import { Choices, type PanelProps, Sending, TryOut, useChoice, useSending } from './panel';
 
 const FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
 
@@ -40,11 +33,7 @@ export function Transcribe(props: PanelProps) {
     <TryOut
       of={choice}
       title="Audio to text"
-      example={transcribeExample(
-        model.value,
-        file.value?.name ?? 'audio.mp3',
-        format.value,
-      )}
+      example={transcribeExample(model.value, file.value?.name ?? 'audio.mp3', format.value)}
     >
       <Drop
         file={file.value}
@@ -58,11 +47,7 @@ export function Transcribe(props: PanelProps) {
       </Choices>
       <Sending of={sent.value} verb="Transcribe" disabled={!file.value} send={send}>
         {text =>
-          text === '' ? (
-            <Blank title="No speech was recognized" />
-          ) : (
-            <p class="answer">{text}</p>
-          )
+          text === '' ? <Blank title="No speech was recognized" /> : <p class="answer">{text}</p>
         }
       </Sending>
     </TryOut>
@@ -101,8 +86,7 @@ function Recorder({ onDone }: { onDone: (file: File) => void }) {
         aria-pressed={recorder.value !== undefined}
         act={() => (recorder.value ? recorder.value.stop() : start())}
       >
-        <Icon name="microphone" size={16} />{' '}
-        {recorder.value ? 'Stop recording' : 'Record instead'}
+        <Icon name="microphone" size={16} /> {recorder.value ? 'Stop recording' : 'Record instead'}
       </Button>
       {problem.value && (
         <span class="state bad wrap" role="alert">

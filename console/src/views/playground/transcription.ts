@@ -40,10 +40,9 @@ export class Transcription {
       ...(model && { model }),
     });
     this.on.state('info', 'Connecting');
-    const socket = new WebSocket(
-      `${location.origin.replace(/^http/, 'ws')}/v1/realtime?${query}`,
-      ['realtime'],
-    );
+    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/v1/realtime?${query}`, [
+      'realtime',
+    ]);
     socket.onmessage = ({ data }) => this.#hear(JSON.parse(String(data)) as ServerEvent);
     socket.onclose = ({ code, reason }) => this.#closed(code, reason);
     this.#socket = socket;
@@ -51,10 +50,7 @@ export class Transcription {
 
   send(audio: ArrayBuffer): void {
     const socket = this.#socket;
-    if (
-      socket?.readyState === WebSocket.OPEN &&
-      socket.bufferedAmount < MOST_BEHIND_BYTES
-    )
+    if (socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < MOST_BEHIND_BYTES)
       socket.send(audio);
   }
 
@@ -72,8 +68,7 @@ export class Transcription {
   #hear(event: ServerEvent): void {
     const { type, item_id: item = '' } = event;
     if (type.endsWith('session.created')) this.on.state('good', 'Listening');
-    else if (type === 'input_audio_buffer.speech_started')
-      this.on.state('info', 'Hearing you');
+    else if (type === 'input_audio_buffer.speech_started') this.on.state('info', 'Hearing you');
     else if (type === 'input_audio_buffer.speech_stopped' && !this.#ended)
       this.on.state('good', 'Listening');
     else if (type.endsWith('input_audio_transcription.delta'))
@@ -96,8 +91,7 @@ export class Transcription {
 
   /** Stopping in silence leaves nothing to commit: nothing to report. */
   #err({ code, message }: NonNullable<ServerEvent['error']>): void {
-    if (this.#ended && code === 'input_audio_buffer_commit_empty')
-      this.#closeWhenSettled();
+    if (this.#ended && code === 'input_audio_buffer_commit_empty') this.#closeWhenSettled();
     else this.on.problem(message);
   }
 
@@ -114,9 +108,7 @@ export class Transcription {
   #closed(code: number, reason: string): void {
     if (this.#ended) return this.on.state('idle', 'Stopped');
     this.on.problem(
-      code === 1006
-        ? 'The server refused the session.'
-        : `The session ended: ${reason || code}.`,
+      code === 1006 ? 'The server refused the session.' : `The session ended: ${reason || code}.`,
     );
     this.on.state('bad', 'Not connected');
   }

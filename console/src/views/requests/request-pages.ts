@@ -21,10 +21,7 @@ export class RequestPages {
   }
 
   /** Fetches again what is to be seen. @param seen pages */
-  async load(
-    seen: readonly number[],
-    ask: (offset: number) => Promise<List>,
-  ): Promise<number> {
+  async load(seen: readonly number[], ask: (offset: number) => Promise<List>): Promise<number> {
     const wanted = [...new Set(seen)];
     await Promise.all(
       wanted.map(async page => {

@@ -31,19 +31,14 @@ export default function RequestPage() {
   );
   useEffect(
     () =>
-      feed.watch(
-        `request:${id}`,
-        entries => (live.value = entries[0] as LiveRequest | undefined),
-      ),
+      feed.watch(`request:${id}`, entries => (live.value = entries[0] as LiveRequest | undefined)),
     [id],
   );
   return (
     <Page
       title={<span class="mono">{id}</span>}
       lead={<a href={href('requests')}>All requests</a>}
-      actions={
-        found.data && isAdmin.value && <Actions of={found.data} reload={found.reload} />
-      }
+      actions={found.data && isAdmin.value && <Actions of={found.data} reload={found.reload} />}
     >
       <Loaded from={found} rows={6}>
         {request => <Detail of={request} live={live.value} />}
@@ -56,10 +51,7 @@ function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
   if (request.state !== 'queued' && request.state !== 'running') return null;
   const other = request.priority === 'realtime' ? 'batch' : 'realtime';
   const change = async () => {
-    if (
-      await attempt(() => setPriority(request, other), `Its priority is ${other} now.`)
-    )
-      reload();
+    if (await attempt(() => setPriority(request, other), `Its priority is ${other} now.`)) reload();
   };
   const cancel = async () => {
     const question = [
@@ -67,8 +59,7 @@ function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
       'Its client gets an error at once.',
       'Cancel it',
     ] as const;
-    if (await attemptConfirmed(question, () => cancelOne(request), 'Cancelled.'))
-      reload();
+    if (await attemptConfirmed(question, () => cancelOne(request), 'Cancelled.')) reload();
   };
   return (
     <>
@@ -93,8 +84,8 @@ function Detail({ of: request, live }: DetailProps) {
         <p>{explanation}</p>
         {ahead.length > 0 && (
           <p class="muted">
-            Ahead of it:{' '}
-            {ahead.map(each => `${count(each.requests)} of ${each.tenant}`).join(', ')}.
+            Ahead of it: {ahead.map(each => `${count(each.requests)} of ${each.tenant}`).join(', ')}
+            .
           </p>
         )}
       </Card>
@@ -130,20 +121,13 @@ function RequestFacts({ of: request, live }: DetailProps) {
     <Facts
       of={[
         ['Model', model && <a href={href('requests', undefined, { model })}>{model}</a>],
-        [
-          'Tenant',
-          tenant && <a href={href('requests', undefined, { tenant })}>{tenant}</a>,
-        ],
-        [
-          'Priority',
-          request.aged ? `${priority}, aged: takes turns with realtime` : priority,
-        ],
+        ['Tenant', tenant && <a href={href('requests', undefined, { tenant })}>{tenant}</a>],
+        ['Priority', request.aged ? `${priority}, aged: takes turns with realtime` : priority],
         ['Queue position', request.position && count(request.position)],
         ['Waited', duration(request.waited_ms)],
         [
           'Answered in',
-          eta &&
-            `about ${duration(eta.p50)}, within ${duration(eta.p90)} in 9 of 10 cases`,
+          eta && `about ${duration(eta.p50)}, within ${duration(eta.p90)} in 9 of 10 cases`,
         ],
         ['Worker', worker],
         ['Attempts', attempts > 1 ? plural(attempts, 'worker') : count(attempts)],
@@ -154,17 +138,10 @@ function RequestFacts({ of: request, live }: DetailProps) {
         ['Route', request.endpoint],
         ['Received', request.created_at && <Time at={request.created_at} />],
         ['Ended', request.completed_at && <Time at={request.completed_at} />],
-        [
-          'Trace',
-          trace && (
-            <a {...{ ...NEW_TAB, href: trace }}>search for its id in a new tab</a>
-          ),
-        ],
+        ['Trace', trace && <a {...{ ...NEW_TAB, href: trace }}>search for its id in a new tab</a>],
         [
           'Response',
-          request.content_url && (
-            <a href={request.content_url}>{request.status_code}, as sent</a>
-          ),
+          request.content_url && <a href={request.content_url}>{request.status_code}, as sent</a>,
         ],
       ]}
     />

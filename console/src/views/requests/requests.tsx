@@ -12,15 +12,7 @@ import { VirtualRows } from '../../ui/virtual-rows';
 import { Filters } from './filters';
 import { PAGE, RequestPages, type Row } from './request-pages';
 
-const FIELDS = [
-  'state',
-  'search',
-  'model',
-  'tenant',
-  'priority',
-  'min_wait_ms',
-  'code',
-] as const;
+const FIELDS = ['state', 'search', 'model', 'tenant', 'priority', 'min_wait_ms', 'code'] as const;
 type Field = (typeof FIELDS)[number];
 export type Choice = Readonly<Record<Field, string>>;
 
@@ -62,8 +54,7 @@ function List({ choice }: { choice: Choice }) {
     if (!next.delete(keyOf(row))) next.set(keyOf(row), row);
     chosen.value = next;
   };
-  if (list.error && total === undefined)
-    return <Problem error={list.error} retry={list.reload} />;
+  if (list.error && total === undefined) return <Problem error={list.error} retry={list.reload} />;
   return (
     <Card>
       <Toolbar
@@ -87,13 +78,9 @@ function List({ choice }: { choice: Choice }) {
           total={total ?? 0}
           rowHeight={46}
           columns={8}
-          onRange={(first, last) =>
-            (seen.value = `${pages.pageOf(first)} ${pages.pageOf(last)}`)
-          }
+          onRange={(first, last) => (seen.value = `${pages.pageOf(first)} ${pages.pageOf(last)}`)}
           head={<Head />}
-          row={index => (
-            <Cells of={pages.row(index)} chosen={chosen.value} toggle={toggle} />
-          )}
+          row={index => <Cells of={pages.row(index)} chosen={chosen.value} toggle={toggle} />}
         />
       )}
     </Card>
@@ -111,8 +98,7 @@ interface ToolbarProps {
 
 function Toolbar({ choice, total, chosen, done }: ToolbarProps) {
   const them = plural(chosen.length, 'request');
-  const each = (act: (row: Row) => Promise<unknown>) => () =>
-    Promise.all(chosen.map(act));
+  const each = (act: (row: Row) => Promise<unknown>) => () => Promise.all(chosen.map(act));
   const priority = (to: 'realtime' | 'batch') => async () => {
     await attempt(
       each(row => setPriority(row, to)),
@@ -155,26 +141,12 @@ function Toolbar({ choice, total, chosen, done }: ToolbarProps) {
  * By the filters that the server itself understands; the others name single requests,
  * which are chosen one by one.
  */
-function CancelAll({
-  choice,
-  total,
-  done,
-}: {
-  choice: Choice;
-  total: number;
-  done: () => void;
-}) {
+function CancelAll({ choice, total, done }: { choice: Choice; total: number; done: () => void }) {
   const { state, model, tenant, priority, search, min_wait_ms: waited, code } = choice;
   const filter = Object.fromEntries(
     Object.entries({ state, model, tenant, priority }).filter(([, value]) => value),
   );
-  if (
-    !['', 'queued', 'running'].includes(state) ||
-    total === 0 ||
-    search ||
-    waited ||
-    code
-  )
+  if (!['', 'queued', 'running'].includes(state) || total === 0 || search || waited || code)
     return null;
   const act = async () => {
     const names = Object.entries(filter).map(([name, value]) => `${name} ${value}`);
@@ -184,8 +156,7 @@ function CancelAll({
     await attemptConfirmed(
       [`Cancel all ${count(total)}?`, text, 'Cancel all'],
       async () =>
-        void (cancelled = (await post('/admin/v1/requests/cancel', { body })).cancelled
-          .length),
+        void (cancelled = (await post('/admin/v1/requests/cancel', { body })).cancelled.length),
       () => `${plural(cancelled, 'request')} cancelled.`,
     );
     done();
@@ -202,10 +173,7 @@ const tenantOf = ({ tenant }: Row) => ({ tenant });
 export const cancelOne = (row: Row): Promise<unknown> =>
   post('/admin/v1/requests/{id}/cancel', { id: row.request_id, query: tenantOf(row) });
 
-export const setPriority = (
-  row: Row,
-  priority: 'realtime' | 'batch',
-): Promise<unknown> =>
+export const setPriority = (row: Row, priority: 'realtime' | 'batch'): Promise<unknown> =>
   post('/admin/v1/requests/{id}/priority', {
     id: row.request_id,
     query: tenantOf(row),

@@ -14,13 +14,7 @@ interface Phase {
 }
 
 /** Every phase where it began, as long as it took. */
-export function Waterfall({
-  of: request,
-  live,
-}: {
-  of: Found;
-  live: LiveRequest | undefined;
-}) {
+export function Waterfall({ of: request, live }: { of: Found; live: LiveRequest | undefined }) {
   const phases = phasesOf(request, live);
   const total = Math.max(...phases.map(({ startMs, ms }) => startMs + ms), 0.001);
   if (phases.length === 0) return <Blank title="No time has passed yet" />;
@@ -61,8 +55,7 @@ function phasesOf(
   const ready = phases.ready_ms ?? 0;
   const device = deviceMs ?? Math.max(0, call - ready - prepMs);
   const rest = Math.max(0, call - prepMs - ready - device);
-  const after =
-    phases.total_ms === undefined ? 0 : Math.max(0, phases.total_ms - queued - call);
+  const after = phases.total_ms === undefined ? 0 : Math.max(0, phases.total_ms - queued - call);
   const lengths: [string, string, number, string][] = [
     ['Queue', 'until it was its turn', Math.max(0, queued - window), 'batch'],
     ['Window', 'held back to fill a group', window, 'aged'],

@@ -33,11 +33,7 @@ export function Keys() {
       <Loaded from={list} none={<Blank icon="tenants" title="No keys" />}>
         {({ data }) => <KeyTable of={data} reload={list.reload} rotated={done} />}
       </Loaded>
-      <Dialog
-        open={creating.value}
-        title="Create a key"
-        onClose={() => (creating.value = false)}
-      >
+      <Dialog open={creating.value} title="Create a key" onClose={() => (creating.value = false)}>
         <CreateForm done={done} close={() => (creating.value = false)} />
       </Dialog>
       <Dialog
@@ -62,8 +58,7 @@ export function Keys() {
 const OPEN =
   'No key is required: whoever reaches this server may do everything. The first key that you create makes keys ' +
   'required and needs the scope admin. It has no effect while auth.allow_anonymous is set.';
-const NOW_REQUIRED =
-  'From now on every request needs a key. This browser is signed in with it.';
+const NOW_REQUIRED = 'From now on every request needs a key. This browser is signed in with it.';
 
 interface KeyTableProps {
   readonly of: readonly Key[];
@@ -78,27 +73,18 @@ function KeyTable({ of: keys, reload, rotated }: KeyTableProps) {
       'Requests with it are rejected from now on.',
       'Revoke',
     ] as const;
-    const act = () =>
-      request(`/admin/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' });
+    const act = () => request(`/admin/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' });
     if (await attemptConfirmed(question, act, `${name} is revoked.`)) reload();
   };
   const rotate = ({ id, name }: Key) => {
     const text = 'It gets a new secret. The old one stays valid for one hour.';
     const act = async () =>
       rotated(await post('/admin/v1/keys/{id}/rotate', { id, body: { grace_s: 3600 } }));
-    return attemptConfirmed(
-      [`Rotate ${name}?`, text, 'Rotate'],
-      act,
-      `${name} has a new secret.`,
-    );
+    return attemptConfirmed([`Rotate ${name}?`, text, 'Rotate'], act, `${name} has a new secret.`);
   };
   const actions = (key: Key) => {
     if (key.source !== 'database')
-      return (
-        <span class="muted">
-          in the {key.source === 'file' ? 'keys file' : 'settings'}
-        </span>
-      );
+      return <span class="muted">in the {key.source === 'file' ? 'keys file' : 'settings'}</span>;
     if (key.revoked_at) return null;
     return (
       <span class="inline">
@@ -122,12 +108,7 @@ const COLUMNS: readonly Column<Key>[] = [
   ['Expires', key => <Time at={key.expires_at} />],
   [
     'State',
-    key =>
-      key.revoked_at ? (
-        <State of="revoked" tone="bad" />
-      ) : (
-        <State of="valid" tone="good" />
-      ),
+    key => (key.revoked_at ? <State of="revoked" tone="bad" /> : <State of="valid" tone="good" />),
   ],
 ];
 
@@ -140,13 +121,7 @@ const SCOPES = [
 const isChosen = (scope: string): boolean =>
   scope === 'inference' || (scope === 'admin' && !session.value?.keys_required);
 
-function CreateForm({
-  done,
-  close,
-}: {
-  done: (key: Issued) => void;
-  close: () => void;
-}) {
+function CreateForm({ done, close }: { done: (key: Issued) => void; close: () => void }) {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -154,9 +129,7 @@ function CreateForm({
     const models = String(form.get('models') ?? '')
       .split(/[\s,]+/)
       .filter(Boolean);
-    const limits = [
-      ...String(form.get('limits') ?? '').matchAll(/([a-z_]+)\s*=\s*([\d.]+)/g),
-    ];
+    const limits = [...String(form.get('limits') ?? '').matchAll(/([a-z_]+)\s*=\s*([\d.]+)/g)];
     const body = {
       ...{
         name: form.get('name'),
@@ -188,12 +161,7 @@ function CreateForm({
         <legend class="muted small">Scopes</legend>
         {SCOPES.map(([scope, means]) => (
           <label key={scope} class="inline">
-            <input
-              type="checkbox"
-              name="scopes"
-              value={scope}
-              defaultChecked={isChosen(scope)}
-            />{' '}
+            <input type="checkbox" name="scopes" value={scope} defaultChecked={isChosen(scope)} />{' '}
             {means}
           </label>
         ))}

@@ -25,8 +25,7 @@ const COLUMNS: readonly Column<Tenant>[] = [
   ['Audio', ({ usage_today: used }) => duration(used.audio_s * 1000), 'number'],
   [
     'Tokens in, out',
-    ({ usage_today: used }) =>
-      `${count(used.input_tokens)}, ${count(used.output_tokens)}`,
+    ({ usage_today: used }) => `${count(used.input_tokens)}, ${count(used.output_tokens)}`,
     'number',
   ],
 ];

@@ -18,10 +18,7 @@ const model = (overrides: Partial<ModelLoad> = {}): ModelLoad => ({
   ...overrides,
 });
 
-const load = (
-  models: readonly ModelLoad[],
-  overrides: Partial<GatewayLoad> = {},
-): GatewayLoad => ({
+const load = (models: readonly ModelLoad[], overrides: Partial<GatewayLoad> = {}): GatewayLoad => ({
   ...{ draining: false, dependencies: [], freeBytes: 1e12, models },
   ...overrides,
 });
@@ -77,18 +74,16 @@ describe('bottleneckOf', () => {
   });
 
   it('says that an operator drained all workers', () => {
-    expect(of({ waiting: 2, workers: workers({ ready: 0, drained: 3 }) })).toMatchObject(
-      {
-        kind: 'no_worker',
-        text: 'whisper: all of its workers are drained; 2 requests wait. Resume one of them.',
-      },
-    );
+    expect(of({ waiting: 2, workers: workers({ ready: 0, drained: 3 }) })).toMatchObject({
+      kind: 'no_worker',
+      text: 'whisper: all of its workers are drained; 2 requests wait. Resume one of them.',
+    });
   });
 
   it('says that requests wait for workers that start', () => {
-    expect(
-      of({ waiting: 2, workers: workers({ ready: 0, starting: 3 }) })?.text,
-    ).toContain('still starting');
+    expect(of({ waiting: 2, workers: workers({ ready: 0, starting: 3 }) })?.text).toContain(
+      'still starting',
+    );
   });
 
   const growing = rates({ arrived: 9, completed: 1 });
@@ -100,10 +95,7 @@ describe('bottleneckOf', () => {
       kind: 'tenant_floods',
       text: "whisper: 90 of 100 waiting requests are of tenant acme. Lower that tenant's limits, or add a worker.",
     });
-    expect([75, 74].map(own => flooded(own, 100)?.kind)).toEqual([
-      'tenant_floods',
-      'queue_grows',
-    ]);
+    expect([75, 74].map(own => flooded(own, 100)?.kind)).toEqual(['tenant_floods', 'queue_grows']);
     expect([10, 9].map(waiting => flooded(8, waiting)?.kind)).toEqual([
       'tenant_floods',
       'queue_grows',
@@ -185,9 +177,7 @@ describe('bottleneckOf', () => {
         'whisper: all 6 slots are taken and 3 requests wait, but the queue does not grow. ' +
         'A further worker would shorten the wait.',
     });
-    expect(
-      of({ waiting: 3, slots: { total: 6, free: 1 }, rates: even }),
-    ).toBeUndefined();
+    expect(of({ waiting: 3, slots: { total: 6, free: 1 }, rates: even })).toBeUndefined();
   });
 
   it('names the model whose oldest request waits longest, and the worse trouble first', () => {

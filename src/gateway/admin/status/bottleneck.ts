@@ -1,5 +1,5 @@
-import { DEFAULT_TENANT } from '../../../core/request/request-key.js';
 import { ERROR_REGISTRY } from '../../../contracts/errors/error-registry.js';
+import { DEFAULT_TENANT } from '../../../core/request/request-key.js';
 import { type ModelRates } from '../../../core/status/request-history.js';
 
 /** One model, as far as the rule below looks at it. */
@@ -125,8 +125,7 @@ function ofModels(models: readonly ModelLoad[]): Bottleneck | undefined {
 const noWorker: ModelRule = ({ expected, reason, waiting, workers }) => {
   const { total, ready, starting, drained } = workers;
   if (ready > 0 || !expected || (waiting === 0 && starting > 0)) return undefined;
-  const queue =
-    waiting === 0 ? 'requests would wait' : `${requests(waiting)} ${wait(waiting)}`;
+  const queue = waiting === 0 ? 'requests would wait' : `${requests(waiting)} ${wait(waiting)}`;
   if (total > 0 && drained === total)
     return `all of its workers are drained; ${queue}. Resume one of them.`;
   if (starting > 0)
@@ -207,8 +206,7 @@ const growth = (rates: ModelRates): number => rates.arrived - leaving(rates);
 
 function trend(waiting: number, rates: ModelRates): string {
   const by = growth(rates);
-  const verb =
-    by >= GROWTH_PER_S ? ' and grows' : by <= -GROWTH_PER_S ? ' and shrinks' : '';
+  const verb = by >= GROWTH_PER_S ? ' and grows' : by <= -GROWTH_PER_S ? ' and shrinks' : '';
   const failed = rates.failed > 0 ? ` (${perSecond(rates.failed)} failed)` : '';
   const refused = rates.refused > 0 ? `, ${perSecond(rates.refused)} are refused` : '';
   const flow = `${perSecond(rates.arrived)} arrive, ${perSecond(leaving(rates))} leave${failed}${refused}`;

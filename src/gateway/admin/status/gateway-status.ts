@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { bottleneckOf, type GatewayLoad } from './bottleneck.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { Settings } from '../../../platform/config/settings.js';
+import { JobStore } from '../../../platform/database/job-store.js';
 import { DependencyMonitor } from '../../../platform/dependencies/dependency-monitor.js';
 import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { IntakeGate } from '../../http/intake-gate.js';
 import { EmbeddedProcessor } from '../../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
-import { type QueueDepth } from '../../shared-queue/request-queue.port.js';
 import { AllWorkers } from '../../shared-queue/all-workers.js';
+import { type QueueDepth } from '../../shared-queue/request-queue.port.js';
 import { isNew, isReady, type WorkerView } from '../../worker-pool/worker-view.js';
+import { bottleneckOf, type GatewayLoad } from './bottleneck.js';
 import { RequestHistoryService } from './request-history.service.js';
-import { JobStore } from '../../../platform/database/job-store.js';
 
 /** A disk or a database that hangs delays a status by this much, and is missing in it. */
 const LIMIT_MS = 500;
@@ -157,7 +157,4 @@ function diskStatus(free: number | undefined): GatewayLoad['dependencies'][numbe
 
 /** Undefined: it failed, or did not answer in time. */
 const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>
-  Promise.race([
-    work.catch(() => undefined),
-    sleep(LIMIT_MS, undefined, { ref: false }),
-  ]);
+  Promise.race([work.catch(() => undefined), sleep(LIMIT_MS, undefined, { ref: false })]);

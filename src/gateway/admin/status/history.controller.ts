@@ -1,9 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { Field } from '../../../contracts/openai/field.decorators.js';
 import { fromForm, anyText, whole } from '../../../contracts/openai/field-types.js';
-import { Answers } from '../../http/openapi/route.decorator.js';
+import { Field } from '../../../contracts/openai/field.decorators.js';
+import { type HistoryPoint, type ModelPoint } from '../../../core/status/request-history.js';
 import { Strict } from '../../http/dto-validation.js';
+import { DescribesErrors } from '../../http/openapi/errors.js';
+import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   constantField,
   listField,
@@ -13,16 +15,7 @@ import {
   view,
   type ViewOf,
 } from '../../http/openapi/view.js';
-import {
-  type HistoryPoint,
-  type ModelPoint,
-} from '../../../core/status/request-history.js';
-import { DescribesErrors } from '../../http/openapi/errors.js';
-import {
-  MAX_MINUTES,
-  RequestHistoryService,
-  STEP_S,
-} from './request-history.service.js';
+import { MAX_MINUTES, RequestHistoryService, STEP_S } from './request-history.service.js';
 
 @Strict()
 class HistoryQueryDto {
@@ -118,5 +111,4 @@ const modelPointDto = ({
   wait_p95_ms: tenths(waitP95Ms),
 });
 
-const tenths = (ms: number | undefined): number | undefined =>
-  ms && Math.round(ms * 10) / 10;
+const tenths = (ms: number | undefined): number | undefined => ms && Math.round(ms * 10) / 10;

@@ -52,18 +52,12 @@ export class PrometheusAlerts {
   async #ask(): Promise<Alerts> {
     if (!this.#url || !this.#fetch) return { data: [] };
     try {
-      const answer = await this.#fetch.bytes(
-        this.#url.href,
-        AbortSignal.timeout(RULES.timeoutMs),
-      );
+      const answer = await this.#fetch.bytes(this.#url.href, AbortSignal.timeout(RULES.timeoutMs));
       return { data: alertsIn(JSON.parse(answer.toString())) };
     } catch (error) {
       return {
         data: [],
-        problem: (error as Error).message.replaceAll(
-          '`file_url`',
-          '`console.prometheus_url`',
-        ),
+        problem: (error as Error).message.replaceAll('`file_url`', '`console.prometheus_url`'),
       };
     }
   }
@@ -73,12 +67,9 @@ export class PrometheusAlerts {
  * Firing ones first, then by name. @throws Error if it is no answer of `/api/v1/alerts`
  */
 function alertsIn(answer: unknown) {
-  const data =
-    isObject(answer) && isObject(answer.data) ? answer.data.alerts : undefined;
+  const data = isObject(answer) && isObject(answer.data) ? answer.data.alerts : undefined;
   if (!Array.isArray(data))
-    throw new Error(
-      '`console.prometheus_url` answered with something other than alerts.',
-    );
+    throw new Error('`console.prometheus_url` answered with something other than alerts.');
   return data
     .flatMap(alertOf)
     .sort((a, b) => a.state.localeCompare(b.state) || a.name.localeCompare(b.name))

@@ -61,18 +61,9 @@ export class RequestHistoryService
   /** Ends the step that runs. Never rejects. */
   async endStep(): Promise<void> {
     const depths = await this.scheduler.depths().catch(() => []);
-    const gauges = depths.map(
-      ({ model, realtime, batch, running, oldestWaitMs = 0 }) => {
-        return [
-          model,
-          { waiting: realtime + batch, inFlight: running, oldestWaitMs },
-        ] as const;
-      },
-    );
-    this.#history.close(
-      this.clock.nowMs(),
-      Math.round(Date.now() / 1000),
-      new Map(gauges),
-    );
+    const gauges = depths.map(({ model, realtime, batch, running, oldestWaitMs = 0 }) => {
+      return [model, { waiting: realtime + batch, inFlight: running, oldestWaitMs }] as const;
+    });
+    this.#history.close(this.clock.nowMs(), Math.round(Date.now() / 1000), new Map(gauges));
   }
 }

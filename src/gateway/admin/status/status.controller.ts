@@ -57,10 +57,7 @@ const StatusGatewayDto = view('StatusGatewayDto', {
   started_at: numberField('Unix seconds.'),
   uptime_s: Number,
   draining: flagField('It shuts down and accepts nothing new.'),
-  keys: choiceField(
-    KEY_STATES,
-    'ignored: `auth.allow_anonymous` takes the effect from keys.',
-  ),
+  keys: choiceField(KEY_STATES, 'ignored: `auth.allow_anonymous` takes the effect from keys.'),
 });
 
 const BottleneckDto = view('BottleneckDto', {
@@ -89,9 +86,7 @@ const StatusDto = view('StatusDto', {
   bottleneck: nullableField(fieldOf(BottleneckDto, 'Null: nothing limits it.')),
   models: listField(StatusModelDto),
   dependencies: listField(StatusDependencyDto),
-  batches: nullableField(
-    fieldOf(StatusBatchesDto, 'Null: the database does not answer.'),
-  ),
+  batches: nullableField(fieldOf(StatusBatchesDto, 'Null: the database does not answer.')),
 });
 
 /** What this gateway does now. */

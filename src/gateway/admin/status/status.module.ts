@@ -4,8 +4,8 @@ import { HttpModule } from '../../http/http.module.js';
 import { JobsModule } from '../../jobs/jobs.module.js';
 import { SchedulerModule } from '../../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../../worker-pool/worker-pool.module.js';
-import { AdminLogsController } from '../logs.controller.js';
 import { AdminDoctorController } from '../doctor.controller.js';
+import { AdminLogsController } from '../logs.controller.js';
 import { AdminSettingsController } from '../settings.controller.js';
 import { AdminAlertsController } from './alerts.controller.js';
 import { GatewayStatus, StoreStatus } from './gateway-status.js';
@@ -19,13 +19,7 @@ import { AdminStatusController } from './status.controller.js';
  * batch processor too.
  */
 @Module({
-  imports: [
-    DependenciesModule,
-    HttpModule,
-    JobsModule,
-    SchedulerModule,
-    WorkerPoolModule,
-  ],
+  imports: [DependenciesModule, HttpModule, JobsModule, SchedulerModule, WorkerPoolModule],
   controllers: [
     AdminAlertsController,
     AdminDoctorController,

@@ -1,15 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiResponse, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
-import { ErrorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { ERROR_REGISTRY } from '../../../contracts/errors/error-registry.js';
+import { ErrorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { type ErrorCode } from '../../../core/errors/domain-error.js';
 import { accessOf } from '../../../platform/auth/access-hooks.js';
 
-const ANY_ROUTE: readonly ErrorCode[] = [
-  'invalid_value',
-  'rate_limit_exceeded',
-  'internal_error',
-];
+const ANY_ROUTE: readonly ErrorCode[] = ['invalid_value', 'rate_limit_exceeded', 'internal_error'];
 const GUARDED: readonly ErrorCode[] = [
   'invalid_api_key',
   'missing_scope',
@@ -50,8 +46,7 @@ const byStatus = (codes: Iterable<ErrorCode>): ReadonlyMap<number, ErrorCode[]> 
 
 function sharedCodes(method: string, path: string): readonly ErrorCode[] {
   const isPublic =
-    accessOf(path.replaceAll(/\{(\w+)\}/g, ':$1'), { publicMetrics: false }) ===
-    'public';
+    accessOf(path.replaceAll(/\{(\w+)\}/g, ':$1'), { publicMetrics: false }) === 'public';
   return [
     ...ANY_ROUTE,
     ...(isPublic ? [] : GUARDED),
@@ -81,9 +76,7 @@ export function DescribesErrors(...codes: readonly ErrorCode[]): MethodDecorator
 
 /** Description and examples of one status. */
 const describedErrors = (codes: readonly ErrorCode[]) => ({
-  description: codes
-    .map(code => `\`${code}\`: ${ERROR_REGISTRY[code].help}`)
-    .join('\n\n'),
+  description: codes.map(code => `\`${code}\`: ${ERROR_REGISTRY[code].help}`).join('\n\n'),
   examples: Object.fromEntries(
     codes.map(code => [code, { summary: code, value: exampleOf(code) }]),
   ),

@@ -1,27 +1,4 @@
 import {
-  AsrFormDto,
-  AsrQueryDto,
-  DetectLanguageQueryDto,
-} from '../../../contracts/whisper-asr/asr.dto.js';
-import {
-  BatchCreateDto,
-  BatchListQueryDto,
-} from '../../../contracts/openai/batch.dto.js';
-import { EmbeddingDto } from '../../../contracts/openai/embedding.dto.js';
-import { type FieldRules, honoured } from '../../../contracts/openai/field-types.js';
-import { rulesOf, Unlisted } from '../../../contracts/openai/field.decorators.js';
-import {
-  FileCreateDto,
-  FileListQueryDto,
-  UploadCompleteDto,
-  UploadCreateDto,
-  UploadPartCreateDto,
-} from '../../../contracts/openai/file.dto.js';
-import {
-  ChatCompletionDto,
-  CompletionDto,
-} from '../../../contracts/openai/generation.dto.js';
-import {
   CreateMessageRequest,
   MessageInputRequest,
 } from '../../../contracts/messages/message.dto.js';
@@ -32,6 +9,18 @@ import {
   OllamaShowRequest,
   OllamaTransferRequest,
 } from '../../../contracts/ollama/ollama.dto.js';
+import { BatchCreateDto, BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
+import { EmbeddingDto } from '../../../contracts/openai/embedding.dto.js';
+import { type FieldRules, honoured } from '../../../contracts/openai/field-types.js';
+import { rulesOf, Unlisted } from '../../../contracts/openai/field.decorators.js';
+import {
+  FileCreateDto,
+  FileListQueryDto,
+  UploadCompleteDto,
+  UploadCreateDto,
+  UploadPartCreateDto,
+} from '../../../contracts/openai/file.dto.js';
+import { ChatCompletionDto, CompletionDto } from '../../../contracts/openai/generation.dto.js';
 import { RerankDto } from '../../../contracts/openai/rerank.dto.js';
 import {
   CreateResponseRequest,
@@ -43,6 +32,11 @@ import { SpeechDto } from '../../../contracts/openai/speech.dto.js';
 import { DetokenizeDto, TokenizeDto } from '../../../contracts/openai/token.dto.js';
 import { TranscriptionDto } from '../../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../../contracts/openai/translation.dto.js';
+import {
+  AsrFormDto,
+  AsrQueryDto,
+  DetectLanguageQueryDto,
+} from '../../../contracts/whisper-asr/asr.dto.js';
 
 class VoiceQueryDto {
   @Unlisted(honoured('Absent: all speech models.'))

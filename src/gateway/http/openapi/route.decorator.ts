@@ -16,11 +16,7 @@ type Handler<T> = (...args: never[]) => T | Promise<T>;
  */
 export const Answers =
   <T>(type: Type<T>, more: ApiResponseNoStatusOptions = {}) =>
-  <H extends Handler<T>>(
-    target: object,
-    key: string,
-    handler: TypedPropertyDescriptor<H>,
-  ) => {
+  <H extends Handler<T>>(target: object, key: string, handler: TypedPropertyDescriptor<H>) => {
     HttpCode(200)(target, key, handler);
     ApiOkResponse({ type, ...more })(target, key, handler);
   };
@@ -76,14 +72,12 @@ const REQUEST_HEADERS: readonly ApiHeaderOptions[] = [
     name: 'Prefer',
     // An example would be filled in and sent: as one of one it is a choice.
     schema: { type: 'string', enum: ['respond-async'] },
-    description:
-      '`respond-async`: 202 at once; `Location` names where the answer will be.',
+    description: '`respond-async`: 202 at once; `Location` names where the answer will be.',
   },
   {
     name: 'Idempotency-Key',
     schema: { type: 'string', maxLength: 255 },
-    description:
-      'A retry under the same key joins the first attempt, or gets its answer.',
+    description: 'A retry under the same key joins the first attempt, or gets its answer.',
   },
 ];
 

@@ -52,8 +52,7 @@ function formSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
 const SECTIONS = {
   audio: 'Speech to text, text to speech',
   text: 'Chat, completions, embeddings',
-  realtime:
-    'Tokens for live sessions; the sessions themselves are WebSockets at /v1/realtime',
+  realtime: 'Tokens for live sessions; the sessions themselves are WebSockets at /v1/realtime',
   files: 'Inputs and results of batches',
   batches: 'Many requests in the background',
   models: 'Available models',
@@ -76,8 +75,7 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
       description: 'An API key, where the server asks for one.',
     })
     .addSecurityRequirements('bearer');
-  for (const [name, description] of Object.entries(SECTIONS))
-    builder.addTag(name, description);
+  for (const [name, description] of Object.entries(SECTIONS)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     autoTagControllers: false,
   });

@@ -82,8 +82,7 @@ function extended<T>(name: string, earlier: Fields, own: Fields): Type<T> {
 
 const isClass = (entry: Entry): entry is Plain | Type => typeof entry === 'function';
 
-const described = (entry: Entry): ViewField<unknown> =>
-  isClass(entry) ? withType(entry) : entry;
+const described = (entry: Entry): ViewField<unknown> => (isClass(entry) ? withType(entry) : entry);
 
 const said = (described: Described = {}): ApiPropertyOptions =>
   typeof described === 'string' ? { description: described } : described;
@@ -92,8 +91,7 @@ const withType = (type: unknown, described?: Described) => ({
   options: { type, ...said(described) } as ApiPropertyOptions,
 });
 
-export const textField = (described?: Described): ViewField<string> =>
-  withType(String, described);
+export const textField = (described?: Described): ViewField<string> => withType(String, described);
 
 export const numberField = (described?: Described): ViewField<number> =>
   withType(Number, described);
@@ -126,16 +124,13 @@ export const secondsOrNull = (ms: number | undefined): number | null =>
   ms === undefined ? null : unixSeconds(ms);
 
 /** The same as OpenAI's document has it: not as the only choice, but as an example. */
-export const objectField = (value: string): ViewField<string> =>
-  textField({ example: value });
+export const objectField = (value: string): ViewField<string> => textField({ example: value });
 
 export const listField = <E extends Entry>(
   entry: E,
   described?: Described,
 ): ViewField<readonly Held<E>[]> => {
-  const options = isClass(entry)
-    ? { type: [entry] }
-    : { ...entry.options, isArray: true };
+  const options = isClass(entry) ? { type: [entry] } : { ...entry.options, isArray: true };
   return { options: { ...options, ...said(described) } as ApiPropertyOptions };
 };
 
@@ -156,26 +151,17 @@ export const nullableField = <E extends Entry>(entry: E): ViewField<Held<E> | nu
   options: { ...described(entry).options, nullable: true },
 });
 
-export const optionalField = <E extends Entry>(
-  entry: E,
-): OptionalViewField<Held<E>> => ({
+export const optionalField = <E extends Entry>(entry: E): OptionalViewField<Held<E>> => ({
   options: { ...described(entry).options, required: false } as ApiPropertyOptions,
   absent: true,
 });
 
 /** The answer of a list: `{"object": "list", "data": […]}`. */
-export const listView = <E extends Type>(
-  name: string,
-  entry: E,
-  described?: Described,
-) => view(name, { object: constantField('list'), data: listField(entry, described) });
+export const listView = <E extends Type>(name: string, entry: E, described?: Described) =>
+  view(name, { object: constantField('list'), data: listField(entry, described) });
 
 /** The same of a part of a list, with whether there is more. */
-export const partialListView = <E extends Type>(
-  name: string,
-  entry: E,
-  described?: Described,
-) =>
+export const partialListView = <E extends Type>(name: string, entry: E, described?: Described) =>
   view(name, {
     object: constantField('list'),
     data: listField(entry, described),
@@ -197,8 +183,7 @@ export function pageView<T, V extends { readonly id: string }>(
   page: Page<T> | undefined,
   shown: (entry: T) => V,
 ) {
-  if (!page)
-    throw invalidField('after', '`after` must be the id of an entry of this list.');
+  if (!page) throw invalidField('after', '`after` must be the id of an entry of this list.');
   const data = page.data.map(shown);
   return {
     object: 'list',

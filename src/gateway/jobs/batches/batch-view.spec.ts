@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
-import { newJob } from './batches.service.js';
 import { paceOf } from './batches.controller.js';
+import { newJob } from './batches.service.js';
 
 const NOW = 1_000_000;
 
@@ -27,9 +27,10 @@ describe('jobPace', () => {
   });
 
   it('promises no end before the first line', () => {
-    expect(
-      paceOf(job({ counts: { total: 100, completed: 0, failed: 0 } }), NOW),
-    ).toEqual({ rate_per_s: 0, eta_s: null });
+    expect(paceOf(job({ counts: { total: 100, completed: 0, failed: 0 } }), NOW)).toEqual({
+      rate_per_s: 0,
+      eta_s: null,
+    });
   });
 
   it.each([

@@ -1,5 +1,4 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import { invalidField } from '../../../contracts/schema/field-problems.js';
 import {
   Body,
   Controller,
@@ -12,24 +11,18 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
-import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   BatchCreateDto,
   BatchListQueryDto,
   BatchWebhookDto,
 } from '../../../contracts/openai/batch.dto.js';
-import {
-  type BatchJob,
-  BATCH_ENDPOINTS,
-  type BatchUsage,
-} from '../../../core/jobs/batch-job.js';
+import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { type BatchJob, BATCH_ENDPOINTS, type BatchUsage } from '../../../core/jobs/batch-job.js';
+import { BATCH_STATUSES } from '../../../core/jobs/batch-status.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { traceparentIn } from '../../../platform/tracing/tracing.module.js';
-import { CallerPrincipal, CallerTenant } from '../../http/params.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
-import { OutageInterceptor } from '../shared/outage.interceptor.js';
-import { BatchesService } from './batches.service.js';
-import { BATCH_STATUSES } from '../../../core/jobs/batch-status.js';
+import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   anyField,
   choiceField,
@@ -47,6 +40,9 @@ import {
   view,
   type ViewOf,
 } from '../../http/openapi/view.js';
+import { CallerPrincipal, CallerTenant } from '../../http/params.js';
+import { OutageInterceptor } from '../shared/outage.interceptor.js';
+import { BatchesService } from './batches.service.js';
 
 const BatchErrorDto = view('BatchErrorDto', {
   code: String,
@@ -166,12 +162,7 @@ function batchView(job: BatchJob): ViewOf<typeof BatchDto> {
   };
 }
 
-const usageView = ({
-  inputTokens,
-  outputTokens,
-  cachedTokens,
-  reasoningTokens,
-}: BatchUsage) => ({
+const usageView = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: BatchUsage) => ({
   input_tokens: inputTokens,
   input_tokens_details: { cached_tokens: cachedTokens },
   output_tokens: outputTokens,
@@ -209,9 +200,7 @@ export class BatchesController {
       ...contextOf(principal, headers),
       idempotencyKey: idempotencyKeyOf(headers),
     };
-    return batchView(
-      await this.batches.create(principal.tenant, orderOf(body), context),
-    );
+    return batchView(await this.batches.create(principal.tenant, orderOf(body), context));
   }
 
   @Get()
@@ -250,11 +239,7 @@ export class BatchesController {
     @Headers() headers: IncomingHttpHeaders,
   ) {
     return batchView(
-      await this.batches.retryFailed(
-        principal.tenant,
-        id,
-        contextOf(principal, headers),
-      ),
+      await this.batches.retryFailed(principal.tenant, id, contextOf(principal, headers)),
     );
   }
 
@@ -282,8 +267,7 @@ const LONGEST_KEY = 255;
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
-  if (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY)
-    return key;
+  if (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY) return key;
   throw invalidField(
     'Idempotency-Key',
     `\`Idempotency-Key\` must have 1 to ${LONGEST_KEY} characters.`,

@@ -1,26 +1,22 @@
-import { invalidField } from '../../../contracts/schema/field-problems.js';
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { type BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
+import { invalidField } from '../../../contracts/schema/field-problems.js';
 import { type KeyTerms } from '../../../core/access/key-terms.js';
-import { type BatchJob } from '../../../core/jobs/batch-job.js';
-import { windowSeconds } from '../../../core/jobs/completion-window.js';
-import { isTerminal } from '../../../core/jobs/batch-status.js';
-import { type Page } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { type BatchJob } from '../../../core/jobs/batch-job.js';
+import { isTerminal } from '../../../core/jobs/batch-status.js';
+import { windowSeconds } from '../../../core/jobs/completion-window.js';
+import { type Page } from '../../../core/jobs/job.ports.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { Settings } from '../../../platform/config/settings.js';
-import { fetchTarget } from '../../../platform/http/safe-fetch.js';
+import { JobStore } from '../../../platform/database/job-store.js';
 import { HostExceptions } from '../../../platform/http/networks.js';
-import {
-  contextAfter,
-  traceparentOf,
-  TRACER,
-} from '../../../platform/tracing/tracing.module.js';
+import { fetchTarget } from '../../../platform/http/safe-fetch.js';
+import { contextAfter, traceparentOf, TRACER } from '../../../platform/tracing/tracing.module.js';
 import { FilesService } from '../files/files.service.js';
 import { EmbeddedProcessor } from '../processor/embedded-processor.js';
-import { JobStore } from '../../../platform/database/job-store.js';
 
 const refused = (why: string): DomainError =>
   new DomainError('webhook_refused', `\`webhook.url\` is rejected: ${why}.`, {
@@ -142,10 +138,7 @@ export class BatchesService {
     return (await this.jobs.find(tenant, id)) ?? unknown(id);
   }
 
-  list(
-    tenant: string,
-    { limit, after }: BatchListQueryDto,
-  ): Promise<Page<BatchJob> | undefined> {
+  list(tenant: string, { limit, after }: BatchListQueryDto): Promise<Page<BatchJob> | undefined> {
     return this.jobs.list(tenant, { limit, after });
   }
 
@@ -172,11 +165,7 @@ export class BatchesService {
     if (outcome === 'running') throw unfinished(await this.find(tenant, id));
   }
 
-  async retryFailed(
-    tenant: string,
-    id: string,
-    context: CreateContext,
-  ): Promise<BatchJob> {
+  async retryFailed(tenant: string, id: string, context: CreateContext): Promise<BatchJob> {
     const job = await this.find(tenant, id);
     if (!isTerminal(job.status)) throw unfinished(job);
     const { endpoint, completionWindow, metadata, outputExpiresAfterS, webhook } = job;
@@ -199,9 +188,7 @@ export class BatchesService {
    */
   async #checkWebhook(url: string): Promise<void> {
     if (this.settings.batch.webhookSecretFile === '')
-      throw refused(
-        'this server has no secret to sign webhooks (`batch.webhook_secret_file`)',
-      );
+      throw refused('this server has no secret to sign webhooks (`batch.webhook_secret_file`)');
     const parsed = URL.parse(url);
     if (!parsed) throw refused('it is not a URL');
     try {
@@ -227,17 +214,11 @@ function unknown(id: string): never {
 }
 
 const unfinished = ({ id, status }: BatchJob): DomainError =>
-  new DomainError(
-    'batch_not_finished',
-    `\`${id}\` is ${status}; cancel it or wait for its end.`,
-    { param: 'id' },
-  );
+  new DomainError('batch_not_finished', `\`${id}\` is ${status}; cancel it or wait for its end.`, {
+    param: 'id',
+  });
 
 const reusedKey = (id: string): DomainError =>
-  new DomainError(
-    'idempotency_key_reused',
-    `This key was used for \`${id}\`, a different batch.`,
-    {
-      param: 'Idempotency-Key',
-    },
-  );
+  new DomainError('idempotency_key_reused', `This key was used for \`${id}\`, a different batch.`, {
+    param: 'Idempotency-Key',
+  });

@@ -1,7 +1,7 @@
 import { objectIn } from '@switchyard/engine-api/json-in.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
 import { type FileStore } from '../../../platform/database/file-store.js';
 import { linesOf } from '../../../platform/storage/line-splitter.js';
 import { type FileWriter } from './file-writer.js';
@@ -21,9 +21,7 @@ export async function fileOfFailedLines(
   writer: FileWriter,
 ): Promise<StoredFile> {
   if (job.errorFileId === undefined) throw nothing(job.id);
-  const failed = await idsIn(
-    blobs.read((await fileOf(job, job.errorFileId, files)).blobKey),
-  );
+  const failed = await idsIn(blobs.read((await fileOf(job, job.errorFileId, files)).blobKey));
   if (failed.size === 0) throw nothing(job.id);
   const { blobKey } = await fileOf(job, job.inputFileId, files);
   const written = await writer
@@ -42,11 +40,9 @@ async function fileOf(
 ): Promise<StoredFile> {
   const file = await files.find(tenant, fileId);
   if (file) return file;
-  throw new DomainError(
-    'file_not_found',
-    `The file \`${fileId}\` of ${id} no longer exists.`,
-    { param: 'id' },
-  );
+  throw new DomainError('file_not_found', `The file \`${fileId}\` of ${id} no longer exists.`, {
+    param: 'id',
+  });
 }
 
 async function idsIn(errors: AsyncIterable<Uint8Array>): Promise<ReadonlySet<string>> {
@@ -83,7 +79,5 @@ const nothing = (id: string): DomainError =>
 const ofEmpty =
   (id: string) =>
   (error: unknown): never => {
-    throw error instanceof DomainError && error.code === 'empty_file'
-      ? nothing(id)
-      : error;
+    throw error instanceof DomainError && error.code === 'empty_file' ? nothing(id) : error;
   };

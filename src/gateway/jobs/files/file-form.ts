@@ -1,8 +1,7 @@
-import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type MultipartFile } from '@fastify/multipart';
-import { type FileWriter, type WrittenBytes } from './file-writer.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { missingField } from '../../../contracts/schema/field-problems.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   demandForm,
   demandPart,
@@ -12,6 +11,7 @@ import {
   LONGEST_TEXT,
   multipartError,
 } from '../../http/multipart-form.js';
+import { type FileWriter, type WrittenBytes } from './file-writer.js';
 
 /**
  * Reads a form with one file; fields may precede or follow it.

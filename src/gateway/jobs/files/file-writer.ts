@@ -1,22 +1,18 @@
+import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { Settings } from '../../../platform/config/settings.js';
+import { FileStore } from '../../../platform/database/file-store.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { fileBlobKey, mayBeNamed } from '../../../platform/storage/blob-keys.js';
+import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { orStorageFull } from '../../../platform/storage/storage-problems.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
-import { FileStore } from '../../../platform/database/file-store.js';
-import { createHash } from 'node:crypto';
-import { fileTooLarge } from '../../../platform/storage/spool.js';
 
 /** @param maxFileBytes limit of a file of any other purpose */
-export function limitsOf(
-  purpose: unknown,
-  { batch }: Settings,
-  maxFileBytes: number,
-): FileLimits {
+export function limitsOf(purpose: unknown, { batch }: Settings, maxFileBytes: number): FileLimits {
   if (purpose !== 'batch') return { maxBytes: maxFileBytes, maxLines: Infinity };
   return {
     maxBytes: Math.min(batch.maxFileBytes, maxFileBytes),
@@ -75,13 +71,9 @@ export class MeasuredBytes {
         { param: 'file' },
       );
     if (this.lines <= maxLines) return;
-    throw new DomainError(
-      'too_many_lines',
-      `The file has more than ${maxLines} lines.`,
-      {
-        param: 'file',
-      },
-    );
+    throw new DomainError('too_many_lines', `The file has more than ${maxLines} lines.`, {
+      param: 'file',
+    });
   }
 
   /** In hex; complete after the last byte. */

@@ -9,8 +9,6 @@ import {
   Res,
   UseInterceptors,
 } from '@nestjs/common';
-import { FilesService } from './files.service.js';
-import { UploadsService } from './uploads.service.js';
 import {
   ApiBody,
   ApiConsumes,
@@ -20,7 +18,6 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
-import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   FileCreateDto,
   FileListQueryDto,
@@ -30,15 +27,10 @@ import {
   UploadCreateDto,
   UploadPartCreateDto,
 } from '../../../contracts/openai/file.dto.js';
-import { CallerTenant, Form } from '../../http/params.js';
+import { type StoredFile, type Upload, type UploadPart } from '../../../core/jobs/job.ports.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
-import { OutageInterceptor } from '../shared/outage.interceptor.js';
-import {
-  type StoredFile,
-  type Upload,
-  type UploadPart,
-} from '../../../core/jobs/job.ports.js';
+import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   choiceField,
   deletionView,
@@ -54,6 +46,10 @@ import {
   view,
   type ViewOf,
 } from '../../http/openapi/view.js';
+import { CallerTenant, Form } from '../../http/params.js';
+import { OutageInterceptor } from '../shared/outage.interceptor.js';
+import { FilesService } from './files.service.js';
+import { UploadsService } from './uploads.service.js';
 
 const FileDto = view('FileDto', {
   id: textField({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
@@ -94,8 +90,7 @@ export class FilesController {
 
   @Post()
   @ApiOperation({
-    description:
-      '`curl -F purpose=batch -F file=@requests.jsonl http://localhost:8000/v1/files`',
+    description: '`curl -F purpose=batch -F file=@requests.jsonl http://localhost:8000/v1/files`',
   })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ type: FileCreateDto })
@@ -243,11 +238,7 @@ export class UploadsController {
     'invalid_multipart',
     'storage_full',
   )
-  async addPart(
-    @CallerTenant() tenant: string,
-    @Param('id') id: string,
-    @Form() form: FormSource,
-  ) {
+  async addPart(@CallerTenant() tenant: string, @Param('id') id: string, @Form() form: FormSource) {
     return uploadPartDto(await this.uploads.addPart(tenant, id, form));
   }
 

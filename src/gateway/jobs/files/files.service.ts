@@ -1,28 +1,21 @@
+import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import {
-  FileCreateDto,
-  type FileListQueryDto,
-} from '../../../contracts/openai/file.dto.js';
-import { type BatchJob } from '../../../core/jobs/batch-job.js';
-import {
-  type BlobStore,
-  type Page,
-  type StoredFile,
-} from '../../../core/jobs/job.ports.js';
+import { FileCreateDto, type FileListQueryDto } from '../../../contracts/openai/file.dto.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { type BatchJob } from '../../../core/jobs/batch-job.js';
+import { type BlobStore, type Page, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { Settings } from '../../../platform/config/settings.js';
+import { FileStore } from '../../../platform/database/file-store.js';
+import { JobStore } from '../../../platform/database/job-store.js';
+import { BlobMissing } from '../../../platform/storage/storage-problems.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { fileOfFailedLines } from './failed-lines.js';
 import { readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes, limitsOf } from './file-writer.js';
-import { FileStore } from '../../../platform/database/file-store.js';
-import { JobStore } from '../../../platform/database/job-store.js';
-import { Readable } from 'node:stream';
-import { BlobMissing } from '../../../platform/storage/storage-problems.js';
 
 /** Inclusive positions. */
 interface ByteRange {
@@ -42,8 +35,7 @@ export function byteRange(
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');
   const [, first = '', last = ''] = match ?? [];
   if (first === '' && last === '') return undefined;
-  if (first === '')
-    return within({ from: Math.max(0, size - Number(last)), to: size - 1 }, size);
+  if (first === '') return within({ from: Math.max(0, size - Number(last)), to: size - 1 }, size);
   if (last !== '' && Number(last) < Number(first)) return undefined;
   return within(
     {
@@ -70,11 +62,7 @@ export function containsTag(header: string | undefined, etag: string): boolean {
  * Sends a file or the requested range. Files never change, so their digest is their ETag.
  * A slow download has no timeout; reading stops when the client disconnects.
  */
-async function sendContent(
-  blobs: BlobStore,
-  file: StoredFile,
-  reply: FastifyReply,
-): Promise<void> {
+async function sendContent(blobs: BlobStore, file: StoredFile, reply: FastifyReply): Promise<void> {
   const { request } = reply;
   const etag = `"${file.sha256}"`;
   void reply.headers({
@@ -82,8 +70,7 @@ async function sendContent(
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
   });
-  if (containsTag(request.headers['if-none-match'], etag))
-    return void reply.code(304).send();
+  if (containsTag(request.headers['if-none-match'], etag)) return void reply.code(304).send();
   const range = rangeOf(request, etag, file.bytes);
   if (range === 'unsatisfiable') {
     void reply.header('content-range', `bytes */${file.bytes}`);
@@ -105,9 +92,7 @@ function rangeOf(
   size: number,
 ): ByteRange | 'unsatisfiable' | undefined {
   const condition = headers['if-range'];
-  return condition === undefined || condition === etag
-    ? byteRange(headers.range, size)
-    : undefined;
+  return condition === undefined || condition === etag ? byteRange(headers.range, size) : undefined;
 }
 
 function describe(
@@ -116,8 +101,7 @@ function describe(
   range: ByteRange | undefined,
 ): void {
   const { from, to } = range ?? { from: 0, to: bytes - 1 };
-  if (range)
-    void reply.code(206).header('content-range', `bytes ${from}-${to}/${bytes}`);
+  if (range) void reply.code(206).header('content-range', `bytes ${from}-${to}/${bytes}`);
   void reply.headers({
     'content-type': 'application/octet-stream',
     'content-length': to - from + 1,
@@ -232,9 +216,7 @@ export class FilesService {
 
   #publish(tenant: string, uploaded: Uploaded, fields: Fields): Promise<StoredFile> {
     const { purpose, expires_after: expiry } = parseDto(FileCreateDto, fields);
-    uploaded.measured.assertWithin(
-      limitsOf(purpose, this.settings, this.settings.files.maxBytes),
-    );
+    uploaded.measured.assertWithin(limitsOf(purpose, this.settings, this.settings.files.maxBytes));
     const { filename } = uploaded;
     return this.writer.publish(tenant, uploaded, {
       purpose,

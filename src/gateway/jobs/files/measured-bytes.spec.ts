@@ -37,14 +37,10 @@ describe('MeasuredBytes', () => {
 
   it('stops at the first byte or line over the limit, and not before', async () => {
     await measure(['a\nb\n'], { maxBytes: 4, maxLines: 2 });
-    await expect(
-      measure(['a\nb\n', 'c'], { maxBytes: 4, maxLines: 9 }),
-    ).rejects.toMatchObject({
+    await expect(measure(['a\nb\n', 'c'], { maxBytes: 4, maxLines: 9 })).rejects.toMatchObject({
       code: 'file_too_large',
     });
-    await expect(
-      measure(['a\nb\n', 'c'], { maxBytes: 9, maxLines: 2 }),
-    ).rejects.toMatchObject({
+    await expect(measure(['a\nb\n', 'c'], { maxBytes: 9, maxLines: 2 })).rejects.toMatchObject({
       code: 'too_many_lines',
     });
   });

@@ -5,22 +5,22 @@ import {
   type UploadCompleteDto,
   type UploadCreateDto,
 } from '../../../contracts/openai/file.dto.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   type BlobStore,
   type StoredFile,
   type Upload,
   type UploadPart,
 } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { Settings } from '../../../platform/config/settings.js';
-import { fileTooLarge } from '../../../platform/storage/spool.js';
+import { FileStore, UploadStore } from '../../../platform/database/file-store.js';
 import { hashed } from '../../../platform/storage/durable-files.js';
+import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes, limitsOf } from './file-writer.js';
-import { FileStore, UploadStore } from '../../../platform/database/file-store.js';
 
 /** An upload that is not completed within an hour is forgotten, as OpenAI's. */
 const LIFETIME_MS = 3_600_000;
@@ -66,12 +66,9 @@ export class UploadsService {
   async addPart(tenant: string, id: string, form: FormSource): Promise<UploadPart> {
     const upload = await this.#pending(tenant, id);
     const limits = { maxBytes: PART_BYTES, maxLines: Infinity };
-    const take = (bytes: AsyncIterable<Buffer>) =>
-      this.writer.write(tenant, bytes, limits);
+    const take = (bytes: AsyncIterable<Buffer>) => this.writer.write(tenant, bytes, limits);
     const rules = { part: 'data', maxBytes: PART_BYTES, take };
-    return readFileForm(form, this.writer, rules, written =>
-      this.#partOf(upload, written),
-    );
+    return readFileForm(form, this.writer, rules, written => this.#partOf(upload, written));
   }
 
   /**
@@ -121,8 +118,7 @@ export class UploadsService {
       throw new DomainError('upload_not_found', `There is no upload \`${id}\`.`, {
         param: 'id',
       });
-    if (upload.status !== 'pending' || upload.expiresAtMs <= Date.now())
-      throw notPending(id);
+    if (upload.status !== 'pending' || upload.expiresAtMs <= Date.now()) throw notPending(id);
     return upload;
   }
 
@@ -150,9 +146,7 @@ export class UploadsService {
   ): Promise<WrittenBytes> {
     const sum = parts.reduce((bytes, part) => bytes + part.bytes, 0);
     if (sum !== upload.bytes)
-      throw incomplete(
-        `the parts have ${sum} bytes, and ${upload.bytes} were announced`,
-      );
+      throw incomplete(`the parts have ${sum} bytes, and ${upload.bytes} were announced`);
     const digest = createHash('md5');
     const bytes = this.blobs.readAll(parts.map(({ blobKey }) => blobKey));
     const written = await this.writer.write(
@@ -167,10 +161,7 @@ export class UploadsService {
   }
 }
 
-function chosen(
-  all: readonly UploadPart[],
-  ids: readonly string[],
-): readonly UploadPart[] {
+function chosen(all: readonly UploadPart[], ids: readonly string[]): readonly UploadPart[] {
   const byId = new Map(all.map(part => [part.id, part]));
   const known = ids.map(id => {
     const part = byId.get(id);
@@ -180,10 +171,7 @@ function chosen(
   });
   const unknown = known.find(entry => typeof entry === 'string');
   if (unknown === undefined) return known as readonly UploadPart[];
-  throw incomplete(
-    `\`${unknown}\` is no part of this upload, or is named twice`,
-    'part_ids',
-  );
+  throw incomplete(`\`${unknown}\` is no part of this upload, or is named twice`, 'part_ids');
 }
 
 const incomplete = (why: string, param = 'part_ids'): DomainError =>

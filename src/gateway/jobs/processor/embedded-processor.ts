@@ -9,7 +9,9 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 import { firstValueFrom, map, race, Subject, type Subscription, timer } from 'rxjs';
+import { TOKEN_SECRET } from '../../../platform/auth/short-lived-tokens.js';
 import {
   PROCESSOR_NODE_FLAGS,
   processorEnvironment,
@@ -17,12 +19,10 @@ import {
   type GatewayMessage,
   type ProcessorMessage,
 } from '../../../platform/config/processor-link.js';
-import { TOKEN_SECRET } from '../../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { callableUrl } from '../../../platform/http/connections.js';
 import { ProcessLog } from '../../../platform/logging/log-ring.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
-import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 
 /** The processor of this build, with the Node binary and the settings of the gateway. */
 const PROGRAM = fileURLToPath(new URL('../../../main.batch.js', import.meta.url));
@@ -33,9 +33,7 @@ const PROGRAM = fileURLToPath(new URL('../../../main.batch.js', import.meta.url)
  * sends lines over loopback, and is stopped first.
  */
 @Injectable()
-export class EmbeddedProcessor
-  implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
-{
+export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
   #supervisor: ProcessSupervisor | undefined;
   /** `off`: not embedded, or shut down. `down`: it ended and is restarted after a pause. */
   #state: 'off' | 'starting' | 'ready' | 'down' = 'off';
@@ -68,9 +66,7 @@ export class EmbeddedProcessor
   /** Its metrics as text; '' without a ready processor or an answer in time. */
   metrics(): Promise<string> {
     if (this.#state !== 'ready') return Promise.resolve('');
-    const text = firstValueFrom(
-      race(this.#metricsTexts, timer(METRICS_MS).pipe(map(() => ''))),
-    );
+    const text = firstValueFrom(race(this.#metricsTexts, timer(METRICS_MS).pipe(map(() => ''))));
     this.#supervisor?.send({ type: 'metrics' } satisfies GatewayMessage);
     return text;
   }

@@ -16,8 +16,6 @@ export class MetricsController {
   @Header('content-type', METRICS_CONTENT_TYPE)
   @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' } } } })
   async scrape(): Promise<string> {
-    return mergedMetrics(
-      await Promise.all([allMetricsText(), this.processor.metrics()]),
-    );
+    return mergedMetrics(await Promise.all([allMetricsText(), this.processor.metrics()]));
   }
 }

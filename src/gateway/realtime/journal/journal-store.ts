@@ -54,9 +54,7 @@ return 0
 
 interface JournalCommands {
   journalWrite(...args: readonly (string | number | Buffer)[]): Promise<number>;
-  journalAdoptBuffer(
-    ...args: readonly string[]
-  ): Promise<[Buffer, Buffer[], Buffer[]] | null>;
+  journalAdoptBuffer(...args: readonly string[]): Promise<[Buffer, Buffer[], Buffer[]] | null>;
   journalForget(...args: readonly string[]): Promise<number>;
 }
 

@@ -1,3 +1,4 @@
+import { EventRing } from './event-ring.js';
 import { type JournalStore } from './journal-store.js';
 import {
   type AdoptedSession,
@@ -5,7 +6,6 @@ import {
   type SentEvent,
   type SessionState,
 } from './session-state.js';
-import { EventRing } from './event-ring.js';
 
 /** A session as its journal sees it. */
 export interface JournaledSession {
@@ -61,8 +61,7 @@ export class SessionJournal {
   adopted({ events, audio }: AdoptedSession): void {
     this.#state = 'kept';
     for (const event of events) this.#stored.add(event);
-    for (const { start, pcm } of audio)
-      this.#storedAudio.push({ end: start + pcm.length });
+    for (const { start, pcm } of audio) this.#storedAudio.push({ end: start + pcm.length });
   }
 
   /** Delivered in order, when it is written. */
@@ -110,8 +109,7 @@ export class SessionJournal {
   #flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const due =
-      this.#state === 'new' || this.#events.length > 0 || this.#audio.length > 0;
+    const due = this.#state === 'new' || this.#events.length > 0 || this.#audio.length > 0;
     if (this.#state === 'off' || !due) return Promise.resolve();
     return (this.#busy ??= this.#write().finally(() => {
       this.#busy = undefined;
@@ -202,7 +200,5 @@ export class SessionJournal {
 /** Pieces follow without a gap. */
 function joined(audio: readonly JournalAudio[]): JournalAudio | undefined {
   const [first] = audio;
-  return (
-    first && { start: first.start, pcm: Buffer.concat(audio.map(({ pcm }) => pcm)) }
-  );
+  return first && { start: first.start, pcm: Buffer.concat(audio.map(({ pcm }) => pcm)) };
 }

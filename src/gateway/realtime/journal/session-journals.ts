@@ -51,10 +51,7 @@ export class SessionJournals implements OnApplicationShutdown {
   }
 
   /** Undefined: sessions are resumed on their own gateway only. */
-  open(
-    session: JournaledSession,
-    adopted: AdoptedSession | undefined,
-  ): SessionJournal | undefined {
+  open(session: JournaledSession, adopted: AdoptedSession | undefined): SessionJournal | undefined {
     if (!this.#store || this.settings.realtime.resumeWindowMs === 0) return undefined;
     const journal: SessionJournal = new SessionJournal({
       session,
@@ -84,9 +81,7 @@ export class SessionJournals implements OnApplicationShutdown {
     if (!/^sess_[0-9a-f]{24}$/.test(id)) return undefined;
     try {
       const found = await this.#store?.adopt(id, tenant, secretDigest(secret));
-      return found?.state.v === 1 && found.state.expiresAtMs > Date.now()
-        ? found
-        : undefined;
+      return found?.state.v === 1 && found.state.expiresAtMs > Date.now() ? found : undefined;
     } catch (error) {
       this.#logger.warn(
         { reason: (error as Error).message },
@@ -111,9 +106,7 @@ export class SessionJournals implements OnApplicationShutdown {
     if (this.#away) return;
     this.#away = true;
     const again = performance.now() - this.#backAtMs < LONGEST_PROBE_MS;
-    this.#probeMs = again
-      ? Math.min(2 * this.#probeMs, LONGEST_PROBE_MS)
-      : FIRST_PROBE_MS;
+    this.#probeMs = again ? Math.min(2 * this.#probeMs, LONGEST_PROBE_MS) : FIRST_PROBE_MS;
     this.#logger.warn(
       { reason },
       'Redis does not store live sessions: until it does, they can be resumed on this gateway only',
@@ -126,8 +119,7 @@ export class SessionJournals implements OnApplicationShutdown {
   }
 
   async #look(): Promise<void> {
-    for (const [id, untilMs] of this.#stale)
-      if (untilMs < Date.now()) this.#stale.delete(id);
+    for (const [id, untilMs] of this.#stale) if (untilMs < Date.now()) this.#stale.delete(id);
     try {
       await this.#store?.ping();
     } catch {
@@ -135,10 +127,7 @@ export class SessionJournals implements OnApplicationShutdown {
     }
     this.#away = false;
     this.#backAtMs = performance.now();
-    this.#logger.log(
-      { sessions: this.#suspended.size },
-      'live sessions are stored in Redis again',
-    );
+    this.#logger.log({ sessions: this.#suspended.size }, 'live sessions are stored in Redis again');
     const [suspended, stale] = [[...this.#suspended], [...this.#stale]];
     this.#suspended.clear();
     this.#stale.clear();

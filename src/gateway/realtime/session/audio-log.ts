@@ -46,9 +46,7 @@ export class AudioLog {
     return {
       position: this.#position,
       keepFrom: this.#audioFrom(0),
-      commits: this.#entries.flatMap(entry =>
-        entry.kind === 'commit' ? entry.start : [],
-      ),
+      commits: this.#entries.flatMap(entry => (entry.kind === 'commit' ? entry.start : [])),
     };
   }
 
@@ -93,8 +91,7 @@ export class AudioLog {
    */
   next(keptBytes: number): LogEntry | undefined {
     const entry = this.#entries[this.#sent];
-    if (entry?.kind === 'reopen' || entry?.kind === 'end')
-      this.#entries.splice(this.#sent, 1);
+    if (entry?.kind === 'reopen' || entry?.kind === 'end') this.#entries.splice(this.#sent, 1);
     else if (entry) this.#sent += 1;
     while (this.nextStart - this.#audioFrom(0) > keptBytes) this.#dropOldestAudio();
     return entry;

@@ -33,7 +33,6 @@ const TABLES: Readonly<Record<G711, Int16Array>> = {
 export function decodeG711(bytes: Uint8Array, encoding: G711): Buffer {
   const table = TABLES[encoding];
   const pcm = Buffer.allocUnsafe(bytes.length * 2);
-  for (let at = 0; at < bytes.length; at += 1)
-    pcm.writeInt16LE(table[bytes[at] ?? 0] ?? 0, at * 2);
+  for (let at = 0; at < bytes.length; at += 1) pcm.writeInt16LE(table[bytes[at] ?? 0] ?? 0, at * 2);
   return pcm;
 }

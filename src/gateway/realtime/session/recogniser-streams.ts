@@ -1,6 +1,6 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { pause } from '../../../platform/clock/pause.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { pause } from '../../../platform/clock/pause.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { PAUSES, type Recognition } from './recognition.js';
 
@@ -56,8 +56,7 @@ export class RecogniserStreams {
     try {
       this.#connect();
     } catch (error) {
-      if (!(error instanceof DomainError) || !this.options.slotExpected(error))
-        throw error;
+      if (!(error instanceof DomainError) || !this.options.slotExpected(error)) throw error;
       void this.reconnect(0, false, failure => this.options.slotExpected(failure));
     }
   }
@@ -164,8 +163,7 @@ export class RecogniserStreams {
         return undefined;
       } catch (error) {
         const failure = error as DomainError;
-        if (performance.now() + pauseMs > endMs || !worthWaiting(failure))
-          return failure;
+        if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
       }
       await pause(pauseMs, signal);
     }

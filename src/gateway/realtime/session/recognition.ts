@@ -1,9 +1,9 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { laterBy, movedEvent } from '@switchyard/engine-api/speech-recognizer.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { warningEvent, CLOSE } from '../../../contracts/realtime/realtime-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
-import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import {
@@ -15,8 +15,8 @@ import { AudioLog } from './audio-log.js';
 import { decodeG711 } from './g711.js';
 import { inputPace } from './input-pace.js';
 import { type SessionActions } from './session-actions.js';
-import { TrailingFinal } from './trailing-final.js';
 import { type SessionServices } from './session-services.js';
+import { TrailingFinal } from './trailing-final.js';
 import { TranscriptItems } from './transcript-items.js';
 import { UtteranceTimes } from './utterance-times.js';
 
@@ -126,8 +126,7 @@ export class Recognition {
     const { encoding } = this.config.format;
     const before = this.#received;
     this.#uncommittedBytes += frame.length;
-    const pcm =
-      encoding === 'pcm16' ? this.#samples(frame) : decodeG711(frame, encoding);
+    const pcm = encoding === 'pcm16' ? this.#samples(frame) : decodeG711(frame, encoding);
     if (pcm.length > 0) this.session.audio(this.#log.append(pcm));
     this.#times.arrived(this.receivedMs / 1000, nowMs);
     this.#keepPace((1000 * (this.#received - before)) / this.#bytesPerSecond, nowMs);
@@ -268,8 +267,7 @@ export class Recognition {
   }
 
   #samples(frame: Buffer): Buffer {
-    const bytes =
-      this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
+    const bytes = this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
     const pcm = bytes.subarray(0, bytes.length - (bytes.length % 2));
     this.#oddByte = bytes.subarray(pcm.length);
     return pcm;

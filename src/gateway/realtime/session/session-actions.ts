@@ -1,8 +1,5 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import {
-  type ServerEvent,
-  type CloseCode,
-} from '../../../contracts/realtime/realtime-event.js';
+import { type ServerEvent, type CloseCode } from '../../../contracts/realtime/realtime-event.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
 import { type JournalAudio } from '../journal/session-state.js';
 import { type SessionFact } from './session-activity.js';

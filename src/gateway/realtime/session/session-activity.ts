@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import {
-  counterMetric,
-  histogramMetric,
-} from '../../../platform/metrics/metric-provider.js';
+import { counterMetric, histogramMetric } from '../../../platform/metrics/metric-provider.js';
 
 export type SessionFact =
   | 'first_text'

@@ -60,8 +60,7 @@ function session() {
     JSON.stringify({ type, ...fields });
   const taken = (): string[] => {
     const kinds: string[] = [];
-    for (let next = recognition.next(); next; next = recognition.next())
-      kinds.push(next.kind);
+    for (let next = recognition.next(); next; next = recognition.next()) kinds.push(next.kind);
     return kinds;
   };
   return { core, recognition, done, message, taken };

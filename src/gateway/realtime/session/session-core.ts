@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
 import {
   errorEvent,
@@ -15,23 +16,18 @@ import {
   readSession,
 } from '../../../contracts/realtime/session-config.js';
 import { type Dialect, sessionView } from '../../../contracts/realtime/session-view.js';
-import { errorDefinition } from '../../../contracts/errors/error-registry.js';
+import { invalidField, missingField } from '../../../contracts/schema/field-problems.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type Principal } from '../../../platform/auth/principal.js';
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { type Ticket } from '../../limits/rate-limiter.js';
+import { cannotHonour, demandLanguage, knownCandidate } from '../../models/model-abilities.js';
+import { type ModelCatalog } from '../../models/model-catalog.js';
 import { type AdoptedSession } from '../journal/session-state.js';
 import { Recognition } from './recognition.js';
 import { type SessionActions } from './session-actions.js';
 import { type SessionServices } from './session-services.js';
 import { newItemId } from './transcript-items.js';
-import { invalidField, missingField } from '../../../contracts/schema/field-problems.js';
-import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import {
-  cannotHonour,
-  demandLanguage,
-  knownCandidate,
-} from '../../models/model-abilities.js';
-import { type ModelCatalog } from '../../models/model-catalog.js';
 
 const PATHS = {
   ga: {
@@ -95,11 +91,7 @@ function demandTranscribing(
 }
 
 /** @throws DomainError `invalid_value` when audio has come in under another format. */
-function demandSameFormat(
-  next: SessionConfig,
-  current: SessionConfig,
-  dialect: Dialect,
-): void {
+function demandSameFormat(next: SessionConfig, current: SessionConfig, dialect: Dialect): void {
   if (JSON.stringify(next.format) === JSON.stringify(current.format)) return;
   const param = PATHS[dialect].format;
   throw invalidField(param, `\`${param}\` cannot change once audio was sent.`);
@@ -273,8 +265,7 @@ export class SessionCore {
     try {
       this.recognition.audio(audio, nowMs);
     } catch (error) {
-      if (!(error instanceof DomainError) || errorDefinition(error).retry !== 'later')
-        throw error;
+      if (!(error instanceof DomainError) || errorDefinition(error).retry !== 'later') throw error;
       this.session.fail(error, CLOSE.tryAgainLater);
     }
   }
@@ -320,11 +311,9 @@ export class SessionCore {
   #cancel(responseId: string | undefined): void {
     const active = this.session.response;
     if (!active || (responseId !== undefined && responseId !== active.id))
-      throw new DomainError(
-        'response_cancel_not_active',
-        'No such response is being spoken.',
-        { param: 'response_id' },
-      );
+      throw new DomainError('response_cancel_not_active', 'No such response is being spoken.', {
+        param: 'response_id',
+      });
     active.cancel('client_cancelled');
   }
 
@@ -335,7 +324,5 @@ export class SessionCore {
 
 /** The container format of a first binary frame; undefined: it looks like raw audio. */
 function containerOf(frame: Buffer): string | undefined {
-  return CONTAINERS.find(([magic]) =>
-    frame.subarray(0, magic.length).equals(magic),
-  )?.[1];
+  return CONTAINERS.find(([magic]) => frame.subarray(0, magic.length).equals(magic))?.[1];
 }

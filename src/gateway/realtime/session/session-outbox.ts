@@ -1,13 +1,9 @@
-import {
-  inDialect,
-  type ServerEvent,
-  CLOSE,
-} from '../../../contracts/realtime/realtime-event.js';
+import { inDialect, type ServerEvent, CLOSE } from '../../../contracts/realtime/realtime-event.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
-import { type SessionJournal } from '../journal/session-journal.js';
-import { EventRing } from '../journal/event-ring.js';
-import { type AdoptedSession, type SentEvent } from '../journal/session-state.js';
 import { type ClientSocket } from '../../websockets/client-socket.js';
+import { EventRing } from '../journal/event-ring.js';
+import { type SessionJournal } from '../journal/session-journal.js';
+import { type AdoptedSession, type SentEvent } from '../journal/session-state.js';
 
 /**
  * Events for the client: numbered, stored for a while, and sent while it is connected.

@@ -6,18 +6,15 @@ import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { Settings } from '../../../platform/config/settings.js';
-import {
-  type InferenceCaller,
-  InferenceService,
-} from '../../inference/inference.service.js';
+import { parseSpeech, startSpeech } from '../../audio/start-speech.js';
+import { type InferenceCaller, InferenceService } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { WrittenForm } from '../../written-form/written-form.js';
-import { SessionActivity } from './session-activity.js';
 import { type SpokenText } from './session-actions.js';
+import { SessionActivity } from './session-activity.js';
 import { UtteranceStream } from './utterance-stream.js';
-import { parseSpeech, startSpeech } from '../../audio/start-speech.js';
 
 /**
  * What every live session uses. Its requests go through the scheduler at REALTIME priority
@@ -110,11 +107,7 @@ export class SessionServices {
    * @throws DomainError about the text, the voice or the model, or
    *   `queue_full`, `shutting_down`.
    */
-  speak(
-    { id, text, voice, speed }: SpokenText,
-    tenant: string,
-    terms: KeyTerms | undefined,
-  ) {
+  speak({ id, text, voice, speed }: SpokenText, tenant: string, terms: KeyTerms | undefined) {
     const body = {
       model: this.settings.realtime.speechModel,
       input: text,
@@ -165,9 +158,7 @@ export class SessionServices {
       ...{ model, bytes: wav.length, audioDurationS: durationS },
       payload: { ...PLAIN_TRANSCRIPTION, ...fields, ...file },
     });
-    const transcript = request
-      .answer('transcript')
-      .then(({ reply }) => reply.transcript);
+    const transcript = request.answer('transcript').then(({ reply }) => reply.transcript);
     return { transcript, cancel: () => request.cancel('client') };
   }
 }

@@ -66,10 +66,7 @@ export class SpokenResponse {
       const error =
         thrown instanceof DomainError
           ? thrown
-          : new DomainError(
-              'engine_failed',
-              'The speech synthesis stopped before its end.',
-            );
+          : new DomainError('engine_failed', 'The speech synthesis stopped before its end.');
       const { type } = errorDefinition(error);
       this.#end('failed', { error: { type, code: error.code, message: error.message } });
     }

@@ -23,11 +23,7 @@ const thrice = (guess: string): string[] => [guess, guess, guess];
 describe('deltas of revised guesses', () => {
   it('says a word when three guesses agree on it and another follows', () => {
     const guesses = ['the', 'the train', 'the train is', 'the train is on'];
-    expect(deltas(guesses, 'the train is on time')).toEqual([
-      'the',
-      ' train',
-      ' is on time',
-    ]);
+    expect(deltas(guesses, 'the train is on time')).toEqual(['the', ' train', ' is on time']);
   });
 
   it('holds back what still changes, and what follows it', () => {
@@ -41,10 +37,7 @@ describe('deltas of revised guesses', () => {
   });
 
   it('continues where it fits best when a word that was sent turns out wrong', () => {
-    const guesses = [
-      ...thrice('the train is on'),
-      ...thrice('the trainers on the right'),
-    ];
+    const guesses = [...thrice('the train is on'), ...thrice('the trainers on the right')];
     expect(deltas(guesses, 'the trainers on the right track').join('')).toBe(
       'the train is the right track',
     );
@@ -60,9 +53,11 @@ describe('deltas of revised guesses', () => {
 
   it('repeats nothing when a new worker guesses from the beginning', () => {
     const again = ['one', 'one two', 'one two three', ...thrice('one two three four')];
-    expect(deltas([...thrice('one two three'), ...again], 'one two three four')).toEqual(
-      ['one two', ' three', ' four'],
-    );
+    expect(deltas([...thrice('one two three'), ...again], 'one two three four')).toEqual([
+      'one two',
+      ' three',
+      ' four',
+    ]);
   });
 
   it('counts characters as words in scripts without spaces', () => {

@@ -30,10 +30,10 @@ describe('the last final of a stream that is being closed', () => {
     const leftover = new TrailingFinal();
     expect(leftover.before(final(0), false)).toEqual([final(0)]);
     const started = { type: 'speech_started', utterance: 1, at: 1 } as const;
-    expect([
-      ...leftover.before(started, true),
-      ...leftover.before(final(1), true),
-    ]).toEqual([started, final(1)]);
+    expect([...leftover.before(started, true), ...leftover.before(final(1), true)]).toEqual([
+      started,
+      final(1),
+    ]);
     expect(leftover.endS).toBeUndefined();
   });
 });

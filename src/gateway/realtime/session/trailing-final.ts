@@ -14,12 +14,7 @@ export class TrailingFinal {
     const held = this.#held ? [this.#held] : [];
     this.#held = undefined;
     if (event.type === 'speech_started') this.#spoken = event.utterance;
-    if (
-      !closing ||
-      event.type !== 'final' ||
-      event.text !== '' ||
-      event.utterance <= this.#spoken
-    )
+    if (!closing || event.type !== 'final' || event.text !== '' || event.utterance <= this.#spoken)
       return [...held, event];
     this.#held = event;
     return held;

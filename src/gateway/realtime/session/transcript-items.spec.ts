@@ -44,10 +44,7 @@ describe('utterances as items', () => {
     const { items, receive } = recorded();
     expect(brief(receive(speech('speech_started', 0)))).toEqual(['speech_started']);
     expect(items.speaking).toBe(true);
-    expect(brief(receive(speech('speech_stopped', 0)))).toEqual([
-      'speech_stopped',
-      'committed',
-    ]);
+    expect(brief(receive(speech('speech_stopped', 0)))).toEqual(['speech_stopped', 'committed']);
     expect(items.speaking).toBe(false);
     expect(brief(receive(final(0, 'hello')))).toEqual(['delta', 'segment', 'completed']);
     expect(items.pending).toBe(false);

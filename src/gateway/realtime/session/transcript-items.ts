@@ -223,10 +223,7 @@ export class TranscriptItems {
     });
   }
 
-  #stopped(
-    item: TranscriptItem,
-    { utterance, at }: { utterance: number; at: number },
-  ): void {
+  #stopped(item: TranscriptItem, { utterance, at }: { utterance: number; at: number }): void {
     if (item.stopped || item.discarded) return;
     item.stopped = true;
     this.send({
@@ -268,8 +265,7 @@ export class TranscriptItems {
   }
 
   #delta({ id }: TranscriptItem, delta: string): void {
-    if (delta !== '')
-      this.send({ type: `${PREFIX}.delta`, item_id: id, content_index: 0, delta });
+    if (delta !== '') this.send({ type: `${PREFIX}.delta`, item_id: id, content_index: 0, delta });
   }
 
   #commit(utterance: number, item: TranscriptItem): void {
@@ -305,5 +301,4 @@ export class TranscriptItems {
 
 export const newItemId = (): string => `item_${randomBytes(12).toString('hex')}`;
 
-const milliseconds = (seconds: number): number =>
-  Math.max(0, Math.round(seconds * 1000));
+const milliseconds = (seconds: number): number => Math.max(0, Math.round(seconds * 1000));

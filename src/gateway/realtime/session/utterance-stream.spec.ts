@@ -43,10 +43,7 @@ function recogniser() {
   return { calls, recognise };
 }
 
-async function send(
-  stream: UtteranceStream,
-  ...audio: readonly Buffer[]
-): Promise<void> {
+async function send(stream: UtteranceStream, ...audio: readonly Buffer[]): Promise<void> {
   const all = Buffer.concat(audio);
   // As a client does: frames that fit no boundary of ours.
   for (let at = 0; at < all.length; at += 1001 * 2)
@@ -68,14 +65,7 @@ describe('UtteranceStream', () => {
       recognise,
     });
     const events = eventsOf(stream);
-    await send(
-      stream,
-      silence(3000),
-      speech(1000),
-      silence(800),
-      speech(2000),
-      silence(800),
-    );
+    await send(stream, silence(3000), speech(1000), silence(800), speech(2000), silence(800));
     expect(calls).toHaveLength(2);
     expect(calls[0]!.seconds).toBeGreaterThan(1.5);
     expect(calls[0]!.seconds).toBeLessThan(2);
@@ -118,12 +108,7 @@ describe('UtteranceStream', () => {
       voiceActivity: VAD,
       recognise,
     });
-    await send(
-      stream,
-      silence(1000),
-      speech(2900),
-      ...Array<Buffer>(8).fill(speech(2000)),
-    );
+    await send(stream, silence(1000), speech(2900), ...Array<Buffer>(8).fill(speech(2000)));
     await stream.commit();
     for (const call of calls) call.answer('x');
     for (const { seconds } of calls) expect(seconds).toBeLessThanOrEqual(15.1);
@@ -216,11 +201,7 @@ describe('UtteranceStream', () => {
 });
 
 describe('VoiceLevel', () => {
-  const judge = (
-    level: (frame: Buffer) => number,
-    amplitude: number,
-    frames: number,
-  ) => {
+  const judge = (level: (frame: Buffer) => number, amplitude: number, frames: number) => {
     let last = 0;
     for (let index = 0; index < frames; index++) last = level(pcm(32, amplitude));
     return last;

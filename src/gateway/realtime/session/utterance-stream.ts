@@ -1,16 +1,16 @@
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import {
-  type Transcript,
-  type VoiceActivityOptions,
-} from '@switchyard/engine-api/speech-recognizer.js';
-import {
   FRAME_SAMPLES,
   LONGEST_UTTERANCE,
   VoiceActivityTracker,
   type VoiceEvent,
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
-import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
+import {
+  type Transcript,
+  type VoiceActivityOptions,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { wavHeader } from '../../../contracts/formats/speech.js';
+import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 
 /** Frames, 3 s, whose quietest is the noise of the room: who speaks pauses more often. */
@@ -114,8 +114,7 @@ export class UtteranceStream implements StreamHandle {
     },
   ) {
     const { voiceActivity, sampleRate } = options;
-    this.#frameBytes =
-      BYTES * Math.round((FRAME_SAMPLES * sampleRate) / RECOGNISER_RATE);
+    this.#frameBytes = BYTES * Math.round((FRAME_SAMPLES * sampleRate) / RECOGNISER_RATE);
     if (voiceActivity) this.#tracker = new VoiceActivityTracker(voiceActivity);
     else this.#openFrom = 0;
   }
@@ -133,8 +132,7 @@ export class UtteranceStream implements StreamHandle {
     this.#recogniseBeginning();
     this.#dropOld();
     if (isLast) void this.close();
-    if (this.#running.size >= MOST_WAITING)
-      await Promise.race([this.#last, this.finished]);
+    if (this.#running.size >= MOST_WAITING) await Promise.race([this.#last, this.finished]);
   }
 
   commit(): Promise<void> {
@@ -196,10 +194,7 @@ export class UtteranceStream implements StreamHandle {
       this.#judged += this.#frameBytes;
       const event = tracker.next(this.#speech(frame));
       if (event) this.#spoken(event);
-      if (
-        tracker.speaking &&
-        this.#judged - this.#openFrom! >= this.#bytesAt(LONGEST_UTTERANCE)
-      )
+      if (tracker.speaking && this.#judged - this.#openFrom! >= this.#bytesAt(LONGEST_UTTERANCE))
         for (const cut of tracker.split(tracker.position)) this.#spoken(cut);
     }
   }
@@ -216,8 +211,7 @@ export class UtteranceStream implements StreamHandle {
 
   #commit(): void {
     if (!this.#tracker) return this.#finish(this.#received);
-    for (const event of this.#tracker.finish(this.#tracker.position))
-      this.#spoken(event);
+    for (const event of this.#tracker.finish(this.#tracker.position)) this.#spoken(event);
   }
 
   /** The utterance ends at byte `to`. */

@@ -1,18 +1,18 @@
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
-import { withJsonFields } from '../../../contracts/formats/json-fields.js';
-import { type RetryTiming } from '../../../platform/http/retry-after.js';
-import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   type Embedding,
   type EmbedItem,
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
+import { withJsonFields } from '../../../contracts/formats/json-fields.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
+import { usageIn } from './generator.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, textOf } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
-import { usageIn } from './generator.js';
 
 /**
  * Reads OpenAI's list of vectors, numbers or base64, in whatever order.
@@ -20,8 +20,7 @@ import { usageIn } from './generator.js';
  * @throws UpstreamFailure when it is not what was asked for.
  */
 function embeddingIn({ data }: Fields, modelId: string, inputs: number): Embedding {
-  if (!Array.isArray(data))
-    throw unusableAnswer(modelId, 'sent an answer without `data`.');
+  if (!Array.isArray(data)) throw unusableAnswer(modelId, 'sent an answer without `data`.');
   const place = ({ index }: Fields): number => (typeof index === 'number' ? index : 0);
   const vectors = (data as readonly Fields[])
     .toSorted((a, b) => place(a) - place(b))
@@ -46,8 +45,7 @@ function embeddingIn({ data }: Fields, modelId: string, inputs: number): Embeddi
  * is not what was asked for.
  */
 function scoresIn({ results }: Fields, modelId: string, inputs: number): Embedding {
-  if (!Array.isArray(results))
-    throw unusableAnswer(modelId, 'sent an answer without `results`.');
+  if (!Array.isArray(results)) throw unusableAnswer(modelId, 'sent an answer without `results`.');
   const scores = new Float32Array(inputs).fill(NaN);
   for (const { index, relevance_score: score } of results as readonly Fields[])
     if (typeof index === 'number' && typeof score === 'number') scores[index] = score;

@@ -4,17 +4,12 @@ import { EventTexts } from './generator.js';
 
 function read(...parts: readonly (string | Buffer)[]): string[] {
   const texts = new EventTexts();
-  return [
-    ...parts.flatMap(part => texts.take(Buffer.from(part as string))),
-    ...texts.end(),
-  ];
+  return [...parts.flatMap(part => texts.take(Buffer.from(part as string))), ...texts.end()];
 }
 
 describe('EventTexts', () => {
   it('reads one event per blank line, up to [DONE]', () => {
-    expect(read('data: {"a":1}\n\ndata: [DONE]\n\ndata: {"b":2}\n\n')).toEqual([
-      '{"a":1}',
-    ]);
+    expect(read('data: {"a":1}\n\ndata: [DONE]\n\ndata: {"b":2}\n\n')).toEqual(['{"a":1}']);
   });
 
   it('is complete with [DONE]', () => {
@@ -31,9 +26,7 @@ describe('EventTexts', () => {
   });
 
   it('leaves out comments, other fields and empty events', () => {
-    expect(read(': ping\n\nevent: x\nid: 7\ndata: 1\nretry: 3\n\n\n\n:\n\n')).toEqual([
-      '1',
-    ]);
+    expect(read(': ping\n\nevent: x\nid: 7\ndata: 1\nretry: 3\n\n\n\n:\n\n')).toEqual(['1']);
   });
 
   it('joins the data lines of one event, and takes off one space only', () => {
@@ -64,8 +57,6 @@ describe('EventTexts', () => {
 
   it('refuses an event without end', () => {
     const megabytes = Array.from({ length: 17 }, () => Buffer.alloc(1_048_576, 'x'));
-    expect(() => read('data: ', ...megabytes)).toThrow(
-      'an event of more than 16777216 characters',
-    );
+    expect(() => read('data: ', ...megabytes)).toThrow('an event of more than 16777216 characters');
   });
 });

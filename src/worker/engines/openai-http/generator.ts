@@ -1,19 +1,15 @@
-import { withJsonFields } from '../../../contracts/formats/json-fields.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
-import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { cancelledError, KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
-import {
-  type GenerateItem,
-  type GenerationEvent,
-  type TextGenerator,
-} from '../text-generator.js';
-import { type OpenAiHttpOptions } from './options.js';
-import { UpstreamEngine } from './upstream-engine.js';
-import { unusableAnswer, UpstreamFailure, problemIn } from './upstream-failure.js';
-import { jsonBody, textOf } from './upstream-exchange.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
+import { withJsonFields } from '../../../contracts/formats/json-fields.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
+import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../text-generator.js';
+import { type OpenAiHttpOptions } from './options.js';
+import { UpstreamEngine } from './upstream-engine.js';
+import { jsonBody, textOf } from './upstream-exchange.js';
+import { unusableAnswer, UpstreamFailure, problemIn } from './upstream-failure.js';
 
 /** Of a response that has ended. */
 const OVER: readonly unknown[] = ['completed', 'incomplete', 'failed', 'cancelled'];
@@ -47,9 +43,7 @@ class UpstreamGeneration {
   }
 
   done(): GenerationEvent {
-    const reasons = [...this.#reasons]
-      .sort(([a], [b]) => a - b)
-      .map(([, reason]) => reason);
+    const reasons = [...this.#reasons].sort(([a], [b]) => a - b).map(([, reason]) => reason);
     return {
       type: 'done',
       finishReasons: !this.#isChoices && reasons.length === 0 ? [''] : reasons,
@@ -84,8 +78,7 @@ class UpstreamGeneration {
   /** An event of `/v1/messages`, or a message as a whole. */
   #takeMessage(answer: Fields, json: string): void {
     const { type, delta, message = answer } = answer;
-    if (typeof type !== 'string' || type === 'error')
-      throw failureIn(json, this.modelId);
+    if (typeof type !== 'string' || type === 'error') throw failureIn(json, this.modelId);
     const { stop_reason: reason } = (delta ?? message) as Fields;
     if (typeof reason === 'string') this.#reasons.set(0, reason);
     const usage = (message as Fields).usage ?? answer.usage;
@@ -115,10 +108,7 @@ function answerIn(json: string, modelId: string): Fields {
 function failureIn(json: string, modelId: string): DomainError {
   const { message } = problemIn(json, undefined);
   const said = message === '' ? '' : ` It says: ${message}`;
-  return new DomainError(
-    'engine_failed',
-    `The upstream of model '${modelId}' failed.${said}`,
-  );
+  return new DomainError('engine_failed', `The upstream of model '${modelId}' failed.${said}`);
 }
 
 /** Of any answer in OpenAI's form; those of responses have names of their own. */
@@ -263,10 +253,7 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
    */
   #demandEnd(isComplete: boolean): void {
     if (isComplete) return;
-    throw unusableAnswer(
-      this.options.modelId,
-      'ended the stream before the answer was complete.',
-    );
+    throw unusableAnswer(this.options.modelId, 'ended the stream before the answer was complete.');
   }
 
   #textsOf(type = 'nothing'): EventTexts {

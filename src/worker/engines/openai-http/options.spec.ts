@@ -5,10 +5,7 @@ import { readOpenAiHttpOptions, readOpenAiHttpSpeechOptions } from './options.js
 
 const BASE = { baseUrl: 'https://gpu-7:8000/v1' };
 
-function spec(
-  options: ModelSpec['options'],
-  changes: Partial<ModelSpec> = {},
-): ModelSpec {
+function spec(options: ModelSpec['options'], changes: Partial<ModelSpec> = {}): ModelSpec {
   return {
     ...{
       id: 'whisper',
@@ -25,9 +22,7 @@ function spec(
 
 describe('openai-http options', () => {
   it('need a URL only; the upstream model is named as ours, no key, 8 at a time, 2 retries of at most 30 s', () => {
-    expect(
-      readOpenAiHttpOptions(spec({ baseUrl: 'http://127.0.0.1:8000/v1//' })),
-    ).toEqual({
+    expect(readOpenAiHttpOptions(spec({ baseUrl: 'http://127.0.0.1:8000/v1//' }))).toEqual({
       ...{
         modelId: 'whisper',
         baseUrl: 'http://127.0.0.1:8000/v1',
@@ -53,15 +48,9 @@ describe('openai-http options', () => {
 
   it.each([
     [{}, 'options.baseUrl is undefined; allowed: an http or https URL'],
-    [
-      { baseUrl: 'ftp://a/v1' },
-      'options.baseUrl is "ftp://a/v1"; allowed: an http or https URL',
-    ],
+    [{ baseUrl: 'ftp://a/v1' }, 'options.baseUrl is "ftp://a/v1"; allowed: an http or https URL'],
     [{ baseUrl: 'https://a/v1?key=1' }, 'without credentials, query and fragment'],
-    [
-      { ...BASE, retries: 11 },
-      'options.retries is 11; allowed: a whole number from 0 to 10',
-    ],
+    [{ ...BASE, retries: 11 }, 'options.retries is 11; allowed: a whole number from 0 to 10'],
     [
       { ...BASE, timeoutMs: 0 },
       'options.timeoutMs is 0; allowed: a whole number from 1 to 3600000',
@@ -78,10 +67,7 @@ describe('openai-http options', () => {
       { ...BASE, insecureSkipVerify: 'yes' },
       'options.insecureSkipVerify is "yes"; allowed: true or false',
     ],
-    [
-      { ...BASE, caFile: '/ca', insecureSkipVerify: true },
-      'false while options.caFile is set',
-    ],
+    [{ ...BASE, caFile: '/ca', insecureSkipVerify: true }, 'false while options.caFile is set'],
     [
       { baseUrl: 'http://a/v1', caFile: '/ca' },
       'options.caFile is "/ca"; allowed: nothing, unless options.baseUrl is https',
@@ -106,10 +92,7 @@ describe('openai-http options', () => {
       { ...BASE, headers: { 'x-n': 1 } },
       'options.headers is "x-n"; allowed: a header whose value is a text',
     ],
-    [
-      { ...BASE, sampleRate: 24_000 },
-      'options.sampleRate is unknown; known options are',
-    ],
+    [{ ...BASE, sampleRate: 24_000 }, 'options.sampleRate is unknown; known options are'],
   ])('%j: %s', (options, message) => {
     expect(() => readOpenAiHttpOptions(spec(options))).toThrow(message);
   });
@@ -127,9 +110,7 @@ describe('openai-http options', () => {
 
   it('of a voice need voices, each listed once, and may tell the rate of its PCM', () => {
     const voices = { alloy: 'af_heart', nova: 'af_heart', onyx: 'am_adam' };
-    expect(
-      readOpenAiHttpSpeechOptions(spec(BASE, { kind: 'tts', voices })),
-    ).toMatchObject({
+    expect(readOpenAiHttpSpeechOptions(spec(BASE, { kind: 'tts', voices }))).toMatchObject({
       ...{ voices: ['af_heart', 'am_adam'], sampleRate: 24_000 },
     });
     expect(() => readOpenAiHttpSpeechOptions(spec(BASE, { kind: 'tts' }))).toThrow(
@@ -143,9 +124,7 @@ describe('openai-http options', () => {
   it('make an engine that reports what the entry says, within the limit of the upstream', () => {
     const options = { ...BASE, maxConcurrent: 9, maxBatch: 4 };
     const capabilities = ['transcribe', 'prompt', 'stream'];
-    expect(
-      createEngine(spec(options, { capabilities, languages: ['en'] })).info,
-    ).toMatchObject({
+    expect(createEngine(spec(options, { capabilities, languages: ['en'] })).info).toMatchObject({
       ...{
         engine: 'openai-http',
         device: 'remote',
@@ -155,8 +134,6 @@ describe('openai-http options', () => {
       },
       ...{ capabilities: ['transcribe', 'prompt'], languages: ['en'] },
     });
-    expect(createEngine(spec(BASE, { kind: 'tts', voices: { a: 'b' } })).kind).toBe(
-      'tts',
-    );
+    expect(createEngine(spec(BASE, { kind: 'tts', voices: { a: 'b' } })).kind).toBe('tts');
   });
 });

@@ -1,5 +1,4 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { z } from 'zod';
 import {
   EngineOptionsError,
   FLAG_OPTION,
@@ -10,12 +9,10 @@ import {
   type RejectOption,
   textOption,
 } from '@switchyard/engine-api/engine-options.js';
+import { z } from 'zod';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 
-const PATH = optionOf(
-  z.string().min(1).optional(),
-  'the path of a file, or leave it out',
-);
+const PATH = optionOf(z.string().min(1).optional(), 'the path of a file, or leave it out');
 const URL_FORM =
   'an http or https URL without credentials, query and fragment, such as http://127.0.0.1:8000/v1';
 /** Stands for a value that would quote a password. */
@@ -117,10 +114,7 @@ export function readOpenAiHttpSpeechOptions(spec: ModelSpec) {
   throw new EngineOptionsError(spec.id, [`voices is {}; allowed: ${allowed}`]);
 }
 
-function checkGroup(
-  read: OptionsOf<ReturnType<typeof groupRules>>,
-  reject: RejectOption,
-): void {
+function checkGroup(read: OptionsOf<ReturnType<typeof groupRules>>, reject: RejectOption): void {
   checkConnection(read, reject);
   const { maxBatch, maxConcurrent } = read;
   const { schema, allowed } = integerOption(1, maxConcurrent);
@@ -132,11 +126,7 @@ function checkConnection(
   reject: RejectOption,
 ): void {
   if (baseUrl === WITH_CREDENTIALS)
-    reject(
-      'baseUrl',
-      baseUrl,
-      `${URL_FORM}; put the key into the file of options.apiKeyFile`,
-    );
+    reject('baseUrl', baseUrl, `${URL_FORM}; put the key into the file of options.apiKeyFile`);
   if (caFile !== undefined && insecureSkipVerify)
     reject(
       'insecureSkipVerify',
@@ -151,10 +141,7 @@ function checkConnection(
   checkHeaders(headers ?? {}, reject);
 }
 
-function checkHeaders(
-  headers: Readonly<Record<string, string>>,
-  reject: RejectOption,
-): void {
+function checkHeaders(headers: Readonly<Record<string, string>>, reject: RejectOption): void {
   for (const [name, text] of Object.entries(headers)) {
     const problem = headerProblem(name, text);
     // Only the name is told: a value may be a secret.

@@ -15,8 +15,7 @@ const item = (changes: Partial<TranscribeItem> = {}): TranscribeItem => ({
   signal: new AbortController().signal,
   ...changes,
 });
-const asked = (changes: Partial<TranscribeItem>) =>
-  fieldsOf(item(changes), 'm', 'verbose_json');
+const asked = (changes: Partial<TranscribeItem>) => fieldsOf(item(changes), 'm', 'verbose_json');
 
 describe('what an upstream is asked', () => {
   it('is the model and the format when all is at its default', () => {
@@ -76,11 +75,7 @@ describe('multipartBody', () => {
       ['a[]', 'zwei'],
     ] as const;
     const form = await read(multipartBody(file, 'клип.wav', fields));
-    expect([form.get('model'), ...form.getAll('a[]')]).toEqual([
-      'whisper',
-      'one\r\ntwo',
-      'zwei',
-    ]);
+    expect([form.get('model'), ...form.getAll('a[]')]).toEqual(['whisper', 'one\r\ntwo', 'zwei']);
     const upload = form.get('file') as File;
     expect([upload.name, ...new Uint8Array(await upload.arrayBuffer())]).toEqual([
       'клип.wav',

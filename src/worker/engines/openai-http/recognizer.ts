@@ -1,20 +1,17 @@
-import { type FormField, formFrame } from '../../../contracts/formats/multipart-form.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
-import { errorDefinition } from '../../../contracts/errors/error-registry.js';
-import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
-import { wavHeader } from '../../../contracts/formats/speech.js';
-import {
-  type ItemOutcome,
-  TRANSCRIPT_CAPABILITIES,
-} from '@switchyard/engine-api/engine.js';
+import { type ItemOutcome, TRANSCRIPT_CAPABILITIES } from '@switchyard/engine-api/engine.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import {
   type KnownVoice,
   type SpeechRecognizer,
   type TranscribeItem,
   type RecognizedTranscript,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { jsonIn } from '@switchyard/engine-api/json-in.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
+import { type FormField, formFrame } from '../../../contracts/formats/multipart-form.js';
+import { wavHeader } from '../../../contracts/formats/speech.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { transcriptIn } from './transcript-answer.js';
 import { UpstreamEngine } from './upstream-engine.js';
@@ -33,10 +30,8 @@ export function multipartBody(
 type ResponseFormat = 'verbose_json' | 'json' | 'diarized_json';
 
 /** The one format that carries what was asked for, else as much as the upstream can. */
-const formatOf = (
-  { diarize, logprobs }: TranscribeItem,
-  richest: ResponseFormat,
-): ResponseFormat => (diarize ? 'diarized_json' : logprobs ? 'json' : richest);
+const formatOf = ({ diarize, logprobs }: TranscribeItem, richest: ResponseFormat): ResponseFormat =>
+  diarize ? 'diarized_json' : logprobs ? 'json' : richest;
 
 /**
  * Defaults are left out: a server that does not know a field may refuse it.
@@ -67,11 +62,8 @@ export function fieldsOf(
 const named = (name: string, values: readonly string[]): readonly FormField[] =>
   values.map(value => [name, value]);
 
-const unlessDefault = (
-  name: string,
-  value: string,
-  unset: string,
-): readonly FormField[] => (value === unset ? [] : [[name, value]]);
+const unlessDefault = (name: string, value: string, unset: string): readonly FormField[] =>
+  value === unset ? [] : [[name, value]];
 
 /** OpenAI refuses speakers in more than 30 s without a strategy. */
 function chunkingFields({ chunking, diarize }: TranscribeItem): readonly FormField[] {
@@ -93,10 +85,7 @@ const speakerFields = ({ knownSpeakers = [] }: TranscribeItem): readonly FormFie
 ];
 
 function dataUrl({ samples }: KnownVoice): string {
-  const wav = Buffer.concat([
-    wavHeader(RECOGNISER_RATE, samples.byteLength),
-    bytesOf(samples),
-  ]);
+  const wav = Buffer.concat([wavHeader(RECOGNISER_RATE, samples.byteLength), bytesOf(samples)]);
   return `data:audio/wav;base64,${wav.toString('base64')}`;
 }
 
@@ -132,8 +121,7 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     if (transcript.text === '') return transcript;
     if (item.wordTimestamps && transcript.words.length === 0)
       throw this.#lacks('word times', 'timestamp_granularities');
-    if (item.logprobs && !transcript.logprobs)
-      throw this.#lacks('log probabilities', 'include');
+    if (item.logprobs && !transcript.logprobs) throw this.#lacks('log probabilities', 'include');
     return transcript;
   }
 
@@ -142,16 +130,12 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     return new DomainError('unsupported_parameter', message, { param });
   }
 
-  async #inBestFormat(
-    item: TranscribeItem,
-    audio: Encoded,
-  ): Promise<RecognizedTranscript> {
+  async #inBestFormat(item: TranscribeItem, audio: Encoded): Promise<RecognizedTranscript> {
     const richest = this.#format;
     try {
       return await this.#ask(item, audio, richest);
     } catch (error) {
-      if (formatOf(item, richest) !== 'verbose_json' || !isRefusalOfFormat(error))
-        throw error;
+      if (formatOf(item, richest) !== 'verbose_json' || !isRefusalOfFormat(error)) throw error;
       this.#format = 'json';
       return this.#ask(item, audio, 'json');
     }
@@ -166,11 +150,7 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     const request = {
       path: item.task === 'translate' ? '/audio/translations' : '/audio/transcriptions',
       accept: 'application/json',
-      body: multipartBody(
-        audio.bytes,
-        audio.filename,
-        fieldsOf(item, this.options.model, richest),
-      ),
+      body: multipartBody(audio.bytes, audio.filename, fieldsOf(item, this.options.model, richest)),
       signal,
       traceparent,
     };
@@ -205,5 +185,4 @@ function encodedAudio({ audio }: TranscribeItem): Encoded {
 const isRefusalOfFormat = (error: unknown): boolean =>
   error instanceof DomainError &&
   errorDefinition(error).retry === 'never' &&
-  (error.param === 'response_format' ||
-    /response_format|verbose_json/i.test(error.message));
+  (error.param === 'response_format' || /response_format|verbose_json/i.test(error.message));

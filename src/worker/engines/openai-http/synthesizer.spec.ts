@@ -2,9 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { otherContentIn, speechIn } from './synthesizer.js';
 
-const PCM = Buffer.from(
-  Int16Array.from({ length: 50 }, (_, i) => i * 500 - 9000).buffer,
-);
+const PCM = Buffer.from(Int16Array.from({ length: 50 }, (_, i) => i * 500 - 9000).buffer);
 
 /** The samples of a body that comes in these pieces. */
 async function samplesOf(pieces: readonly Uint8Array[]): Promise<number[]> {
@@ -20,9 +18,7 @@ describe('SpeechSamples', () => {
       const pieces = Array.from({ length: Math.ceil(PCM.length / size) }, (_, i) =>
         PCM.subarray(i * size, (i + 1) * size),
       );
-      expect(await samplesOf(pieces)).toEqual([
-        ...new Int16Array(PCM.buffer, PCM.byteOffset, 50),
-      ]);
+      expect(await samplesOf(pieces)).toEqual([...new Int16Array(PCM.buffer, PCM.byteOffset, 50)]);
     },
   );
 

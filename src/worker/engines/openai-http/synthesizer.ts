@@ -1,5 +1,4 @@
 import { type IncomingMessage } from 'node:http';
-import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
@@ -8,6 +7,7 @@ import {
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type readOpenAiHttpSpeechOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, type RequestBody } from './upstream-exchange.js';
@@ -61,10 +61,7 @@ function refuseContainer(bytes: Uint8Array, modelId: string): void {
   const start = Buffer.from(bytes.subarray(0, LONGEST_START)).toString('latin1');
   const container = CONTAINERS.find(([magic]) => start.startsWith(magic));
   if (container)
-    throw unusableAnswer(
-      modelId,
-      `sent ${container[1]} although response_format was pcm.`,
-    );
+    throw unusableAnswer(modelId, `sent ${container[1]} although response_format was pcm.`);
 }
 
 /** Synthesis at an OpenAI-compatible server: raw PCM, passed on as it comes in. */
@@ -73,10 +70,7 @@ export class OpenAiHttpSynthesizer extends UpstreamEngine implements SpeechSynth
   readonly sampleRate: number;
   readonly voices: SpeechSynthesizer['voices'];
 
-  constructor(
-    options: ReturnType<typeof readOpenAiHttpSpeechOptions>,
-    timing?: RetryTiming,
-  ) {
+  constructor(options: ReturnType<typeof readOpenAiHttpSpeechOptions>, timing?: RetryTiming) {
     super(options, ['speech', 'speed'], timing);
     this.sampleRate = options.sampleRate;
     this.voices = options.voices.map(id => ({ id, name: id, language: '', gender: '' }));

@@ -16,9 +16,7 @@ describe('transcriptIn', () => {
       ),
     ).toEqual({
       ...{ text: 'Hi there.', language: 'en', durationS: 2 },
-      segments: [
-        { start: 0, end: 1.5, text: 'Hi there.', avgLogprob: -0.3, noSpeechProb: 0.1 },
-      ],
+      segments: [{ start: 0, end: 1.5, text: 'Hi there.', avgLogprob: -0.3, noSpeechProb: 0.1 }],
       words: [{ word: 'Hi', start: 0, end: 0.4, confidence: 0 }],
     });
   });
@@ -29,34 +27,22 @@ describe('transcriptIn', () => {
     expect(transcriptIn(answer, CONTEXT)?.words).toEqual([
       { word: 'Hi', start: 0, end: 0.4, confidence: 0.75 },
     ]);
-    expect(transcriptIn(answer, { ...CONTEXT, wordTimestamps: false })?.words).toEqual(
-      [],
-    );
+    expect(transcriptIn(answer, { ...CONTEXT, wordTimestamps: false })?.words).toEqual([]);
   });
 
   it.each([
     ['what is known here', { text: 'a', duration: 3 }, { ...CONTEXT, durationS: 7 }, 7],
     ['duration, also as a text', { text: 'a', duration: '3.5' }, CONTEXT, 3.5],
-    [
-      'what was charged',
-      { text: 'a', usage: { type: 'duration', seconds: 4 } },
-      CONTEXT,
-      4,
-    ],
-    [
-      'the end of the last segment',
-      { text: 'a', segments: [{ end: 5, text: 'a' }] },
-      CONTEXT,
-      5,
-    ],
+    ['what was charged', { text: 'a', usage: { type: 'duration', seconds: 4 } }, CONTEXT, 4],
+    ['the end of the last segment', { text: 'a', segments: [{ end: 5, text: 'a' }] }, CONTEXT, 5],
   ])('takes the length from %s', (_title, answer, context, durationS) => {
     expect(transcriptIn(answer, context)?.durationS).toBe(durationS);
   });
 
   it('makes one segment of a text without times, none of an empty one', () => {
-    expect(
-      transcriptIn({ text: 'a b' }, { ...CONTEXT, durationS: 2 })?.segments,
-    ).toMatchObject([{ start: 0, end: 2, text: 'a b' }]);
+    expect(transcriptIn({ text: 'a b' }, { ...CONTEXT, durationS: 2 })?.segments).toMatchObject([
+      { start: 0, end: 2, text: 'a b' },
+    ]);
     expect(transcriptIn({ text: ' ' }, CONTEXT)).toMatchObject({
       text: '',
       segments: [],
@@ -65,9 +51,7 @@ describe('transcriptIn', () => {
   });
 
   it('keeps the language that was asked for when none is told', () => {
-    expect(transcriptIn({ text: 'a' }, { ...CONTEXT, language: 'de' })?.language).toBe(
-      'de',
-    );
+    expect(transcriptIn({ text: 'a' }, { ...CONTEXT, language: 'de' })?.language).toBe('de');
   });
 
   it('survives values of other types', () => {
@@ -84,12 +68,9 @@ describe('transcriptIn', () => {
     });
   });
 
-  it.each([undefined, null, 'text', [], {}, { text: 7 }])(
-    'is undefined for %j',
-    answer => {
-      expect(transcriptIn(answer, CONTEXT)).toBeUndefined();
-    },
-  );
+  it.each([undefined, null, 'text', [], {}, { text: 7 }])('is undefined for %j', answer => {
+    expect(transcriptIn(answer, CONTEXT)).toBeUndefined();
+  });
 });
 
 describe('languageTag', () => {

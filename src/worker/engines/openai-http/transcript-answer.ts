@@ -24,17 +24,14 @@ export function transcriptIn(
   if (!isObject(answer) || typeof answer.text !== 'string') return undefined;
   const text = answer.text.trim();
   const segments = listOf(answer.segments);
-  const durationS =
-    context.durationS || durationIn(answer) || numberOf(segments.at(-1)?.end);
+  const durationS = context.durationS || durationIn(answer) || numberOf(segments.at(-1)?.end);
   return {
     text,
     language: languageIn(answer) || context.language,
     durationS,
     segments: segments.length > 0 ? segments.map(segmentOf) : wholeText(text, durationS),
     words: context.wordTimestamps ? wordsIn(answer, segments) : [],
-    logprobs: Array.isArray(answer.logprobs)
-      ? listOf(answer.logprobs).map(tokenOf)
-      : undefined,
+    logprobs: Array.isArray(answer.logprobs) ? listOf(answer.logprobs).map(tokenOf) : undefined,
   };
 }
 
@@ -66,9 +63,9 @@ const segmentOf = (segment: Fields): RecognizedSegment => ({
 /** OpenAI lists words beside the segments, whisper.cpp inside of them. */
 function wordsIn({ words }: Fields, segments: readonly Fields[]): TranscriptWord[] {
   const listed = listOf(words);
-  return (
-    listed.length > 0 ? listed : segments.flatMap(segment => listOf(segment.words))
-  ).map(wordOf);
+  return (listed.length > 0 ? listed : segments.flatMap(segment => listOf(segment.words))).map(
+    wordOf,
+  );
 }
 
 const wordOf = (word: Fields): TranscriptWord => ({
@@ -81,20 +78,15 @@ const wordOf = (word: Fields): TranscriptWord => ({
 /** Servers that send no bytes mean those of the token's text. */
 function tokenOf({ token, logprob, bytes }: Fields): TokenLogprob {
   const text = typeof token === 'string' ? token : '';
-  const own = Array.isArray(bytes)
-    ? Buffer.from(bytes.map(numberOf))
-    : Buffer.from(text);
+  const own = Array.isArray(bytes) ? Buffer.from(bytes.map(numberOf)) : Buffer.from(text);
   return { token: text, logprob: Math.min(0, numberOf(logprob)), bytes: own };
 }
 
-const listOf = (value: unknown): Fields[] =>
-  Array.isArray(value) ? value.filter(isObject) : [];
-const trimmed = (value: unknown): string =>
-  typeof value === 'string' ? value.trim() : '';
+const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /** Some servers send seconds as text: OpenAI's own `duration` was one for years. */
 function numberOf(value: unknown): number {
-  const number =
-    typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : 0;
 }

@@ -1,7 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import { type IncomingMessage } from 'node:http';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { BehaviorSubject } from 'rxjs';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import {
   cancelledError,
@@ -12,18 +11,12 @@ import {
   succeeded,
 } from '@switchyard/engine-api/engine.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { BehaviorSubject } from 'rxjs';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { pause } from '../../../platform/clock/pause.js';
 import { isLoopback } from '../../../platform/http/networks.js';
-import {
-  REAL_TIMING,
-  retryAfterMs,
-  type RetryTiming,
-} from '../../../platform/http/retry-after.js';
-import {
-  contextAfter,
-  traceparentOf,
-} from '../../../platform/tracing/tracing.module.js';
+import { REAL_TIMING, retryAfterMs, type RetryTiming } from '../../../platform/http/retry-after.js';
+import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
 import { type OpenAiHttpOptions } from './options.js';
 import {
   bodyOf,
@@ -48,13 +41,9 @@ async function readApiKey(path: string) {
   const { content, mode } = await readSmallFile(path);
   const key = content.trim();
   if (key === '')
-    throw new Error(
-      `options.apiKeyFile: ${path} is empty; write the key of the upstream into it`,
-    );
+    throw new Error(`options.apiKeyFile: ${path} is empty; write the key of the upstream into it`);
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new Error(
-      `options.apiKeyFile: ${path} must hold one line with the key and nothing else`,
-    );
+    throw new Error(`options.apiKeyFile: ${path} must hold one line with the key and nothing else`);
   // Said once to the operator; the key is not in it.
   const warning = `${path} holds a key and everyone may read it; chmod 600 ${path}`;
   return { key, warning: mode & OTHERS_MAY_READ ? warning : undefined };
@@ -153,9 +142,7 @@ function unloadedInfo(
     maxConcurrent: Math.floor(maxConcurrent / maxBatch),
     streams: 0,
     capabilities:
-      capabilities.length === 0
-        ? carried
-        : carried.filter(name => capabilities.includes(name)),
+      capabilities.length === 0 ? carried : carried.filter(name => capabilities.includes(name)),
     languages,
   };
 }
@@ -169,8 +156,7 @@ export abstract class UpstreamEngine {
    * Called while it loads. A process warning is a line on stderr, which the supervisor of
    * a process keeps.
    */
-  onWarning: (text: string) => void = text =>
-    process.emitWarning(text, 'UpstreamWarning');
+  onWarning: (text: string) => void = text => process.emitWarning(text, 'UpstreamWarning');
   /**
    * True from a connection that failed or was cut until the upstream answers a probe,
    * whatever it answers.
@@ -205,9 +191,7 @@ export abstract class UpstreamEngine {
 
   /** Idempotent. */
   close(): Promise<void> {
-    this.#exchange?.close(
-      new DomainError('shutting_down', 'The worker is shutting down.'),
-    );
+    this.#exchange?.close(new DomainError('shutting_down', 'The worker is shutting down.'));
     return Promise.resolve();
   }
 
@@ -238,10 +222,7 @@ export abstract class UpstreamEngine {
   }
 
   /** Side by side; whatever goes wrong is the outcome of its item (D-05). */
-  protected each<
-    Item extends { readonly requestId: string; readonly signal: AbortSignal },
-    Value,
-  >(
+  protected each<Item extends { readonly requestId: string; readonly signal: AbortSignal }, Value>(
     batch: readonly Item[],
     ask: (item: Item) => Promise<Value>,
   ): Promise<ItemOutcome<Value>[]> {
@@ -302,9 +283,7 @@ export abstract class UpstreamEngine {
     const { modelId } = this.options;
     const span = spanOf(request);
     const head = await this.#send(request, span).catch((error: unknown) => {
-      span
-        ?.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message })
-        .end();
+      span?.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message }).end();
       throw error;
     });
     // What was not read to its end would keep the connection, and the upstream at work.
@@ -347,8 +326,7 @@ export abstract class UpstreamEngine {
       signal.throwIfAborted();
       if (error instanceof DomainError) throw error;
       const failure = failureOfNetwork(modelId, error as Error);
-      if (failure.error.code !== 'engine_failed')
-        void this.#probe(this.#exchange.closing);
+      if (failure.error.code !== 'engine_failed') void this.#probe(this.#exchange.closing);
       throw failure;
     }
   }
@@ -377,8 +355,4 @@ const spanOf = ({ path, traceparent }: UpstreamRequest): Span | undefined =>
     ? undefined
     : trace
         .getTracer('switchyard')
-        .startSpan(
-          `upstream ${path}`,
-          { kind: SpanKind.CLIENT },
-          contextAfter(traceparent),
-        );
+        .startSpan(`upstream ${path}`, { kind: SpanKind.CLIENT }, contextAfter(traceparent));

@@ -14,9 +14,7 @@ async function read(
   signal = new AbortController().signal,
 ): Promise<string> {
   const server = createServer(socket => {
-    socket
-      .on('error', () => undefined)
-      .once('data', () => socket.write(HEAD, () => then(socket)));
+    socket.on('error', () => undefined).once('data', () => socket.write(HEAD, () => then(socket)));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -48,7 +46,5 @@ it('an answer without a length is whole when its connection ends, and an error w
 it('an answer without a length that is aborted is the error of the abort', async () => {
   const controller = new AbortController();
   const reason = new Error('cancelled by its caller');
-  await expect(read(() => controller.abort(reason), controller.signal)).rejects.toBe(
-    reason,
-  );
+  await expect(read(() => controller.abort(reason), controller.signal)).rejects.toBe(reason);
 });

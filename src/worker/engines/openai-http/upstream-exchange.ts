@@ -1,8 +1,8 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import { DomainError } from '../../../core/errors/domain-error.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 
@@ -27,32 +27,23 @@ export async function* bodyOf(
   modelId: string,
 ): AsyncGenerator<Buffer> {
   let wake = (): void => undefined;
-  for (const event of ['readable', 'end', 'error', 'close'])
-    answer.on(event, () => wake());
+  for (const event of ['readable', 'end', 'error', 'close']) answer.on(event, () => wake());
   for (let begun = false; ;) {
     const piece = answer.destroyed ? null : (answer.read() as Buffer | null);
     if (piece !== null) {
       begun = true;
       yield piece;
     } else if (answer.readableEnded) return;
-    else if (answer.errored instanceof UpstreamSilence)
-      throw silence(modelId, answer.errored);
-    else if (answer.destroyed && !begun)
-      throw new UpstreamFailure(cutOff(modelId, 'ECONNRESET'));
+    else if (answer.errored instanceof UpstreamSilence) throw silence(modelId, answer.errored);
+    else if (answer.destroyed && !begun) throw new UpstreamFailure(cutOff(modelId, 'ECONNRESET'));
     else if (answer.destroyed)
-      throw unusableAnswer(
-        modelId,
-        'ended the connection before its answer was complete.',
-      );
+      throw unusableAnswer(modelId, 'ended the connection before its answer was complete.');
     else await new Promise<void>(resolve => (wake = resolve));
   }
 }
 
 /** At most `limit` bytes as text; the rest is left unread. */
-export async function textOf(
-  body: AsyncIterable<Buffer>,
-  limit: number,
-): Promise<string> {
+export async function textOf(body: AsyncIterable<Buffer>, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -87,10 +78,7 @@ const cutOff = (modelId: string, code: string): DeviceGone =>
 
 /** It may still be at work, so a silent upstream is not asked again. */
 const silence = (modelId: string, { timeoutMs }: UpstreamSilence): UpstreamFailure =>
-  unusableAnswer(
-    modelId,
-    `sent and took no byte for ${timeoutMs} ms (options.timeoutMs).`,
-  );
+  unusableAnswer(modelId, `sent and took no byte for ${timeoutMs} ms (options.timeoutMs).`);
 
 const reasonOf = (code: string): string =>
   isCertificateProblem(code)
@@ -163,9 +151,7 @@ export class UpstreamExchange {
     const trust = { ca, rejectUnauthorized: !insecureSkipVerify };
     const isSecure = baseUrl.startsWith('https:');
     this.#request = isSecure ? https.request : http.request;
-    this.#agent = isSecure
-      ? new https.Agent({ ...limits, ...trust })
-      : new http.Agent(limits);
+    this.#agent = isSecure ? new https.Agent({ ...limits, ...trust }) : new http.Agent(limits);
   }
 
   /**

@@ -10,11 +10,7 @@ describe('problemIn', () => {
       'speed: too fast; late',
     ],
     ["FastAPI's text", '{"detail":"Model not loaded"}', 'Model not loaded'],
-    [
-      "vLLM's bare error",
-      '{"object":"error","message":"No.","param":null,"code":400}',
-      'No.',
-    ],
+    ["vLLM's bare error", '{"object":"error","message":"No.","param":null,"code":400}', 'No.'],
     ['an error that is a text', '{"error":"Out of memory"}', 'Out of memory'],
     ['plain text', 'upstream\n  request  timeout\n', 'upstream request timeout'],
     ["a proxy's page", '<html><body>502 Bad Gateway</body></html>', ''],
@@ -40,9 +36,9 @@ describe('problemIn', () => {
   it('strikes the key out wherever it stands, before the text is cut at 500 characters', () => {
     const { message } = problemIn(`${'x'.repeat(495)} sk-key sk-key`, 'sk-key');
     expect(message).toBe(`${'x'.repeat(495)} *** `);
-    expect(
-      problemIn('{"error":{"message":"key sk-key is wrong"}}', 'sk-key').message,
-    ).toBe('key *** is wrong');
+    expect(problemIn('{"error":{"message":"key sk-key is wrong"}}', 'sk-key').message).toBe(
+      'key *** is wrong',
+    );
   });
 });
 
@@ -89,12 +85,12 @@ describe('withRetries', () => {
   });
 
   it('says how often it tried, if more than once', async () => {
-    await expect(
-      work([broken(), broken()]).run({ retries: 1, maxRetryWaitMs: 0 }),
-    ).rejects.toThrow('Broken. (2 attempts)');
-    await expect(
-      work([broken()]).run({ retries: 0, maxRetryWaitMs: 0 }),
-    ).rejects.toThrow(/^Broken\.$/);
+    await expect(work([broken(), broken()]).run({ retries: 1, maxRetryWaitMs: 0 })).rejects.toThrow(
+      'Broken. (2 attempts)',
+    );
+    await expect(work([broken()]).run({ retries: 0, maxRetryWaitMs: 0 })).rejects.toThrow(
+      /^Broken\.$/,
+    );
   });
 
   it('passes on what is final or foreign after one attempt', async () => {

@@ -1,14 +1,11 @@
+import { type IncomingHttpHeaders } from 'node:http';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
-import { type IncomingHttpHeaders } from 'node:http';
+import { ERROR_REGISTRY, isErrorCode } from '../../../contracts/errors/error-registry.js';
 import { DomainError, type ErrorCode } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type OpenAiHttpOptions } from './options.js';
-import {
-  ERROR_REGISTRY,
-  isErrorCode,
-} from '../../../contracts/errors/error-registry.js';
 
 /** What an upstream says about its failure, brought to one shape. */
 interface UpstreamProblem {
@@ -57,8 +54,7 @@ const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 /** The error page of a proxy tells callers nothing. */
 const isMarkup = (body: string): boolean => body.trimStart().startsWith('<');
-const oneLine = (text: string): string =>
-  text.replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS);
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS);
 
 /**
  * What one attempt ended with. `retry`: another one may go better, at the earliest after
@@ -114,10 +110,7 @@ export function failureOfStatus(modelId: string, answer: AnswerStatus): Upstream
   if (code !== undefined) return new UpstreamFailure(refusal(code, answer));
   if (status === 429 && !isExhausted(problem)) {
     const message = `The upstream of model '${modelId}' is at its limit.${said(problem)}`;
-    return new UpstreamFailure(
-      new DomainError('queue_full', message, { retryAfterMs }),
-      retry,
-    );
+    return new UpstreamFailure(new DomainError('queue_full', message, { retryAfterMs }), retry);
   }
   const message = `The upstream of model '${modelId}' answered ${status}${explanation(answer)}`;
   return new UpstreamFailure(new DomainError('engine_failed', message), retry);
@@ -134,14 +127,12 @@ function codeOfInput({ status, problem }: AnswerStatus): ErrorCode | undefined {
   // The name of the upstream's model is the operator's: callers know another one.
   if (code === undefined || problem.param === 'model') return undefined;
   // An upstream that is a Switchyard speaks our own codes.
-  if (isErrorCode(problem.code) && isSameJudgement(problem.code, status))
-    return problem.code;
+  if (isErrorCode(problem.code) && isSameJudgement(problem.code, status)) return problem.code;
   return code === 'invalid_value' && problem.param === 'file' ? 'invalid_audio' : code;
 }
 
 const isSameJudgement = (code: ErrorCode, status: number): boolean =>
-  ERROR_REGISTRY[code].status === status &&
-  ERROR_REGISTRY[code].type === 'invalid_request_error';
+  ERROR_REGISTRY[code].status === status && ERROR_REGISTRY[code].type === 'invalid_request_error';
 
 const refusal = (code: ErrorCode, { status, problem }: AnswerStatus): DomainError =>
   new DomainError(
@@ -160,8 +151,7 @@ function mayRetry({ status, headers, problem }: AnswerStatus): boolean {
 }
 
 /** OpenAI sends 429 for an account without money, too; waiting does not help. */
-const isExhausted = ({ code }: UpstreamProblem): boolean =>
-  code === 'insufficient_quota';
+const isExhausted = ({ code }: UpstreamProblem): boolean => code === 'insufficient_quota';
 
 function explanation({ status, headers, problem }: AnswerStatus): string {
   if (status >= 300 && status < 400)

@@ -42,11 +42,7 @@ describe('SyntheticDevice', () => {
     const abort = new AbortController();
     const done: number[] = [];
     const gpu = device({ baseMs: 4, steps: 4 });
-    await run(
-      gpu,
-      [item('a', abort.signal)],
-      share => done.push(share) === 2 && abort.abort(),
-    );
+    await run(gpu, [item('a', abort.signal)], share => done.push(share) === 2 && abort.abort());
     expect(done).toEqual([0.25, 0.5]);
   });
 
@@ -57,10 +53,7 @@ describe('SyntheticDevice', () => {
       { marker: 'KILL', action: 'crash' },
     ];
     const gpu = device({ faults }, crash);
-    const errors = await run(gpu, [
-      item(Buffer.from('good')),
-      item(Buffer.from('a BAD one')),
-    ]);
+    const errors = await run(gpu, [item(Buffer.from('good')), item(Buffer.from('a BAD one'))]);
     expect(errors).toEqual([
       undefined,
       expect.objectContaining({ message: "Scripted fault 'BAD'." }),
@@ -76,8 +69,7 @@ describe('SyntheticDevice', () => {
     const gpu = device({ faults: [{ marker: 'HANG', action: 'hang' }] });
     void run(gpu, [item('HANG', abort.signal)]).finally(settled);
     abort.abort();
-    for (let turn = 0; turn < 20; turn++)
-      await new Promise(resolve => setImmediate(resolve));
+    for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve));
     expect(settled).not.toHaveBeenCalled();
   });
 });

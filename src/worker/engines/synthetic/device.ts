@@ -96,10 +96,7 @@ function costMs(
   { baseMs, perItemMs }: SyntheticOptions,
   factor: number,
 ): number {
-  const slowMs = faults.reduce(
-    (sum, fault) => sum + (fault?.action === 'slow' ? fault.ms : 0),
-    0,
-  );
+  const slowMs = faults.reduce((sum, fault) => sum + (fault?.action === 'slow' ? fault.ms : 0), 0);
   return (baseMs + perItemMs * faults.length) * factor + slowMs;
 }
 

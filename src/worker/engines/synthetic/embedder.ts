@@ -42,14 +42,13 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
 
   #embedding(body: Buffer): Embedding {
     // As the gateway has checked it.
-    const { input, dimensions = this.options.dimensions } = JSON.parse(
-      body.toString('utf8'),
-    ) as { readonly input?: unknown; readonly dimensions?: number };
+    const { input, dimensions = this.options.dimensions } = JSON.parse(body.toString('utf8')) as {
+      readonly input?: unknown;
+      readonly dimensions?: number;
+    };
     const inputs = inputsIn(input);
     const vectors = new Float32Array(inputs.length * dimensions);
-    inputs.forEach((text, index) =>
-      vectors.set(vectorOf(text, dimensions), index * dimensions),
-    );
+    inputs.forEach((text, index) => vectors.set(vectorOf(text, dimensions), index * dimensions));
     const promptTokens = inputs.reduce((sum, text) => sum + text.split(/\s+/).length, 0);
     const usage = { promptTokens, completionTokens: 0, cachedTokens: 0 };
     return { vectors, dimensions, usage };

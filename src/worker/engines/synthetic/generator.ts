@@ -1,3 +1,4 @@
+import { cancelledError } from '@switchyard/engine-api/engine.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import {
   type ChoiceDelta,
@@ -6,9 +7,8 @@ import {
   type GenerationHead,
   usageChunk,
 } from '../../../contracts/formats/generation-body.js';
-import { pause } from '../../../platform/clock/pause.js';
 import { callersId } from '../../../core/request/request-key.js';
-import { cancelledError } from '@switchyard/engine-api/engine.js';
+import { pause } from '../../../platform/clock/pause.js';
 import {
   demandTokens,
   type GenerateItem,
@@ -57,10 +57,7 @@ export class SyntheticGenerator extends SyntheticEngine implements TextGenerator
   }
 
   async #step(signal: AbortSignal, untilMs: number): Promise<void> {
-    const timerMs = Math.min(
-      untilMs - performance.now() - TIMER_SLACK_MS,
-      LONGEST_TIMER_MS,
-    );
+    const timerMs = Math.min(untilMs - performance.now() - TIMER_SLACK_MS, LONGEST_TIMER_MS);
     if (timerMs >= 1) await pause(timerMs, signal);
     if (signal.aborted) throw abortedBy(signal);
     await sleepUntil(untilMs);
@@ -78,9 +75,7 @@ export class SyntheticGenerator extends SyntheticEngine implements TextGenerator
 }
 
 const abortedBy = (signal: AbortSignal): Error =>
-  signal.reason instanceof Error
-    ? signal.reason
-    : cancelledError('of the synthetic engine');
+  signal.reason instanceof Error ? signal.reason : cancelledError('of the synthetic engine');
 
 /** As the gateway has checked it. */
 interface AskedBody {
@@ -153,8 +148,7 @@ class SyntheticAnswer {
   #whole(): object {
     const choices = this.#perChoice(index => {
       let text = '';
-      for (let at = this.begun; at < this.length; at++)
-        text += answerToken(this.#words, index, at);
+      for (let at = this.begun; at < this.length; at++) text += answerToken(this.#words, index, at);
       return { text, finishReason: this.#reason };
     });
     return generationBody(this.#head, choices, this.#usage);
@@ -187,11 +181,7 @@ function promptWords({ messages, prompt }: AskedBody): readonly string[] {
  * Token number `at` of choice `index`: the prompt's words again and again, each choice
  * beginning one word later.
  */
-export function answerToken(
-  words: readonly string[],
-  index: number,
-  at: number,
-): string {
+export function answerToken(words: readonly string[], index: number, at: number): string {
   const word = words.length === 0 ? 'synthetic' : words[(index + at) % words.length];
   return at === 0 ? `${word}` : ` ${word}`;
 }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   choiceOption,
   integerOption,
@@ -8,6 +7,7 @@ import {
   readOptions,
   textOption,
 } from '@switchyard/engine-api/engine-options.js';
+import { z } from 'zod';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 
 /**

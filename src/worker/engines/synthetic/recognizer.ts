@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DomainError } from '../../../core/errors/domain-error.js';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 import {
   KIND_CAPABILITIES,
@@ -19,6 +18,7 @@ import {
   type TokenLogprob,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { outcomesOf, strike, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
 
@@ -30,10 +30,7 @@ const HASHED_BYTES = 65_536;
  * Says what it is, and depends on all it was given: "synthetic transcript 1f3a9c02 5
  * bytes". Empty audio: no text.
  */
-export function syntheticText(
-  bytes: Uint8Array,
-  conditions: readonly string[] = [],
-): string {
+export function syntheticText(bytes: Uint8Array, conditions: readonly string[] = []): string {
   if (bytes.length === 0) return '';
   const hash = createHash('sha256')
     .update(bytes.subarray(0, HASHED_BYTES))
@@ -103,10 +100,7 @@ class SyntheticStream implements RecognizerStream {
 
   async #suffer(heardBytes: number): Promise<void> {
     const completes = ({ marker }: ScriptedFault) =>
-      this.#bytes.includes(
-        marker,
-        Math.max(0, heardBytes - Buffer.byteLength(marker) + 1),
-      );
+      this.#bytes.includes(marker, Math.max(0, heardBytes - Buffer.byteLength(marker) + 1));
     const fault = this.options.faults.find(completes);
     strike(fault);
     if (fault?.action === 'linger') this.#lingerMs = fault.ms;
@@ -139,8 +133,7 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
 
   async prepare(_audio: PreparedAudio, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.options.prepareMs > 0)
-      await sleep(this.options.prepareMs, undefined, { signal });
+    if (this.options.prepareMs > 0) await sleep(this.options.prepareMs, undefined, { signal });
   }
 
   async transcribe(
@@ -177,18 +170,9 @@ const TURN_WORDS = 2;
 
 /** Depends on all that a real model's answer would depend on. */
 function transcriptOf(item: TranscribeItem): RecognizedTranscript {
-  const {
-    task,
-    language,
-    prompt,
-    temperature,
-    hotWords = [],
-    knownSpeakers = [],
-  } = item;
+  const { task, language, prompt, temperature, hotWords = [], knownSpeakers = [] } = item;
   const { durationS } = item.audio;
-  const voices = knownSpeakers.map(
-    ({ name, samples }) => `${name} ${samples.length} samples`,
-  );
+  const voices = knownSpeakers.map(({ name, samples }) => `${name} ${samples.length} samples`);
   const conditions = [task, language, prompt, String(temperature), ...hotWords];
   const text = syntheticText(contentOf(item), [...conditions, ...voices]);
   const words = evenlySpread(text, 0, durationS);

@@ -35,10 +35,7 @@ async function serveHttp(): Promise<void> {
   const events = new QueueEvents(QUEUE, { connection: connectTo(redis.url) });
   events.setMaxListeners(0);
   await events.waitUntilReady();
-  const answer = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const options = {
       removeOnComplete: COMPLETED,
       ...(request.headers['x-priority'] === 'bulk' && { priority: BULK }),
@@ -49,19 +46,13 @@ async function serveHttp(): Promise<void> {
     if (response.destroyed) return remove();
     response.once('close', () => response.writableEnded || remove());
     const text = (await job.waitUntilFinished(events)) as string;
-    response
-      .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ text }));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ text }));
   };
   const server = createServer(
-    (request, response) =>
-      void answer(request, response).catch(() => response.destroy()),
+    (request, response) => void answer(request, response).catch(() => response.destroy()),
   );
   server.listen(Number(process.env.PEER_PORT), '127.0.0.1');
-  process.once(
-    'SIGTERM',
-    () => void redis[Symbol.asyncDispose]().then(() => process.exit(0)),
-  );
+  process.once('SIGTERM', () => void redis[Symbol.asyncDispose]().then(() => process.exit(0)));
 }
 
 /** Again when it was killed, as a supervisor would. */
@@ -88,11 +79,7 @@ function serveJobs(url: string): void {
       for (const item of group) item.done('done');
     }
   })();
-  const process_ = ({
-    data: { model },
-  }: {
-    data: { model: DeviceModel };
-  }): Promise<string> =>
+  const process_ = ({ data: { model } }: { data: { model: DeviceModel } }): Promise<string> =>
     new Promise(done => {
       waiting.push({ model, done });
       wake();

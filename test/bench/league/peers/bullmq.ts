@@ -24,9 +24,7 @@ async function produce(): Promise<void> {
   const queue = new Queue<Line>('lines', { connection });
   let lines: Line[] = [];
   const add = () =>
-    queue.addBulk(
-      lines.map(data => ({ name: 'line', data, opts: { removeOnComplete: true } })),
-    );
+    queue.addBulk(lines.map(data => ({ name: 'line', data, opts: { removeOnComplete: true } })));
   for await (const text of createInterface({ input: createReadStream(file) })) {
     lines.push(JSON.parse(text) as Line);
     if (lines.length < LINES_PER_CALL) continue;
@@ -40,11 +38,7 @@ async function produce(): Promise<void> {
 /** An answer is in the file before its job is done, so that none is lost. */
 async function work(): Promise<void> {
   const output = await open(file, 'a');
-  const one = async ({
-    data: { custom_id, body },
-  }: {
-    readonly data: Line;
-  }): Promise<void> => {
+  const one = async ({ data: { custom_id, body } }: { readonly data: Line }): Promise<void> => {
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${baseUrl}/chat/completions`, {
       method: 'POST',
@@ -52,9 +46,7 @@ async function work(): Promise<void> {
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`status ${response.status}`);
-    await output.appendFile(
-      `${JSON.stringify({ custom_id, response: await response.json() })}\n`,
-    );
+    await output.appendFile(`${JSON.stringify({ custom_id, response: await response.json() })}\n`);
   };
   const worker = new Worker<Line>('lines', one, {
     connection,

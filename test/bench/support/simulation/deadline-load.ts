@@ -40,11 +40,7 @@ export interface DeadlineReport {
  * 10, 30 and 90 s.
  * @param onlyDrops first in, first out; requests leave when their deadline has passed
  */
-export function deadlineLoad(
-  seconds: number,
-  onlyDrops: boolean,
-  seed = 1,
-): DeadlineReport {
+export function deadlineLoad(seconds: number, onlyDrops: boolean, seed = 1): DeadlineReport {
   const gateway = new VirtualGateway({
     workers: new Map([[MODEL, WORKERS]]),
     cost: COST,
@@ -70,11 +66,7 @@ export function deadlineLoad(
 function conversations(forMs: number, random: RandomSource): TraceRequest[] {
   const trace: TraceRequest[] = [];
   const gapMs = MEAN_MS / (WORKERS * LOAD);
-  for (
-    let atMs = exponential(random, gapMs);
-    atMs < forMs;
-    atMs += exponential(random, gapMs)
-  ) {
+  for (let atMs = exponential(random, gapMs); atMs < forMs; atMs += exponential(random, gapMs)) {
     const costMs =
       lognormal(random, PROMPT) * MS_PER_TOKEN.prompt +
       lognormal(random, ANSWER) * MS_PER_TOKEN.answer;
@@ -102,8 +94,7 @@ function lognormal(
   { median, mean }: { median: number; mean: number },
 ): number {
   const sigma = Math.sqrt(2 * Math.log(mean / median));
-  const normal =
-    Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   return median * Math.exp(sigma * normal);
 }
 

@@ -62,30 +62,23 @@ export class FairJobs {
 
   #next(): JobLane | undefined {
     if (this.order === 'in order') return this.lanes.find(lane => this.#canGo(lane));
-    const byKey = (key: string): JobLane =>
-      this.lanes.find(lane => keyOf(lane) === key)!;
+    const byKey = (key: string): JobLane => this.lanes.find(lane => keyOf(lane) === key)!;
     const key = this.#share.next(candidate => this.#canGo(byKey(candidate)));
     return key === undefined ? undefined : byKey(key);
   }
 
   #canGo(lane: JobLane): boolean {
-    return (
-      this.#leftOf(lane) > 0 &&
-      (this.#inFlight.get(lane.model) ?? 0) < this.limits.perModel
-    );
+    return this.#leftOf(lane) > 0 && (this.#inFlight.get(lane.model) ?? 0) < this.limits.perModel;
   }
 
   #send(lane: JobLane): void {
     const { model, tenant } = lane;
     this.#left.set(keyOf(lane), this.#leftOf(lane) - 1);
     this.#count(model, 1);
-    this.gateway.submit(
-      { atMs: this.gateway.nowMs, model, tenant, priority: 'batch' },
-      () => {
-        this.#count(model, -1);
-        this.pump();
-      },
-    );
+    this.gateway.submit({ atMs: this.gateway.nowMs, model, tenant, priority: 'batch' }, () => {
+      this.#count(model, -1);
+      this.pump();
+    });
   }
 
   #count(model: string, change: number): void {

@@ -1,9 +1,9 @@
 import { median, rounded } from '../percentiles.js';
-import { type SimulationRules } from './simulation-rules.js';
 import { type DeviceCost } from './simulated-worker.js';
 import { type ForecastWait } from './simulation-ledger.js';
-import { type TraceRequest } from './trace.js';
+import { type SimulationRules } from './simulation-rules.js';
 import { generateTrace, type TraceMix } from './trace-mix.js';
+import { type TraceRequest } from './trace.js';
 import { VirtualGateway } from './virtual-gateway.js';
 
 /** Shorter waits are not judged. */
@@ -70,12 +70,9 @@ export function forecastAccuracy({
 const judge = (waits: readonly ForecastWait[]) => ({
   waits: waits.length,
   coverage: rounded(
-    waits.filter(({ waitedMs, p90 }) => waitedMs <= p90).length /
-      Math.max(1, waits.length),
+    waits.filter(({ waitedMs, p90 }) => waitedMs <= p90).length / Math.max(1, waits.length),
   ),
-  medianError: median(
-    waits.map(({ waitedMs, p50 }) => Math.abs(p50 - waitedMs) / waitedMs),
-  ),
+  medianError: median(waits.map(({ waitedMs, p50 }) => Math.abs(p50 - waitedMs) / waitedMs)),
 });
 
 /**
@@ -112,8 +109,5 @@ export const describeForecast = (name: string, report: ForecastReport): string =
   const parts = Object.entries(report.byPriority).map(
     ([priority, part]) => `    ${priority}: ${line(part)}`,
   );
-  return [
-    `  ${name}: ${line(report)}, ${report.usPerRequest} µs a request`,
-    ...parts,
-  ].join('\n');
+  return [`  ${name}: ${line(report)}, ${report.usPerRequest} µs a request`, ...parts].join('\n');
 };

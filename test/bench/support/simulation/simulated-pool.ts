@@ -1,11 +1,11 @@
 import { type Observable, Subject } from 'rxjs';
+import { type Lease } from '../../../../src/core/dispatch/lease.js';
 import {
   type SlotCredit,
   type SlotOffer,
   type WorkerPort,
 } from '../../../../src/core/dispatch/worker.port.js';
 import { type WorkerCapacity } from '../../../../src/core/forecast/virtual-workers.js';
-import { type Lease } from '../../../../src/core/dispatch/lease.js';
 import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { type EventQueue } from '../event-queue.js';
 import { type DeviceCost, SimulatedWorker, type Work } from './simulated-worker.js';
@@ -24,9 +24,7 @@ export class SimulatedPool implements WorkerPort {
 
   /** Starts `count` ready workers of a model. */
   add(model: string, count: number): void {
-    const workers = Array.from({ length: count }, (_, index) =>
-      this.#start(model, index),
-    );
+    const workers = Array.from({ length: count }, (_, index) => this.#start(model, index));
     this.#byModel.set(model, [...(this.#byModel.get(model) ?? []), ...workers]);
     for (const worker of workers) this.#byId.set(worker.workerId, worker);
   }

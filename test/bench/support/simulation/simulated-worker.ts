@@ -1,11 +1,8 @@
+import { SlotLedger } from '../../../../src/core/dispatch/slot-ledger.js';
+import { slotsOf } from '../../../../src/core/dispatch/worker-slots.js';
 import { type WorkerOffer } from '../../../../src/core/dispatch/worker.port.js';
 import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
-import { slotsOf } from '../../../../src/core/dispatch/worker-slots.js';
-import { SlotLedger } from '../../../../src/core/dispatch/slot-ledger.js';
-import {
-  type PlacedWork,
-  WorkQueue,
-} from '../../../../src/worker/lifecycle/work-queue.js';
+import { type PlacedWork, WorkQueue } from '../../../../src/worker/lifecycle/work-queue.js';
 import { type EventQueue } from '../event-queue.js';
 
 /** What a worker costs, milliseconds. */
@@ -114,10 +111,7 @@ export class SimulatedWorker implements WorkerOffer {
     if (group.length === 0) return;
     this.#deviceBusy = true;
     const { groupMs, itemMs } = this.cost;
-    const tookMs = group.reduce(
-      (sum, { work: { costMs = itemMs } }) => sum + costMs,
-      groupMs,
-    );
+    const tookMs = group.reduce((sum, { work: { costMs = itemMs } }) => sum + costMs, groupMs);
     for (const { work } of group) work.startedAtMs = nowMs;
     this.deviceBusyMs += tookMs;
     this.groupSizes.push(group.length);

@@ -71,10 +71,7 @@ export function describeReport(name: string, report: SimulationReport): string {
   const rows = (['waitMs', 'answerMs'] as const).flatMap(what =>
     (['realtime', 'batch'] as const).map(priority => {
       const { p50, p95, p99, max } = report[what][priority];
-      return [
-        `${priority} ${what.slice(0, -2)}`,
-        ...[p50, p95, p99, max].map(inSeconds),
-      ];
+      return [`${priority} ${what.slice(0, -2)}`, ...[p50, p95, p99, max].map(inSeconds)];
     }),
   );
   const table = [COLUMNS, ...rows].map(
@@ -131,7 +128,5 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 function inSeconds(valueMs: string | number): string {
   if (typeof valueMs === 'string') return valueMs;
-  return valueMs < 1000
-    ? `${Math.round(valueMs)} ms`
-    : `${(valueMs / 1000).toFixed(1)} s`;
+  return valueMs < 1000 ? `${Math.round(valueMs)} ms` : `${(valueMs / 1000).toFixed(1)} s`;
 }

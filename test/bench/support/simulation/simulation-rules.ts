@@ -16,9 +16,7 @@ const setting = <K extends keyof typeof SETTINGS_TABLE>(
 ): (typeof SETTINGS_TABLE)[K]['default'] => SETTINGS_TABLE[path].default;
 
 /** The defaults of the product, read from its own table of settings. */
-export const simulationRules = (
-  changes: Partial<SimulationRules> = {},
-): SimulationRules => ({
+export const simulationRules = (changes: Partial<SimulationRules> = {}): SimulationRules => ({
   agingMs: setting('queue.aging_ms'),
   agingShare: setting('queue.aging_share'),
   queueTimeoutMs: setting('queue.timeout_ms'),

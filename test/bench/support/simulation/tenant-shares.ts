@@ -42,10 +42,7 @@ export function tenantShares(cost: DeviceCost, shares: boolean): SharesReport {
   const sent = tenantWaitsMs.get('steady') ?? [];
   const waiting = steady().slice(sent.length);
   const waits = [...sent, ...waiting.map(({ atMs }) => FOR_MS - atMs)];
-  const busyMs = gateway.pool.workers.reduce(
-    (sum, { deviceBusyMs }) => sum + deviceBusyMs,
-    0,
-  );
+  const busyMs = gateway.pool.workers.reduce((sum, { deviceBusyMs }) => sum + deviceBusyMs, 0);
   return {
     jain: fairness([completed.flood ?? 0, completed.middle ?? 0]),
     completed,
@@ -73,9 +70,7 @@ const backlog = (tenant: keyof typeof QUEUED): TraceRequest[] =>
   Array.from({ length: QUEUED[tenant] }, () => one(tenant, 0));
 
 const steady = (): TraceRequest[] =>
-  Array.from({ length: FOR_MS / 1000 - 1 }, (_, second) =>
-    one('steady', 1000 * (second + 1)),
-  );
+  Array.from({ length: FOR_MS / 1000 - 1 }, (_, second) => one('steady', 1000 * (second + 1)));
 
 const round = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 

@@ -41,11 +41,7 @@ export function generateTrace(mix: TraceMix): TraceRequest[] {
   return trace;
 }
 
-function identity(
-  mix: TraceMix,
-  model: string,
-  random: RandomSource,
-): Omit<TraceRequest, 'atMs'> {
+function identity(mix: TraceMix, model: string, random: RandomSource): Omit<TraceRequest, 'atMs'> {
   const { tenants, realtimeShare, cancelShare = 0, cancelWithinMs = 0 } = mix;
   const tenant = tenants[Math.floor(random() * tenants.length)] ?? 'default';
   const priority = random() < realtimeShare ? 'realtime' : 'batch';
@@ -86,10 +82,7 @@ class BurstyRate {
   }
 }
 
-function chooser(
-  shares: ReadonlyMap<string, number>,
-  random: RandomSource,
-): () => string {
+function chooser(shares: ReadonlyMap<string, number>, random: RandomSource): () => string {
   const [first = ''] = shares.keys();
   return () => {
     let left = random();

@@ -40,10 +40,8 @@ function readLine(line: string, place: string): TraceRequest {
     priority = 'batch',
     cancel_after_ms: cancelAfterMs,
   } = fields;
-  const isTime = (value: unknown): value is number =>
-    typeof value === 'number' && value >= 0;
-  if (!isTime(atMs))
-    throw new Error(`${place}: at_ms must be a number of milliseconds >= 0`);
+  const isTime = (value: unknown): value is number => typeof value === 'number' && value >= 0;
+  if (!isTime(atMs)) throw new Error(`${place}: at_ms must be a number of milliseconds >= 0`);
   if (typeof model !== 'string' || typeof tenant !== 'string')
     throw new Error(`${place}: model and tenant must be text`);
   if (priority !== 'realtime' && priority !== 'batch')
@@ -66,7 +64,6 @@ function parsed(line: string, place: string): Record<string, unknown> {
   } catch {
     throw new Error(`${place}: not JSON`);
   }
-  if (typeof value !== 'object' || value === null)
-    throw new Error(`${place}: not a JSON object`);
+  if (typeof value !== 'object' || value === null) throw new Error(`${place}: not a JSON object`);
   return value as Record<string, unknown>;
 }

@@ -1,27 +1,27 @@
 import { BatchWindow } from '../../../../src/core/batching/batch-window.js';
 import { WindowTimers } from '../../../../src/core/batching/window-timers.js';
-import { type DispatchPlan } from '../../../../src/core/dispatch/dispatch-plan.js';
 import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event.js';
+import { type DispatchPlan } from '../../../../src/core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
-import { Forecasts } from '../../../../src/gateway/scheduler/forecasts.js';
+import { DomainError } from '../../../../src/core/errors/domain-error.js';
 import { Admission } from '../../../../src/core/queue/admission.js';
+import { AnswerTimes } from '../../../../src/core/queue/answer-times.js';
 import { withLatestStart } from '../../../../src/core/queue/latest-start.js';
 import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
-import { AnswerTimes } from '../../../../src/core/queue/answer-times.js';
 import { RequestPriority } from '../../../../src/core/request/request-priority.js';
 import { RequestRecord } from '../../../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../../../src/core/request/scheduled-request.js';
 import { type Settlement } from '../../../../src/core/request/settlement.js';
-import { DomainError } from '../../../../src/core/errors/domain-error.js';
+import { Forecasts } from '../../../../src/gateway/scheduler/forecasts.js';
 import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
+import { aKey } from '../../../support/requests.js';
 import { EventQueue } from '../event-queue.js';
-import { type DeviceCost, type EngineCall, type Work } from './simulated-worker.js';
 import { SimulatedPool } from './simulated-pool.js';
-import { type TraceRequest } from './trace.js';
-import { VirtualScheduler } from './virtual-scheduler.js';
+import { type DeviceCost, type EngineCall, type Work } from './simulated-worker.js';
 import { SimulationLedger } from './simulation-ledger.js';
 import { simulationRules, type SimulationRules } from './simulation-rules.js';
-import { aKey } from '../../../support/requests.js';
+import { type TraceRequest } from './trace.js';
+import { VirtualScheduler } from './virtual-scheduler.js';
 
 export interface VirtualGatewayOptions {
   /** Model → its workers. */
@@ -176,15 +176,13 @@ export class VirtualGateway {
       key: aKey(id),
       ...(this.#shares && { tenant: came.tenant }),
       ...{ model: came.model, bytes: 100_000, inferenceTimeoutMs: 30_000 },
-      priority:
-        came.priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH,
+      priority: came.priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH,
       ...{ enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + this.#rules.queueTimeoutMs },
       costMs: came.estimatedMs ?? 1,
       payload: { came, onEnd },
     });
     const forecast = this.#forecasts ? this.forecaster.ofNew(request, nowMs) : undefined;
-    const accepted =
-      refusal === undefined && this.#dispatcher.submit(request, nowMs) === undefined;
+    const accepted = refusal === undefined && this.#dispatcher.submit(request, nowMs) === undefined;
     this.book.came(came, accepted, forecast);
     if (!accepted) return false;
     const life: Life = new RequestRecord(request);
@@ -201,16 +199,14 @@ export class VirtualGateway {
     const { deadlineMs: withinMs } = request.payload.came;
     const { enqueuedAtMs: nowMs, model } = request;
     if (withinMs === undefined) return { request };
-    if (this.#onlyDrops)
-      return { request: { ...request, queueDeadlineMs: nowMs + withinMs } };
+    if (this.#onlyDrops) return { request: { ...request, queueDeadlineMs: nowMs + withinMs } };
     request.payload.predictedMs = this.#times.predictMs(request, nowMs);
     const isIdle = this.#dispatcher.isIdle(model);
     const estimate = this.#times.estimate(request, !isIdle, nowMs);
     const wanted = [{ until: 'answer', withinMs, leftMs: withinMs } as const];
     return withLatestStart(request, wanted, {
       ...estimate,
-      startMs: timed =>
-        isIdle ? 0 : (this.forecaster.ofNew(timed, nowMs)?.startInMs.p50 ?? 0),
+      startMs: timed => (isIdle ? 0 : (this.forecaster.ofNew(timed, nowMs)?.startInMs.p50 ?? 0)),
     });
   }
 
@@ -228,13 +224,8 @@ export class VirtualGateway {
     const { nowMs } = this;
     for (const { id } of this.#dispatcher.queue.aged(nowMs))
       if (this.#lives.get(id)?.promote()) this.book.promotions += 1;
-    for (const { id } of this.#dispatcher.queue.expired(nowMs))
-      this.#settle(id, expired());
-    for (
-      let plan = this.#dispatcher.next(nowMs);
-      plan;
-      plan = this.#dispatcher.next(nowMs)
-    )
+    for (const { id } of this.#dispatcher.queue.expired(nowMs)) this.#settle(id, expired());
+    for (let plan = this.#dispatcher.next(nowMs); plan; plan = this.#dispatcher.next(nowMs))
       this.#send(plan);
     this.#timers.wakeAt(this.#dispatcher.nextWakeMs(nowMs));
   }
@@ -273,10 +264,7 @@ export class VirtualGateway {
     const { came, work, leasedAtMs = 0, predictedMs } = request.payload;
     if (came.costMs === undefined || work?.startedAtMs === undefined) return;
     this.#dispatcher.queue.measured(request, came.costMs);
-    const [readyMs, computeMs] = [
-      work.startedAtMs - leasedAtMs,
-      this.nowMs - work.startedAtMs,
-    ];
+    const [readyMs, computeMs] = [work.startedAtMs - leasedAtMs, this.nowMs - work.startedAtMs];
     this.#times.observe(
       request.model,
       { costMs: came.costMs, readyMs, computeMs, predictedMs },
