@@ -9,8 +9,11 @@ export interface Claim {
    * it leaves.
    */
   readonly end?: () => void;
-  /** How fast it proceeds, in any unit: the slowest entry of its tenant is ended first. */
-  readonly pace?: () => number;
+  /**
+   * How fast it proceeds, in any unit: the slowest entry of its tenant is ended first. Undefined:
+   * it may not be ended now.
+   */
+  readonly pace?: () => number | undefined;
 }
 
 interface Entry extends Claim {
@@ -74,11 +77,12 @@ export class SharedBound {
   }
 
   #slowestFirst(tenant: string): readonly Entry[] {
-    return [...(this.#entries.get(tenant) ?? [])]
-      .filter(({ end }) => end)
-      .map(entry => ({ entry, pace: entry.pace?.() ?? 0 }))
-      .sort((a, b) => a.pace - b.pace || 0)
-      .map(({ entry }) => entry);
+    const paced: { entry: Entry; pace: number }[] = [];
+    for (const entry of this.#entries.get(tenant) ?? []) {
+      const pace = entry.pace ? entry.pace() : 0;
+      if (entry.end && pace !== undefined) paced.push({ entry, pace });
+    }
+    return paced.sort((a, b) => a.pace - b.pace).map(({ entry }) => entry);
   }
 
   #heldBy(tenant: string): number {
