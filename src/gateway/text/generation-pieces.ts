@@ -106,6 +106,8 @@ function usagePiece(usage: Fields): GenerationPiece {
     input_tokens: input,
     input_tokens_details: {
       cached_tokens: countIn(fieldsIn(usage.prompt_tokens_details).cached_tokens),
+      // No engine here reports what it wrote to a cache; SDKs require the field.
+      cache_write_tokens: countIn(fieldsIn(usage.prompt_tokens_details).cache_write_tokens),
     },
     output_tokens: output,
     output_tokens_details: {

@@ -40,6 +40,22 @@ const USAGE = {
 const script = (...frames: string[]) => dialect.script(...frames);
 const asked = { model: 'upstream-llm', max_tokens: 50, messages };
 
+describe('models by the SDK of messages', () => {
+  it('are listed in its own shape, those that it can talk to', async () => {
+    const page = await client.models.list();
+    const ids = page.data.map(({ id }) => id);
+    expect(ids).toContain(model);
+    expect(ids).not.toContain('synthetic-vectors');
+    expect(page).toMatchObject({ has_more: false, first_id: ids[0], last_id: ids.at(-1) });
+    expect(await client.models.retrieve(model)).toMatchObject({
+      type: 'model',
+      id: model,
+      display_name: model,
+      created_at: expect.stringMatching(/Z$/),
+    });
+  });
+});
+
 describe('messages by their SDK', () => {
   it('are the same whole and as events', async () => {
     const order = {

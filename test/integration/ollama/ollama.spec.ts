@@ -207,10 +207,11 @@ describe('the API of Ollama by its client', () => {
     expect(await client.show({ model: 'llama:latest' })).toMatchObject({
       details: { format: 'gguf' },
       capabilities: ['completion', 'tools'],
+      model_info: { 'general.architecture': 'llama-cpp', 'general.basename': 'llama' },
     });
-    expect(await client.version()).toEqual({
-      version: expect.stringMatching(/^\d+\.\d+/),
-    });
+    // VS Code's provider asks for 0.6.4.
+    const [major = 0, minor = 0] = (await client.version()).version.split('.').map(Number);
+    expect(major * 100 + minor).toBeGreaterThanOrEqual(7);
   });
 
   it('ends at the worker when its reader leaves', async () => {

@@ -64,7 +64,10 @@ const RequestCountsDto = view('RequestCountsDto', {
 
 const BatchUsageDto = view('BatchUsageDto', {
   input_tokens: Number,
-  input_tokens_details: view('InputTokensDetailsDto', { cached_tokens: Number }),
+  input_tokens_details: view('InputTokensDetailsDto', {
+    cached_tokens: Number,
+    cache_write_tokens: Number,
+  }),
   output_tokens: Number,
   output_tokens_details: view('OutputTokensDetailsDto', { reasoning_tokens: Number }),
   total_tokens: Number,
@@ -164,7 +167,7 @@ function batchView(job: BatchJob): ViewOf<typeof BatchDto> {
 
 const usageView = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: BatchUsage) => ({
   input_tokens: inputTokens,
-  input_tokens_details: { cached_tokens: cachedTokens },
+  input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
   output_tokens: outputTokens,
   output_tokens_details: { reasoning_tokens: reasoningTokens },
   total_tokens: inputTokens + outputTokens,
