@@ -11,10 +11,14 @@ import { pause } from '../../platform/clock/pause.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
-import { headOf, StoredAnswers, storedText } from './stored-answers.js';
+import { StorageRetries } from './storage-retries.js';
+import { StoredAnswers, storedText } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 
-/** Gateway deaths per request: after these, the request itself is the likely cause. */
+/**
+ * Attempts per request that a gateway's death or a mistake of ours ended: after these, the
+ * request itself is the likely cause.
+ */
 const MOST_LOSSES = 3;
 /**
  * Codes of what passes: the request was accepted, so it waits and runs.
@@ -57,6 +61,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
+    private readonly retries: StorageRetries,
     private readonly events: DispatchEventBus,
   ) {}
 
@@ -88,9 +93,10 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Starts a request whose body is stored. Resolves with undefined when it is queued,
-   * else with the rejection.
+   * Starts a request whose body is stored. Resolves with undefined when it is queued: from
+   * then on it is kept, whatever fails. Else with the rejection.
    * @param onEnd called once, however it ends
+   * @throws what failed before it was queued; its row may remain
    */
   async begin(request: StoredRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
     const own = requestKey({ tenant: request.tenant, id: request.requestId });
@@ -99,10 +105,13 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       { defaultValue: undefined },
     );
     let isQueued = false;
-    const ended = this.#watched(this.#run(request, () => !isQueued)).finally(onEnd);
-    const early = await Promise.race([queued.then(() => undefined), ended]);
-    isQueued = true;
-    return early;
+    const ended = this.#run(request, () => !isQueued);
+    void this.#watched(ended).finally(onEnd);
+    try {
+      return await Promise.race([queued.then(() => undefined), ended]);
+    } finally {
+      isQueued = true;
+    }
   }
 
   /**
@@ -114,16 +123,16 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     const runner = this.#runners.get(request.path);
     try {
       for (let attempts = 1; !gone.aborted; attempts++) {
-        const said = await (runner
-          ? runner.run(request, { early, gone }).catch(rejection)
-          : this.#throughRoute(request, gone));
+        const said = await (
+          runner ? runner.run(request, { early, gone }) : this.#throughRoute(request, gone)
+        ).catch(rejection);
         const answer = await this.#answer(request, said);
         if (!answer) return undefined;
-        const body = await storedText(answer.body);
+        const failed = await whole(answer);
         if (gone.aborted) break;
-        if (early()) return await this.#reject(request, { ...answer, body });
-        const waits = PASSING.test(body.toString()) && Date.now() < request.expiresAtMs;
-        if (!waits) return await this.#fail(request, answer, body);
+        if (early()) return await this.#reject(request, failed);
+        const waits = PASSING.test(failed.body.toString()) && Date.now() < request.expiresAtMs;
+        if (!waits) return await this.#fail(request, failed);
         await pause(backoffMs(attempts, PAUSES), gone);
       }
       return undefined;
@@ -133,9 +142,9 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #throughRoute(request: StoredRequest, caller: AbortSignal): Promise<InnerAnswer> {
-    const bytes = await this.answers.bodySize(request);
-    const body = Readable.from(this.answers.body(request), { objectMode: false });
-    return this.inner.run({ ...request, body, caller, bytes });
+    const stored = await this.answers.openBody(request);
+    const body = Readable.from(stored.body, { objectMode: false });
+    return this.inner.run({ ...request, ...stored, body, caller });
   }
 
   /**
@@ -144,12 +153,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    */
   async #answer(request: StoredRequest, answer: InnerAnswer): Promise<InnerAnswer | undefined> {
     if (answer.status >= 400) return answer;
-    try {
-      return await this.#end(request, 'completed', answer);
-    } catch (error) {
-      if (!(error instanceof DomainError) || !PASSING.test(`"${error.code}"`)) throw error;
-      return errorAnswer(error);
-    }
+    return this.#end(request, 'completed', answer).catch(rejection);
   }
 
   async #reject(request: StoredRequest, answer: EarlyAnswer): Promise<EarlyAnswer> {
@@ -158,25 +162,32 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return answer;
   }
 
-  async #fail(request: StoredRequest, answer: InnerAnswer, body: Buffer): Promise<undefined> {
+  async #fail(request: StoredRequest, answer: EarlyAnswer): Promise<undefined> {
     // This gateway shuts down; another one can run the request.
-    if (body.includes('"shutting_down"')) return;
-    const status = answer.status === 499 ? 'cancelled' : 'failed';
-    await this.#end(request, status, { ...answer, body: Readable.from([body]) });
+    if (answer.body.includes('"shutting_down"')) return;
+    await this.#endWith(request, answer.status === 499 ? 'cancelled' : 'failed', answer);
+  }
+
+  /** The outcome of a request that has no answer: while the stores are away, it waits. */
+  #endWith(request: StoredRequest, status: StoredEnd, answer: EarlyAnswer): Promise<undefined> {
+    return this.retries.written(() =>
+      this.#end(request, status, { ...answer, body: Readable.from([answer.body]) }),
+    );
   }
 
   async #end(request: StoredRequest, status: StoredEnd, answer: InnerAnswer): Promise<undefined> {
-    const isWhole = await this.answers.store(
+    const stored = await this.answers.store(
       request,
       answer,
       answer.body as AsyncIterable<Uint8Array>,
     );
     const outcome = await this.leases.end(request, {
-      status: isWhole ? status : 'failed',
-      answer: headOf(answer),
+      status: stored.isWhole ? status : 'failed',
+      answer: stored.answer,
     });
     if (outcome === 'ended') await this.answers.removeBody(request);
-    if (outcome === 'cancelling') await this.#end(request, 'cancelled', errorAnswer(cancelled()));
+    if (outcome === 'cancelling')
+      await this.#endWith(request, 'cancelled', await whole(errorAnswer(cancelled())));
   }
 
   async #resume(request: StoredRequest): Promise<void> {
@@ -186,12 +197,13 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     }
     const error = new DomainError(
       'gateway_lost',
-      `${MOST_LOSSES} gateways ended while they had this request.`,
+      `${MOST_LOSSES} attempts were lost: their gateways ended, or failed at this request.`,
     );
     // Its attempts also count those that gave it back in order, and this gateway, which
     // only records the failure.
     const headers = { 'x-switchyard-attempts': String(MOST_LOSSES) };
-    await this.#watched(this.#end(request, 'failed', errorAnswer(error, headers)));
+    const answer = await whole(errorAnswer(error, headers));
+    await this.#watched(this.#endWith(request, 'failed', answer));
   }
 
   /** After a failure here another gateway takes the request over when the lease ends. */
@@ -212,6 +224,11 @@ const cancelled = (): DomainError =>
 const errorAnswer = (error: DomainError, headers: InnerAnswer['headers'] = {}): InnerAnswer => ({
   ...jsonAnswer(errorDefinition(error).status, errorEnvelope(error), headers),
   error,
+});
+
+const whole = async (answer: InnerAnswer): Promise<EarlyAnswer> => ({
+  ...answer,
+  body: await storedText(answer.body),
 });
 
 function rejection(error: unknown): InnerAnswer {

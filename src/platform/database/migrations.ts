@@ -34,7 +34,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '002-batch-traceparent': migration(added('batches', 'traceparent', 'text')),
   /** Requests whose answers outlive their connections. */
   '003-kept-requests': migration(
-    created('kept_requests', ['losses'], table =>
+    created('kept_requests', ['losses', 'body'], table =>
       table.addPrimaryKeyConstraint('kept_requests_name', ['tenant', 'name']),
     ),
     indexed('kept_requests', 'kept_requests_by_id', ['request_id']),
@@ -89,6 +89,8 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
     added('responses', 'bytes', 'bigint'),
     indexed('responses', 'responses_by_tenant', ['tenant', 'bytes']),
   ),
+  /** Length and hash of the stored body. */
+  '011-bodies-of-kept-requests': migration(added('kept_requests', 'body', 'text')),
 };
 
 /**

@@ -129,6 +129,7 @@ export const TABLES = {
     answer: 'json?',
     // Gateways that were lost while they had it.
     losses: 'bigint',
+    body: 'json?',
   },
   api_keys: {
     id: 'key',

@@ -88,7 +88,7 @@ describe('an async request that another gateway has taken over', () => {
     const taken = await takenOver('hold-first');
     await answers.store(
       taken,
-      { headers: {} },
+      { status: 200, headers: {} },
       Readable.from([Buffer.from('of the second attempt')]),
     );
     worker.release('hold-first');
