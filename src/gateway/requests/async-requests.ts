@@ -5,11 +5,17 @@ import { filter, firstValueFrom } from 'rxjs';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { requestKey } from '../../core/request/request-key.js';
+import {
+  DEFAULT_TENANT,
+  type RequestKey,
+  requestKey,
+  type RequestRef,
+} from '../../core/request/request-key.js';
 import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { pause } from '../../platform/clock/pause.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
 import { StorageRetries } from './storage-retries.js';
 import { StoredAnswers, storedText } from './stored-answers.js';
@@ -55,6 +61,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(AsyncRequests.name);
   readonly #running = new Set<Promise<unknown>>();
   readonly #runners = new Map<string, StoredRequestRunner>();
+  readonly #runsHere = new Set<RequestKey>();
 
   constructor(
     private readonly store: StoredRequestStore,
@@ -62,6 +69,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
     private readonly retries: StorageRetries,
+    private readonly scheduler: SchedulerService,
     private readonly events: DispatchEventBus,
   ) {}
 
@@ -77,11 +85,38 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     this.#runners.set(path, runner);
   }
 
-  /** True if it runs on any gateway; that one stops it at its next renewal. */
-  async cancel(tenant: string, requestId: string): Promise<boolean> {
-    const request = await this.store.findById(requestId, tenant);
-    const runner = request && this.#runners.get(request.path);
-    return runner ? runner.stop(request) : this.store.requestCancel(tenant, requestId);
+  /**
+   * Stops a request, whichever gateway has it. True only if it cannot complete any more: of
+   * a stored one the store decides, of others who settles it (D-53).
+   * @throws DomainError when who decides does not answer
+   */
+  async cancel(
+    { tenant = DEFAULT_TENANT, id }: RequestRef,
+    reason: 'client' | 'operator',
+  ): Promise<boolean> {
+    // At once: its caller is settled before the database answers.
+    const [own, stored] = await Promise.allSettled([
+      this.scheduler.cancel({ tenant, id }, reason),
+      this.#cancelStored(tenant, id),
+    ]);
+    const isStopped = own.status === 'fulfilled' && own.value;
+    if (stored.status === 'rejected') {
+      if (isStopped && !this.#runsHere.has(requestKey({ tenant, id }))) return true;
+      throw stored.reason;
+    }
+    if (stored.value === 'cancelled') return isStopped;
+    if (stored.value !== undefined) return stored.value;
+    if (own.status === 'rejected') throw own.reason;
+    return isStopped;
+  }
+
+  /** Undefined: there is no such async request. `cancelled`: it was, before or just now. */
+  async #cancelStored(tenant: string, id: string): Promise<boolean | 'cancelled' | undefined> {
+    const request = await this.store.findById(id, tenant);
+    if (request?.mode !== 'async') return undefined;
+    const runner = this.#runners.get(request.path);
+    if (await (runner ? runner.stop(request) : this.store.requestCancel(tenant, id))) return true;
+    return (await this.store.findById(id, tenant))?.status === 'cancelled' && 'cancelled';
   }
 
   /**
@@ -99,7 +134,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    * @throws what failed before it was queued; its row may remain
    */
   async begin(request: StoredRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
-    const own = requestKey({ tenant: request.tenant, id: request.requestId });
+    const own = keyOf(request);
     const queued = firstValueFrom(
       this.events.events$.pipe(filter(({ type, key }) => type === 'accepted' && key === own)),
       { defaultValue: undefined },
@@ -121,6 +156,8 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   async #run(request: StoredRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
     const { gone, release } = this.leases.hold(request);
     const runner = this.#runners.get(request.path);
+    const key = keyOf(request);
+    this.#runsHere.add(key);
     try {
       for (let attempts = 1; !gone.aborted; attempts++) {
         const said = await (
@@ -137,6 +174,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       }
       return undefined;
     } finally {
+      this.#runsHere.delete(key);
       release();
     }
   }
@@ -186,8 +224,11 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       answer: stored.answer,
     });
     if (outcome === 'ended') await this.answers.removeBody(request);
-    if (outcome === 'cancelling')
-      await this.#endWith(request, 'cancelled', await whole(errorAnswer(cancelled())));
+    if (outcome !== 'cancelling') return;
+    this.scheduler.withdraw(keyOf(request));
+    const { requestId } = request;
+    this.#logger.log({ requestId }, 'cancelled when its answer was computed: it is withdrawn');
+    await this.#endWith(request, 'cancelled', await whole(errorAnswer(cancelled())));
   }
 
   async #resume(request: StoredRequest): Promise<void> {
@@ -217,6 +258,8 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return watched;
   }
 }
+
+const keyOf = ({ tenant, requestId: id }: StoredRequest): RequestKey => requestKey({ tenant, id });
 
 const cancelled = (): DomainError =>
   new DomainError('request_cancelled', 'The request was cancelled by its caller.');
