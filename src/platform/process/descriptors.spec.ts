@@ -21,7 +21,8 @@ describe('without free descriptors', () => {
 
   it('a process that cannot be started exits with the reason, and ends nobody else', async () => {
     const none = await NoDescriptors.take();
-    const exit = await exitOf(['-e', '']).finally(() => none[Symbol.asyncDispose]());
+    const exit = await exitOf(['-e', '']);
+    await none[Symbol.asyncDispose]();
     expect(exit).toMatchObject({ code: null, reason: expect.stringContaining('EMFILE') });
     expect(await exitOf(['-e', ''])).toMatchObject({ code: 0 });
   });
