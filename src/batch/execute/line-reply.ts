@@ -99,7 +99,7 @@ const tooLarge = (maxBytes: number): Answer => ({
   message: `The answer has more than ${maxBytes} bytes.`,
 });
 
-const transport = (cause: 'refused' | 'lost' | 'timeout', message: string): Answer => ({
+export const transport = (cause: 'refused' | 'lost' | 'timeout', message: string): Answer => ({
   kind: 'transport',
   cause,
   message,

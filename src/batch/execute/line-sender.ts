@@ -199,7 +199,7 @@ export class LineSender {
       if (target.isReachable(nowMs)) return;
       if (gate.failed(nowMs, waitMs))
         this.#logger.warn(
-          { model, target: target.name, reason: reasonOf(answer) },
+          { model, target: target.name, reason: reasonOf(answer), detail: messageOf(answer) },
           'target unreachable; its lines wait',
         );
       return;
@@ -216,6 +216,9 @@ const isOverloaded = (answer: Answer): boolean =>
   answer.kind === 'answer'
     ? answer.status === 429 || answer.status >= 500
     : answer.kind === 'transport' && answer.cause === 'timeout';
+
+const messageOf = (answer: Answer): string | undefined =>
+  answer.kind === 'answer' ? undefined : answer.message;
 
 const reasonOf = (answer: Answer): string =>
   answer.kind === 'answer'

@@ -56,7 +56,7 @@ export interface InnerAnswer {
   readonly status: number;
   readonly headers: AnswerHeaders;
   readonly body: Readable;
-  /** What a runner rejected it with; the body has it too. */
+  /** What it failed with before a route, or in its runner; the body has it too. */
   readonly error?: DomainError;
 }
 
@@ -92,12 +92,18 @@ export class InnerRequests {
     return true;
   }
 
-  /** Resolves with the head of the answer; its body follows. */
+  /**
+   * Resolves with the head of the answer; its body follows. A body that breaks stops the
+   * request, whatever its route makes of the first part.
+   * @throws what the body was broken with
+   */
   async run(inner: InnerRequest): Promise<InnerAnswer> {
     const { requestId, path, headers, body, bytes } = inner;
     const run = randomUUID();
     const length = Buffer.isBuffer(body) ? body.length : bytes;
-    this.#running.set(run, inner);
+    const broken = new AbortController();
+    const caller = AbortSignal.any([inner.caller, broken.signal]);
+    this.#running.set(run, { ...inner, caller });
     const answer = await this.adapterHost.httpAdapter
       .getInstance()
       .inject({
@@ -111,10 +117,14 @@ export class InnerRequests {
           [RUN_HEADER]: run,
           'x-request-id': requestId,
         },
-        payload: Buffer.isBuffer(body) ? body : tame(body),
+        payload: Buffer.isBuffer(body) ? body : tame(body, broken),
         payloadAsStream: true,
       })
       .finally(() => this.#running.delete(run));
+    if (broken.signal.aborted) {
+      answer.stream().destroy();
+      throw broken.signal.reason as Error;
+    }
     return {
       status: answer.statusCode,
       headers: answer.headers,
@@ -124,14 +134,15 @@ export class InnerRequests {
 }
 
 /**
- * Turns an aborted body into one that ends early: its reader rejects it as malformed. An
- * error would have no listener.
+ * Turns a broken body into one that ends early, after `broken` was aborted with its error: an
+ * error of the stream itself would have no listener.
  */
-function tame(body: Readable): PassThrough {
+function tame(body: Readable, broken: AbortController): PassThrough {
   const tamed = new PassThrough();
   const end = (): void => {
     if (!tamed.writableEnded) tamed.end();
   };
+  body.once('error', error => broken.abort(error));
   body.once('error', end).once('close', end).pipe(tamed);
   return tamed;
 }

@@ -8,6 +8,7 @@ import {
 import {
   callersId,
   DEFAULT_TENANT,
+  type RequestKey,
   requestKey,
   type RequestRef,
 } from '../../core/request/request-key.js';
@@ -60,6 +61,14 @@ export class SchedulerService {
       (reason === 'client' || reason === 'operator') &&
       this.queues.shared.cancelElsewhere(ref, reason)
     );
+  }
+
+  /**
+   * Its answer was computed, but it was cancelled before the answer counted: it ended as
+   * cancelled.
+   */
+  withdraw(key: RequestKey): void {
+    this.registry.withdrawn(key);
   }
 
   /**

@@ -19,6 +19,7 @@ import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RedisOrder, type QueueAccounts } from '../../platform/redis/redis-order.js';
+import { redisProblem } from '../../platform/redis/redis-problems.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
@@ -297,7 +298,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
 
 async function repliesOf(pipeline: ChainableCommander): Promise<unknown[]> {
   return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-    if (error) throw error;
+    if (error) throw redisProblem(error);
     return reply;
   });
 }

@@ -8,7 +8,7 @@ import { BlobStore } from '../../core/jobs/job.ports.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import { Settings } from '../../platform/config/settings.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
-import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
+import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type TaskRequest, type TranscribeTask } from '../worker-pool/worker-task.js';
 
 /** A job that may be queued, and the blobs that were written for it. */
@@ -46,7 +46,7 @@ export class PayloadBlobs {
    * Instants become epoch milliseconds: the monotonic clocks of two machines cannot be
    * compared.
    * @param nowMs monotonic, like the instants of the request
-   * @throws DomainError `storage_full`, or what the signal was aborted with;
+   * @throws DomainError `storage_full`, `storage_unavailable`, or what the signal was aborted with;
    *   nothing stays behind.
    */
   async place(request: TaskRequest, nowMs: number, signal: AbortSignal): Promise<PlacedJob> {
@@ -58,7 +58,7 @@ export class PayloadBlobs {
     const { blobs, digest } = placing;
     const epochMs = Date.now() - nowMs;
     try {
-      const asked = await orStorageFull(this.#asked(payload, placing), 'No room for the upload.');
+      const asked = await this.#asked(payload, placing);
       const job: QueueJob = {
         v: 1,
         id,

@@ -22,6 +22,17 @@ import { SharedQueueLink } from './shared-queue-link.js';
 const BLOB_SWEEP_MS = 60_000;
 
 /**
+ * Decides between a stop and the end of a job: one that has finished is not stopped. The note
+ * also stops a job that is not there, as one that is about to be queued again; 0 says that
+ * nothing was stopped for certain.
+ */
+const STOP = `
+if redis.call('HGET', KEYS[1], 'finishedOn') then return 0 end
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+redis.call('PUBLISH', ARGV[3], ARGV[1])
+return redis.call('EXISTS', KEYS[1])`;
+
+/**
  * The BullMQ jobs of requests: found, queued, stopped, and removed once answered; what
  * jobs and gateways that died have left is swept up. A stop
  * is a note: published, so that gateways and workers receive it within milliseconds, and
@@ -114,23 +125,30 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
-  /**
-   * The job is removed unless a worker has it, which is notified at once. Never rejects.
-   */
+  /** As `stopped`, for a request whose caller is answered already. Never rejects. */
   async stop(ref: JobRef, reason: StopReason): Promise<void> {
+    await this.stopped(ref, reason).catch((error: unknown) =>
+      this.#logger.warn(
+        { jobId: ref.jobId, reason, err: error },
+        'Redis did not answer; the stop may be lost',
+      ),
+    );
+  }
+
+  /**
+   * The job is removed unless a worker has it, which is notified at once. True: it had not
+   * finished, and no gateway answers with what it may still finish with (D-53).
+   * @throws when Redis does not answer
+   */
+  async stopped(ref: JobRef, reason: StopReason): Promise<boolean> {
     const { jobId } = ref;
     const { redis, keys, access } = this.link;
     const queue = keys.queue(ref.model);
     const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
-    try {
-      const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access.resultTtlMs);
-      await Promise.all([this.queues.remove(ref), kept, redis.publish(keys.stops, note)]);
-    } catch (error) {
-      this.#logger.warn(
-        { jobId, reason, err: error },
-        'Redis did not answer; the stop may be lost',
-      );
-    }
+    const touched = [keys.base(ref.model) + jobId, keys.stop(queue, jobId)];
+    const isStopped = await redis.eval(STOP, 2, ...touched, note, access.resultTtlMs, keys.stops);
+    if (isStopped === 1) await this.queues.remove(ref);
+    return isStopped === 1;
   }
 
   /**
@@ -145,14 +163,21 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
 
   /**
    * Stops the job of that id, whichever gateway accepted it. False: there is
-   * none to stop.
+   * none to stop. @throws when Redis does not answer
    */
   async stopKnown(ref: RequestRef, reason: StopReason): Promise<boolean> {
     const refs = this.queues.refs(ref);
-    const facts = await this.queues.facts(refs).catch(() => []);
-    const live = refs.filter((_, at) => facts[at] !== undefined && !facts[at].finished);
-    for (const job of live) await this.stop(job, reason);
-    return live.length > 0;
+    const facts = await this.queues.facts(refs);
+    return this.stopEach(
+      refs.filter((_, at) => facts[at] !== undefined),
+      reason,
+    );
+  }
+
+  /** True: at least one of them had not finished. @throws when Redis does not answer */
+  async stopEach(refs: readonly JobRef[], reason: StopReason): Promise<boolean> {
+    const stopped = await Promise.all(refs.map(ref => this.stopped(ref, reason)));
+    return stopped.includes(true);
   }
 
   #every(ms: number, work: () => Promise<void>): NodeJS.Timeout {

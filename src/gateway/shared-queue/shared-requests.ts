@@ -10,6 +10,7 @@ import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { isFull } from '../../platform/redis/redis-problems.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -19,7 +20,6 @@ import { type JobFacts, type JobRef } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { RequestJobs, jobResultOf } from './request-jobs.js';
 import { type QueueEnd } from './request-queue.port.js';
-import { isFull } from './shared-queue-link.js';
 import { type SharedRequest } from './shared-request.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 
@@ -271,8 +271,13 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     if (shared.loading) return;
     shared.loading = true;
     try {
-      const value = await this.blobs.load(result.value);
+      const [value, stopped] = await Promise.all([
+        this.blobs.load(result.value),
+        // The note may be later than the event, but not than the end of the job.
+        this.jobs.stopReason(shared.ref),
+      ]);
       if (!shared.watched) return;
+      if (stopped !== undefined) return this.#stoppedForAll(shared, stopped);
       shared.watched = false;
       shared.result = { blob: blobOf(result.value) };
       this.#complete(shared, { ...result, value }).catch((error: unknown) =>

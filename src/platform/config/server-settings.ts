@@ -83,6 +83,10 @@ export const SERVER_SETTINGS = {
     '',
     'File with the secret of short-lived tokens, the same for all replicas; empty: random per process.',
   ),
+  'auth.previous_token_secret_file': text(
+    '',
+    'File with the secret before: tokens signed with it are accepted as well, while the secret is being replaced. Empty: none.',
+  ),
   'auth.failures_per_minute': count(
     100,
     0,

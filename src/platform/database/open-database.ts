@@ -1,19 +1,13 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import {
   type Dialect,
   Kysely,
-  CompiledQuery,
-  type DatabaseConnection,
   PostgresDialect,
   sql,
-  type SqliteDatabase,
-  SqliteDialect,
-  SqliteDriver,
-  type SqliteStatement,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
 } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type pg from 'pg';
@@ -22,6 +16,7 @@ import { guarded } from './guarded-dialect.js';
 import { MIGRATIONS } from './migrations.js';
 import { RecordRows } from './record-rows.js';
 import { type Database } from './schema.js';
+import { SqliteDriver } from './sqlite-driver.js';
 
 /** Time limits of what a request waits for. All in milliseconds. */
 const QUERY_LIMITS = {
@@ -70,8 +65,8 @@ async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): 
 }
 
 /**
- * How long SQLite itself waits for another process's transaction, with the event loop;
- * the rest of the wait is the guard's.
+ * How long SQLite itself waits for another process's transaction, and with it all queries
+ * of this one; the rest of the wait is the guard's.
  */
 const BUSY_MS = 20;
 
@@ -82,71 +77,23 @@ const BUSY_MS = 20;
 const OPENING_MS = 10_000;
 
 /**
- * Takes the write lock at once: a transaction that reads first and writes later could be
- * locked out halfway.
+ * The data folder's file, shared by the gateway and local batch processors (D-13). WAL:
+ * readers never wait. FULL: what was answered survives a power cut.
  */
-class ImmediateDriver extends SqliteDriver {
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-  }
-
-  /**
-   * A full disk ends a transaction by itself: the error to report is that one, not that
-   * nothing is left to end.
-   */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.rollbackTransaction(connection).catch((error: Error) => {
-      if (!error.message.includes('no transaction is active')) throw error;
-    });
-  }
-}
-
-/**
- * Node's own SQLite in the data folder, shared by the gateway and local batch processors
- * (D-13). WAL: readers never wait. FULL: what was answered survives a power cut.
- */
-function openSqlite(file: string): SqliteDatabase {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const database = new DatabaseSync(file);
-  database.exec(
-    `PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`,
-  );
-  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  // Queries are few and fixed: each is compiled once.
-  const statements = new Map<string, SqliteStatement>();
-  return {
-    prepare: sql => {
-      const statement = statements.get(sql) ?? statementOf(database.prepare(sql));
-      statements.set(sql, statement);
-      return statement;
-    },
-    close: () => {
-      statements.clear();
-      database.close();
-    },
-  };
-}
-
-/** What Kysely expects of a statement. */
-function statementOf(statement: StatementSync): SqliteStatement {
-  const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
-  return {
-    reader: statement.columns().length > 0,
-    all: parameters => statement.all(...values(parameters)),
-    run: parameters => statement.run(...values(parameters)),
-    iterate: parameters => statement.iterate(...values(parameters)),
-  };
-}
-
 function sqliteDialect(file: string): Dialect {
-  const config = { database: () => Promise.resolve(openSqlite(file)) };
-  return Object.assign(new SqliteDialect(config), {
-    createDriver: () => new ImmediateDriver(config),
-  });
+  const opening =
+    `PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ` +
+    `PRAGMA busy_timeout = ${BUSY_MS}`;
+  return {
+    createDriver: () => new SqliteDriver({ file, opening }),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: db => new SqliteIntrospector(db),
+  };
 }
 
-/** Two processes that migrate at the same time get in each other's way for so long. */
-const RETRIES_MS = 1000;
+/** Two processes that migrate at the same time get in each other's way so often. */
+const RETRIES = 4;
 
 /**
  * A read-only server, such as a standby after a failover, answers, but nothing can be
@@ -222,11 +169,10 @@ async function migrateWith(db: Kysely<Database>, migrations: Readonly<Record<str
     db,
     provider: { getMigrations: () => Promise.resolve(migrations) },
   });
-  const startMs = performance.now();
   for (let attempt = 1; ; attempt++) {
     const { error } = await migrator.migrateToLatest();
     if (error === undefined) return;
-    if (performance.now() - startMs > RETRIES_MS) throw error as Error;
+    if (attempt > RETRIES) throw error as Error;
     await sleep(100 * attempt);
   }
 }

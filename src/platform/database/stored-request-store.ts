@@ -93,11 +93,14 @@ export class StoredRequestStore extends DatabaseStore {
   }
 
   /** Its body is stored. False: the lease was lost. */
-  async markReceived(attempt: StoredAttempt, fingerprint: string): Promise<boolean> {
+  async markReceived(
+    attempt: StoredAttempt,
+    received: Pick<StoredRequest, 'fingerprint' | 'body'>,
+  ): Promise<boolean> {
     return changesRows(
       this.#open(attempt)
         .where('attempts', '=', attempt.attempts)
-        .set({ status: 'running', fingerprint }),
+        .set({ ...received, status: 'running' }),
     );
   }
 

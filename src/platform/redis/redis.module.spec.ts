@@ -1,10 +1,57 @@
 import { once } from 'node:events';
-import { expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
 import { type Settings } from '../config/settings.js';
 import { RedisLink } from './redis.module.js';
+
+describeWith(REDIS)('commands of RedisLink', () => {
+  let server: RedisServer;
+  let client: Redis;
+  let link: RedisLink;
+  beforeEach(async () => {
+    server = await RedisServer.start();
+    link = new RedisLink({ redis: { url: server.url, prefix: 'spec' } } as Settings, Redis);
+    client = link.commands(500)!;
+    await once(client, 'ready');
+  });
+  afterEach(async () => {
+    link.onApplicationShutdown();
+    server.resume();
+    await server[Symbol.asyncDispose]();
+  });
+
+  it.each([
+    ['killed', () => server.kill()],
+    ['hung', () => Promise.resolve(server.pause())],
+    ['full', () => client.config('SET', 'maxmemory', '1')],
+    ['a replica of another', () => client.replicaof('127.0.0.1', 1)],
+  ])(
+    'of one that is %s reject with queue_unavailable, and no unhandled rejection',
+    async (_, end) => {
+      await end();
+      const script = client.eval("return redis.call('SET', KEYS[1], '1')", 1, 'key');
+      void client.set('dropped', '1');
+      const ends = await Promise.allSettled([
+        client.set('key', '1'),
+        script,
+        client.lpush('list', '1'),
+      ]);
+      for (const { status, ...rest } of ends) {
+        expect(status).toBe('rejected');
+        expect(rest).toMatchObject({
+          reason: { code: 'queue_unavailable', retryAfterMs: expect.any(Number) },
+        });
+      }
+    },
+  );
+
+  it('reject with Redis’s own complaint where the command is wrong', async () => {
+    await client.set('text', 'x');
+    await expect(client.lpush('text', '1')).rejects.toMatchObject({ name: 'ReplyError' });
+  });
+});
 
 describeWith(REDIS)('the shutdown of RedisLink', () => {
   it('leaves no timer that keeps the process for long, also when Redis has gone before', async () => {

@@ -2,6 +2,7 @@ import { Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
 import { Settings } from '../config/settings.js';
 import { WaitBudget } from '../process/active-timeout.js';
+import { redisProblem } from './redis-problems.js';
 
 /**
  * How long a connection may take to close. Of one that Redis closed before, ioredis
@@ -40,7 +41,9 @@ export class RedisLink implements OnApplicationShutdown {
 
   /**
    * For commands that must not wait: while Redis is away they fail at once, and nothing
-   * piles up here. Undefined when there is no Redis.
+   * piles up here. Undefined when there is no Redis. Commands reject with
+   * `queue_unavailable`, or with Redis's own complaint about a wrong one; those of a pipeline
+   * need `redisProblem`.
    * @param timeoutMs limit of one command
    */
   commands(timeoutMs = COMMAND_MS): Redis | undefined {
@@ -120,14 +123,19 @@ function handleRejections(client: Redis) {
 
 /**
  * In place of ioredis' `commandTimeout`, which ends commands that were answered while
- * this process was late.
+ * this process was late. What fails is worded here, for all who send.
  */
 function limitCommands(client: Redis, timeoutMs: number) {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {
     const budget = new WaitBudget(timeoutMs, () => new Error('Command timed out'));
     budget.spend(command.promise).catch((error: Error) => command.reject(error));
-    return send(command, stream);
+    const worded = (send(command, stream) as Promise<unknown>).catch((error: unknown) =>
+      Promise.reject(redisProblem(error) as Error),
+    );
+    // As in `handleRejections`.
+    worded.catch(() => undefined);
+    return worded;
   };
 }
 

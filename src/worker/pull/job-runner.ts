@@ -12,6 +12,7 @@ import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Suspicion } from '../../core/request/worker-lost.js';
+import { pause } from '../../platform/clock/pause.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
@@ -68,7 +69,13 @@ class Stopped extends DomainError {
  * Codes of work that was not started: another worker takes it, or this one when its
  * upstream is back.
  */
-const NOT_STARTED: readonly string[] = ['shutting_down', 'upstream_unavailable'];
+const NOT_STARTED: readonly string[] = [
+  'shutting_down',
+  'upstream_unavailable',
+  'storage_unavailable',
+];
+/** A store that is away fails the next job, too: before that, it has time to come back. */
+const STORAGE_PAUSE_MS = 1000;
 
 /** How a job leaves this worker. */
 type Ending = { readonly result: QueueJobResult<JobValue> } | { readonly giveBack: string };
@@ -148,8 +155,10 @@ export class JobRunner {
   async #failed(pulled: PulledJob, group: PulledGroup, error: unknown): Promise<Ending> {
     const phases = this.#phases(pulled, group);
     if (error instanceof Stopped) return { result: { v: 1, outcome: 'cancelled', phases } };
-    if (error instanceof DomainError && NOT_STARTED.includes(error.code))
+    if (error instanceof DomainError && NOT_STARTED.includes(error.code)) {
+      if (error.code === 'storage_unavailable') await pause(STORAGE_PAUSE_MS, pulled.gone.signal);
       return { giveBack: error.message };
+    }
     if (error instanceof DeviceGone) return this.#deviceDied(pulled, error);
     return { result: { v: 1, outcome: 'failed', error: encodeJobError(error), phases } };
   }

@@ -46,7 +46,7 @@ export class PullQueue implements AsyncDisposable {
 
   private constructor(
     readonly redis: RedisServer,
-    private readonly folder: string,
+    readonly folder: string,
     private readonly options: PullQueueOptions,
   ) {
     this.model = options.model ?? sttModel;

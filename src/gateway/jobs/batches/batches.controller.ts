@@ -1,15 +1,5 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Headers,
-  Param,
-  Post,
-  Query,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, Headers, Param, Post, Query } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import {
   BatchCreateDto,
@@ -41,7 +31,6 @@ import {
   type ViewOf,
 } from '../../http/openapi/view.js';
 import { CallerPrincipal, CallerTenant } from '../../http/params.js';
-import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { BatchesService } from './batches.service.js';
 
 const BatchErrorDto = view('BatchErrorDto', {
@@ -173,7 +162,6 @@ const usageView = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }:
   total_tokens: inputTokens + outputTokens,
 });
 
-@UseInterceptors(OutageInterceptor)
 @Controller('v1/batches')
 export class BatchesController {
   constructor(private readonly batches: BatchesService) {}
