@@ -21,37 +21,43 @@ describe('InFlightCalls', () => {
   });
 
   it('knows a call while it runs, and no longer', async () => {
-    const running = calls.run('a', call(), () => Promise.resolve(calls.size));
+    const running = calls.run({ id: 'a' }, call(), () => Promise.resolve(calls.size));
     expect(await running).toBe(1);
     expect([calls.size, calls.cancel('a', '')]).toEqual([0, false]);
   });
 
   it('refuses an id that is still running, and takes it again afterwards', async () => {
-    const running = calls.run('a', call(), untilAborted);
-    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({
+    const running = calls.run({ id: 'a' }, call(), untilAborted);
+    await expect(calls.run({ id: 'a' }, call(), untilAborted)).rejects.toMatchObject({
       code: 'duplicate_request_id',
     });
     calls.cancel('a', 'client');
     await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
-    expect(await calls.run('a', call(), () => Promise.resolve('again'))).toBe('again');
+    expect(await calls.run({ id: 'a' }, call(), () => Promise.resolve('again'))).toBe('again');
   });
 
   it('acknowledges a second cancel while the work is still being let go', async () => {
     let letGo = (): void => undefined;
-    const running = calls.run('a', call(), () => new Promise<void>(resolve => (letGo = resolve)));
+    const running = calls.run(
+      { id: 'a' },
+      call(),
+      () => new Promise<void>(resolve => (letGo = resolve)),
+    );
     expect([calls.cancel('a', 'client'), calls.cancel('a', 'client')]).toEqual([true, true]);
     letGo();
     await running;
   });
 
   it('names the reason of a cancel', async () => {
-    const running = calls.run('a', call(), untilAborted);
+    const running = calls.run({ id: 'a' }, call(), untilAborted);
     calls.cancel('a', 'deadline');
     await expect(running).rejects.toThrow('(deadline)');
   });
 
   it('aborts every call at once with one error, and is idle when they ended', async () => {
-    const running = Promise.allSettled(['a', 'b'].map(id => calls.run(id, call(), untilAborted)));
+    const running = Promise.allSettled(
+      ['a', 'b'].map(id => calls.run({ id }, call(), untilAborted)),
+    );
     const idle = calls.idle();
     calls.abortAll(new DomainError('shutting_down', 'bye'));
     await idle;
@@ -65,11 +71,11 @@ describe('InFlightCalls', () => {
 
   it('refuses calls before the engine is loaded and while draining', async () => {
     const early = new InFlightCalls(new WorkerState());
-    await expect(early.run('a', call(), untilAborted)).rejects.toMatchObject({
+    await expect(early.run({ id: 'a' }, call(), untilAborted)).rejects.toMatchObject({
       code: 'no_worker',
     });
     state.draining();
-    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({
+    await expect(calls.run({ id: 'a' }, call(), untilAborted)).rejects.toMatchObject({
       code: 'shutting_down',
     });
   });
@@ -81,7 +87,7 @@ describe('InFlightCalls, the signal of a call', () => {
     state.ready();
     const calls = new InFlightCalls(state);
     const own = Object.assign(new EventEmitter(), { cancelled });
-    const running = calls.run('a', own, signal => Promise.resolve(signal));
+    const running = calls.run({ id: 'a' }, own, signal => Promise.resolve(signal));
     return { calls, own, running };
   };
 
@@ -89,7 +95,7 @@ describe('InFlightCalls, the signal of a call', () => {
     const state = new WorkerState();
     state.ready();
     const own = call();
-    const running = new InFlightCalls(state).run('a', own, untilAborted);
+    const running = new InFlightCalls(state).run({ id: 'a' }, own, untilAborted);
     own.emit('cancelled');
     await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
   });

@@ -113,8 +113,12 @@ class MicroBatcher:
         self._running += 1
         loop, started, batch_id = asyncio.get_running_loop(), time.monotonic(), str(uuid.uuid4())
         ended: asyncio.Future[None] = loop.create_future()
+        # The time limits of all members hold together.
+        device = (started, sum(item.request.limit_ms for item in items))
         for item in items:
             item.call = ended
+            item.request.device.append(device)
+            ended.add_done_callback(lambda _, request=item.request: request.device.remove(device))
             item.execution.ready_wait_ms = 1000 * (started - item.ready_at)
             item.execution.batch_size, item.execution.batch_id = len(items), batch_id
         call = loop.run_in_executor(self._device, self._outcomes, [item.work for item in items])
