@@ -31,7 +31,7 @@ const request = fc
 const load = fc.record({
   maxBatch: fc.integer({ min: 1, max: 16 }),
   workers: fc.integer({ min: 1, max: 3 }),
-  trace: fc.array(request, { minLength: 1, maxLength: 60 }),
+  trace: fc.array(request, { minLength: 1, maxLength: 60, size: 'max' }),
 });
 
 describe('time limits, virtual time', () => {

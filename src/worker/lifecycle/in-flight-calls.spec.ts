@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { WAITING } from '../../core/request/device-progress.js';
 import { InFlightCalls } from './in-flight-calls.js';
 import { WorkerState } from './worker-state.js';
 
@@ -52,6 +53,29 @@ describe('InFlightCalls', () => {
     const running = calls.run({ id: 'a' }, call(), untilAborted);
     calls.cancel('a', 'deadline');
     await expect(running).rejects.toThrow('(deadline)');
+  });
+
+  it('leaves an attempt alone that a Cancel does not name, and does not know it', async () => {
+    const running = calls.run({ id: 'a', attempt: 'second' }, call(), untilAborted);
+    expect([calls.cancel('a', 'client', 'first'), await calls.progress('a', 'first')]).toEqual([
+      false,
+      undefined,
+    ]);
+    expect(calls.cancel('a', 'client', 'second')).toBe(true);
+    await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
+  });
+
+  it('says when the device computes a call, and which of its engine calls ends it first', async () => {
+    const running = calls.run({ id: 'a' }, call(), untilAborted);
+    expect(await calls.progress('a')).toEqual(WAITING);
+    const uses = [30, 10].map(limitMs => ({ onDevice: true, deviceMs: 5, limitMs }));
+    const ends = uses.map(use => calls.onDevice(['a', 'unknown'], () => use));
+    expect(await calls.progress('a')).toEqual(uses[1]);
+    ends.forEach(end => end());
+    expect(await calls.progress('a')).toEqual(WAITING);
+    calls.cancel('a', '');
+    await running.catch(() => undefined);
+    expect(await calls.progress('a')).toBeUndefined();
   });
 
   it('aborts every call at once with one error, and is idle when they ended', async () => {
