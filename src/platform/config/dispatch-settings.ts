@@ -254,7 +254,14 @@ export const DISPATCH_SETTINGS = {
     60_000,
     100,
     DAY_MS,
-    'Time limit for a local worker to load its engine before it is restarted.',
+    'A local worker that starts and shows no progress for this long (no output, no answer to a probe) is restarted; ' +
+      'the time doubles with each such start.',
+  ),
+  'workers.start_limit_ms': ms(
+    1_800_000,
+    100,
+    DAY_MS,
+    'Time limit for a local worker that makes progress to load its engine before it is restarted.',
   ),
   'workers.restart_min_ms': ms(
     200,
