@@ -27,6 +27,8 @@ export interface Waiting {
   readonly message: string;
   /** False: it has just been started, and opens its port when it can. */
   readonly isProblem: boolean;
+  /** It answers, and reports that it is starting. */
+  readonly isStarting?: boolean;
 }
 
 /**
@@ -175,7 +177,10 @@ export class ExternalWorker implements EngineBase {
     const reason = problem ?? whyNotReady(report);
     if (reason === undefined) return this.#serves(report);
     if (this.#report) this.lose(reason);
-    else this.options.onWaiting({ message: reason, isProblem: problem !== undefined });
+    else {
+      const isProblem = problem !== undefined;
+      this.options.onWaiting({ message: reason, isProblem, isStarting: !isProblem });
+    }
   }
 
   #serves(report: WorkerHealthReport): void {

@@ -4,8 +4,10 @@ import {
   ServerCredentials,
   type ServerDuplexStream,
   type ServerWritableStream,
+  status,
 } from '@grpc/grpc-js';
 import { isErrorCode } from '../../src/contracts/errors/error-registry.js';
+import { type ProgressResponse } from '../../src/contracts/grpc/call.codec.js';
 import {
   encodeHealth,
   healthDefinition,
@@ -80,6 +82,10 @@ export class FixtureWorker extends EventEmitter {
   refusal: DomainError | undefined;
   /** While set, Cancel is not answered at all. */
   ignoreCancel = false;
+  /** Answer to Progress; undefined: a worker of an earlier release, without the method. */
+  progress: ProgressResponse | undefined;
+  /** Attempts that Cancel named, in order. */
+  readonly attempts: string[] = [];
   /** While set, its own Health is not answered, as by a process that is stopped. */
   mute = false;
   /**
@@ -168,9 +174,14 @@ export class FixtureWorker extends EventEmitter {
     };
   }
 
-  #control(): Pick<SpeechToTextServer, 'cancel' | 'health'> {
+  #control(): Pick<SpeechToTextServer, 'cancel' | 'health' | 'progress'> {
     return {
-      cancel: ({ request: { requestId } }, answer) => {
+      progress: (_, answer) =>
+        this.progress
+          ? answer(null, this.progress)
+          : answer({ code: status.UNIMPLEMENTED, details: 'no such method' }),
+      cancel: ({ request: { requestId, attempt } }, answer) => {
+        this.attempts.push(attempt);
         this.cancelled.push(callersId(requestId));
         this.emit('cancelled', callersId(requestId));
         if (this.ignoreCancel) return;

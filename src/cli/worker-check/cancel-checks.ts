@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
+import { type ProgressResponse } from '../../contracts/grpc/call.codec.js';
 import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { type Check, type CheckContext, CheckVerdict, demand, endOf, notJudged } from './check.js';
-import { type CheckedCall } from './worker-client.js';
+import { CHECKED_LIMIT_MS, type CheckedCall } from './worker-client.js';
 
 /** Of so many Cancels a busy machine answers one in time. */
 const ATTEMPTS = 3;
@@ -58,6 +59,54 @@ export const CANCEL_CHECKS: readonly Check[] = [
     },
   },
   {
+    name: 'progress',
+    anchor: '6-deadlines',
+    about: 'Progress says when the device began',
+    needs: 'cancel',
+    async run({ client, kind, samples }) {
+      const lasting = client.start(samples.lasting);
+      await known({ client, kind }, lasting).finally(() => lasting.reset());
+      const heavy = client.start(samples.heavy);
+      try {
+        for (; !heavy.hasEnded; await pause(5)) {
+          const { onDevice, deviceMs, limitMs } = await known({ client, kind }, heavy);
+          if (!onDevice) continue;
+          demand(
+            limitMs >= CHECKED_LIMIT_MS,
+            `limit_ms is ${limitMs}; it must be the sum of the time_limit_ms of all members`,
+          );
+          return `on the device for ${Math.round(deviceMs)} ms`;
+        }
+      } catch (error) {
+        if (!heavy.hasEnded) throw error;
+      } finally {
+        heavy.reset();
+      }
+      return 'known: true; the device was too fast to be seen';
+    },
+  },
+  {
+    name: 'attempt',
+    anchor: ANCHOR,
+    about: 'Cancel of another attempt stops nothing',
+    needs: 'progress',
+    async run({ client, kind, samples }) {
+      const call = client.start(samples.lasting);
+      try {
+        await known({ client, kind }, call);
+        const end = await client.cancel(kind, call.id, 'another-attempt');
+        demand(
+          end.messages[0]?.acknowledged === false,
+          'Cancel of another attempt at a running request is answered with acknowledged: true',
+        );
+        if (call.hasEnded) throw notJudged('the request was answered before its Cancel arrived');
+      } finally {
+        call.reset();
+      }
+      return 'acknowledged: false';
+    },
+  },
+  {
     name: 'slots',
     anchor: '3-slots-and-groups',
     about: 'as many requests at once as it reports',
@@ -110,6 +159,27 @@ export const CANCEL_CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** Asks how far it is until the worker knows it. */
+async function known(
+  { client, kind }: Pick<CheckContext, 'client' | 'kind'>,
+  call: CheckedCall<unknown>,
+): Promise<ProgressResponse> {
+  const startedAtMs = performance.now();
+  for (; !call.hasEnded; await pause(5)) {
+    const end = await client.progress(kind, call.id, call.id);
+    if (!end.isServed)
+      throw notJudged('it has no Progress: its time limits count from its last answer');
+    demand(end.code === status.OK, `Progress of a running request failed with ${end.text}`);
+    const [progress] = end.messages;
+    if (progress?.known) return progress;
+    demand(
+      performance.now() - startedAtMs < KNOWN_WITHIN_MS,
+      'Progress does not know a request that runs: known is false for 1 s',
+    );
+  }
+  throw notJudged('the request was answered before it was asked about');
+}
 
 /**
  * Asks until it is acknowledged or the call ends, as a gateway does. @returns how long

@@ -64,8 +64,6 @@ export interface JobFacts {
   readonly workerId?: string;
   /** A worker has it now. */
   readonly taken: boolean;
-  /** Milliseconds until its lock expires; absent: no worker has it. */
-  readonly lockLeftMs?: number;
   /** Epoch milliseconds at which a worker took it last. */
   readonly takenMs?: number;
   /** Workers that had it. */
@@ -319,7 +317,6 @@ function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFac
     priority: Number(priority ?? 0),
     timestamp: Number(timestamp),
     taken: lockLeftMs > 0 && finishedOn == null,
-    lockLeftMs: lockLeftMs > 0 ? lockLeftMs : undefined,
     attempts: Number(attempts ?? 0),
     finished: finishedOn != null,
     workerId: workerId ?? undefined,

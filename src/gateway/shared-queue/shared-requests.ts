@@ -211,27 +211,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   #leased(shared: SharedRequest, workerId: string, aged: boolean): void {
     if (shared.leasedAtMs !== undefined) return;
     shared.leased(this.clock.nowMs());
-    const isHeld = () => this.#isHeld(shared);
-    shared.reports.leased(shared.request.key, {
-      workerId,
-      groupId: shared.ref.jobId,
-      aged,
-      isHeld,
-    });
-  }
-
-  /**
-   * Its worker renewed its lock lately: each does so within a third of its time. True
-   * while Redis cannot tell.
-   */
-  async #isHeld(shared: SharedRequest): Promise<boolean> {
-    try {
-      const [facts] = await this.jobs.queues.facts([shared.ref]);
-      if (!facts?.taken) await this.#reconcile([shared]);
-      return (facts?.lockLeftMs ?? 0) > this.jobs.link.access.lockMs / 2;
-    } catch {
-      return true;
-    }
+    const groupId = shared.ref.jobId;
+    shared.reports.leased(shared.request.key, { workerId, groupId, aged });
   }
 
   /** @param lost its worker died; false: the worker gave it back */

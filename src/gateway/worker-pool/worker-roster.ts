@@ -179,10 +179,12 @@ const onCores = ({ cores }: ReplicaSpec, command: readonly string[]): readonly s
   cores === undefined ? command : ['taskset', '-c', cores, ...command];
 
 function supervision({ model, id }: Place, log: ProcessLog, options: WorkerOwner) {
-  const { restartMinMs, restartMaxMs, startTimeoutMs } = options.settings.workers;
+  const { restartMinMs, restartMaxMs, startTimeoutMs, startLimitMs } = options.settings.workers;
   const worker = { worker: id, model: model.id };
   return {
     startTimeoutMs,
+    startLimitMs,
+    turn: () => options.starts.take(model.defaultPriority === 'realtime'),
     backoff: new RestartBackoff({ firstMs: restartMinMs, longestMs: restartMaxMs }),
     log,
     nowMs: () => options.clock.nowMs(),

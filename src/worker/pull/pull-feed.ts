@@ -28,8 +28,8 @@ const READ = `
 `;
 
 /**
- * A job ends within this after its inference deadline; otherwise its process hangs, and
- * another worker should have the job.
+ * A process that is silent for the time limit of a job and this hangs, and another worker
+ * should have the job.
  */
 const LEEWAY_MS = 30_000;
 
@@ -158,10 +158,8 @@ export class PullFeed {
   #open(job: TakenJob): PulledJob | undefined {
     const gone = new AbortController();
     const order = this.#read(job);
-    const forMs = order instanceof Error ? LEEWAY_MS : order.timeoutMs + LEEWAY_MS;
-    const lock = this.locks.hold(job, Date.now() + forMs, () =>
-      gone.abort(new JobLost('its lock is lost')),
-    );
+    const silentMs = order instanceof Error ? LEEWAY_MS : order.timeoutMs + LEEWAY_MS;
+    const lock = this.locks.hold(job, silentMs, () => gone.abort(new JobLost('its lock is lost')));
     if (!(order instanceof Error)) return { job, order, gone, lock };
     this.putAside(job, order.message, gone.signal, lock);
     return undefined;

@@ -102,9 +102,8 @@ describe('a worker in another language, run by its command', () => {
 
   it.each([
     ['exit', 'its process ended with code 3: cannot load model.bin: no such file'],
-    ['never-ready', `not ready within ${START_MS} ms: its Health reports that it is starting`],
-    ['never-listens', /^not ready within 4000 ms: .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
-    ['wrong-port', /^not ready within 4000 ms: .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
+    ['never-listens', /^not ready, .* 4000 ms \(.*\): .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
+    ['wrong-port', /^not ready, .* 4000 ms \(.*\): .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
     ['wrong-model', /its Health reports model "another"; it must be "m"$/],
   ])('%s: it is started again with pauses, and its problem says why', async (fault, problem) => {
     await start(externalModel(['--fault', fault]), {
@@ -118,6 +117,18 @@ describe('a worker in another language, run by its command', () => {
       reason: `m-0: ${view.problem}`,
     });
     expect(pool.offer('m')).toBeUndefined();
+  });
+
+  it('that reports that it is starting is left alone, up to workers.start_limit_ms', async () => {
+    await start(externalModel(['--fault', 'never-ready']), {
+      'workers.start_timeout_ms': START_MS,
+      'workers.start_limit_ms': 3 * START_MS,
+      'workers.health_interval_ms': 200,
+    });
+    const view = await workerThat(pool, worker => worker.lastExit !== undefined);
+    expect(view.problem).toBe(
+      `not ready within ${3 * START_MS} ms (workers.start_limit_ms): its Health reports that it is starting`,
+    );
   });
 
   it.each([
