@@ -1,9 +1,10 @@
+import { parseBoundedJson } from './bounded-json.js';
 import { type Fields, isObject } from './is-object.js';
 
-/** The value of a JSON text; undefined: it is none. */
+/** The value of a JSON text; undefined: it is none, or exceeds the bounds of a body. */
 export function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseBoundedJson(text);
   } catch {
     return undefined;
   }
