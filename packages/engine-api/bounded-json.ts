@@ -12,6 +12,8 @@ interface JsonBounds {
    * cheap, so the bound is higher.
    */
   readonly entries: number;
+  /** False: numbers are what JavaScript makes of them, as in lists of vectors (true). */
+  readonly digits?: false;
 }
 
 /** For bodies: thousands of messages with tools, or a million tokens to embed. */
@@ -22,6 +24,21 @@ export const BODY_BOUNDS: JsonBounds = {
 };
 /** For events of a session and values in forms. */
 export const EVENT_BOUNDS: JsonBounds = { levels: 64, nodes: 10_000, entries: 10_000 };
+
+/** For answers of models: each token may bring twenty alternatives. */
+export const ANSWER_BOUNDS: JsonBounds = {
+  levels: 256,
+  nodes: 500_000,
+  entries: 10_000_000,
+};
+/** For vectors of numbers. */
+export const VECTOR_BOUNDS: JsonBounds = { ...ANSWER_BOUNDS, digits: false };
+/** For what was stored here, and had narrower bounds when it came. */
+export const STORED_BOUNDS: JsonBounds = {
+  levels: 1000,
+  nodes: 10_000_000,
+  entries: 100_000_000,
+};
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -70,7 +87,7 @@ export function parseBoundedJson(
  */
 export function jsonExcess(
   text: string,
-  { levels, nodes, entries }: JsonBounds,
+  { levels, nodes, entries, digits }: JsonBounds,
   numbers: number[] = [],
 ): string | undefined {
   let depth = 0;
@@ -80,7 +97,7 @@ export function jsonExcess(
     const kind = KINDS[text.charCodeAt(at)]!;
     if (kind === 0) continue;
     if (kind === TEXT) at = endOfText(text, at);
-    else if (kind === NUMBER) at = endOfNumber(text, at, numbers) - 1;
+    else if (kind === NUMBER) at = digits === false ? at : endOfNumber(text, at, numbers) - 1;
     else if (kind === ENTRY) entryCount += 1;
     else {
       if (kind === CLOSE) depth -= 1;

@@ -36,7 +36,16 @@ describe('numbers of foreign JSON', () => {
 
   it('are not looked for in texts and names, and repair no JSON that is none', () => {
     expect(again('{"1.0":"1.0 9007199254740993"}')).toBe('{"1.0":"1.0 9007199254740993"}');
-    for (const broken of ['{1.0:2}', '[01.0]', '[1.0.0]', '[1.]', '[--1.0]', '[1.0 1]', 'x1.0', '+1.0'])
+    for (const broken of [
+      '{1.0:2}',
+      '[01.0]',
+      '[1.0.0]',
+      '[1.]',
+      '[--1.0]',
+      '[1.0 1]',
+      'x1.0',
+      '+1.0',
+    ])
       expect(() => parseBoundedJson(broken)).toThrow(SyntaxError);
   });
 

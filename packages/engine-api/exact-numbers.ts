@@ -45,9 +45,18 @@ export function parseWithDigits(
     pieces.push(text.slice(at, numbers[index]), `"${MARK}${text.slice(numbers[index], end)}"`);
     at = end;
   }
+  const marked = pieces.join('') + text.slice(at);
+  let value: unknown;
+  try {
+    value = parse(marked);
+  } catch (error) {
+    // In the words of the text that came.
+    if (error instanceof SyntaxError) parse(text);
+    throw error;
+  }
   areKept = true;
-  const top = { value: parse(pieces.join('') + text.slice(at)) };
-  restore(top as unknown as Holder);
+  const top = { value } as Holder;
+  restore(top);
   return top.value;
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 
 const FLOAT_BYTES = 4;
@@ -30,7 +31,7 @@ export async function* embeddingBody(body: {
     yield `${index > 0 ? ',' : ''}{"object":"embedding","index":${index},"embedding":${written}}`;
   }
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
-  yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
+  yield `],"model":${writeJson(model)},"usage":${writeJson(usage)}}`;
 }
 
 function numbersOf(vector: Buffer): string[] {

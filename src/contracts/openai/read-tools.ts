@@ -1,3 +1,5 @@
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import {
@@ -93,12 +95,12 @@ const parametersOf = (tool: Callable): CallableTool['parameters'] =>
   tool.type === 'custom' ? TEXT_PARAMETERS : tool.parameters;
 
 /** Arguments of a call of a custom tool. */
-export const argumentsOf = (input: string): string => JSON.stringify({ input });
+export const argumentsOf = (input: string): string => writeJson({ input });
 
 /** The text in them; undefined: that is no JSON, or not all of it. */
 export function inputOf(json: string): string | undefined {
   try {
-    const { input } = JSON.parse(json) as { readonly input?: unknown };
+    const { input } = parseBoundedJson(json) as { readonly input?: unknown };
     return typeof input === 'string' ? input : json;
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 import { Controller, Post, Res } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import { OllamaEmbedRequest, OllamaTransferRequest } from '../../contracts/ollama/ollama.dto.js';
@@ -64,7 +65,7 @@ export class OllamaController {
     const startMs = performance.now();
     const caller = httpCaller(reply, { tier: 'auto', model: parsed.model });
     const answer = await this.generations.embed(caller, model, {
-      body: Buffer.from(JSON.stringify(asked)),
+      body: Buffer.from(writeJson(asked)),
       inputs: [input].flat().length,
     });
     const { vectors, dimensions: width, usage } = answer.reply;

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { OllamaChatRequest, OllamaGenerateRequest } from '../../contracts/ollama/ollama.dto.js';
@@ -201,7 +202,7 @@ function chatMessages(messages: readonly OllamaMessage[]): readonly Fields[] {
     const made = calls.map(({ function: { name, arguments: given } }, index) => {
       const id = `call_${at}_${index}`;
       open.set(id, name);
-      return callOf(id, name, JSON.stringify(given));
+      return callOf(id, name, writeJson(given));
     });
     const isCall = made.length > 0;
     return {

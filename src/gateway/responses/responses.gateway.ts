@@ -2,6 +2,8 @@ import { type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { type OnModuleDestroy, Logger } from '@nestjs/common';
 import { type OnGatewayConnection, type OnGatewayInit, WebSocketGateway } from '@nestjs/websockets';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type WebSocket } from 'ws';
@@ -135,7 +137,7 @@ class ResponseConnection {
     const known = last?.id === previous ? last : undefined;
     const items = [...(known?.items ?? []), ...itemsOf(fields.input)];
     const asked = known ? { ...fields, input: items, previous_response_id: null } : fields;
-    const body = Buffer.from(JSON.stringify({ ...asked, stream: true }));
+    const body = Buffer.from(writeJson({ ...asked, stream: true }));
     const { status, body: answer } = await this.host.create(body, this.left);
     if (status !== 200)
       return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);
@@ -163,12 +165,14 @@ class ResponseConnection {
       if (!line.startsWith(DATA) || line.endsWith(' [DONE]')) continue;
       let data = line.slice(DATA.length);
       if (STATES.has(type)) {
-        const event = JSON.parse(data) as { readonly response: ResponseObject };
+        const event = parseBoundedJson(data, STORED_BOUNDS) as {
+          readonly response: ResponseObject;
+        };
         said = {
           ...event.response,
           ...(previous && { previous_response_id: previous }),
         };
-        data = JSON.stringify({ ...event, response: said });
+        data = writeJson({ ...event, response: said });
       }
       this.socket.send(data);
       if (this.socket.overfull) await this.socket.drained();
@@ -185,7 +189,7 @@ class ResponseConnection {
   }
 
   #fail(status: number, { error }: ReturnType<typeof errorEnvelope>): void {
-    this.socket.send(JSON.stringify({ type: 'error', status, error }));
+    this.socket.send(writeJson({ type: 'error', status, error }));
   }
 }
 

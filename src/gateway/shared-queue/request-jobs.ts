@@ -4,6 +4,8 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type Observable, Subject } from 'rxjs';
 import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
@@ -121,7 +123,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const { jobId } = ref;
     const { redis, keys, access } = this.link;
     const queue = keys.queue(ref.model);
-    const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
+    const note = writeJson({ queue, jobId, reason } satisfies StopNote);
     try {
       const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access.resultTtlMs);
       await Promise.all([this.queues.remove(ref), kept, redis.publish(keys.stops, note)]);
@@ -181,4 +183,4 @@ const succeeded = ({ returnValue }: JobFacts): boolean =>
  * version can read.
  */
 export const jobResultOf = (returnValue = 'null'): QueueJobResult | undefined =>
-  readJobResult(jsonIn(returnValue));
+  readJobResult(jsonIn(returnValue, STORED_BOUNDS));
