@@ -91,7 +91,7 @@ describe('prompts for llama.cpp', () => {
 
   it('have every digit of the numbers in calls and in schemas', async () => {
     const template =
-      '{{ tools | tojson }}{% for one in messages %}{% for call in one.tool_calls or [] %}' +
+      '{{ (tools or []) | tojson }}{% for one in messages %}{% for call in one.tool_calls or [] %}' +
       '{{ call.function.arguments | tojson }}[{{ call.function.arguments.x }}]' +
       '{% endfor %}{% endfor %}';
     const other = await llamaBackend({
