@@ -67,6 +67,13 @@ export const DISPATCH_SETTINGS = {
     1,
     'Share of the turns of a model that aged requests get while REALTIME waits too; 1 = by age alone, without limit.',
   ),
+  'scheduling.suspect_ms': ms(
+    300_000,
+    0,
+    DAY_MS,
+    'How long requests of a tenant whose input ended an engine run alone, on one replica, after those of others ' +
+      '(D-51); 0 = never.',
+  ),
   'batching.policy': choice(
     ['adaptive', 'window', 'none'],
     'adaptive',
