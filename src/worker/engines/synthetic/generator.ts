@@ -175,7 +175,9 @@ class SyntheticAnswer {
  */
 function promptWords({ messages, prompt }: AskedBody): readonly string[] {
   const content = messages ? messages.at(-1)?.content : prompt;
-  const text = typeof content === 'string' ? content : writeJson(content ?? '');
+  const isTexts = Array.isArray(content) && content.every(one => typeof one === 'string');
+  const said = isTexts ? content.join(' ') : content;
+  const text = typeof said === 'string' ? said : writeJson(said ?? '');
   return text.split(/\s+/).filter(word => word !== '');
 }
 
