@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { parseBoundedJson, STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { type Grammar } from '@switchyard/engine-api/text-backend.port.js';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { compiledGrammarText } from '../grammar-text.js';
 import { type ChildSettings } from '../options.js';
@@ -210,7 +212,8 @@ async function open(settings: ChildSettings): Promise<{
   const operations: LlamaOperations = {
     step: frame => runner.run(frame),
     encode,
-    grammar: wanted => compiledGrammarText(wanted, checkText),
+    grammar: json =>
+      compiledGrammarText(parseBoundedJson(json, STORED_BOUNDS) as Grammar, checkText),
     vocabulary: () => vocabularyOf(native, traits.toolForm),
   };
   const info: ChildInfo = {

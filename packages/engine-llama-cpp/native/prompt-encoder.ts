@@ -1,4 +1,4 @@
-import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { parseBoundedJson, STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
@@ -6,6 +6,7 @@ import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.
 import { type ChildInfo } from '../protocol.js';
 import { type NativeModel, tokenizer } from './c-library.js';
 import { type OpenedTextModel } from './library.js';
+import { longNumbersIn } from './long-numbers.js';
 import { TOKEN } from './token-text.js';
 import { withoutTools } from './toolless-template.js';
 
@@ -127,17 +128,22 @@ class ChatTemplate {
     tools,
     variables = {},
   }: Omit<Extract<Prompt, { type: 'chat' }>, 'type'>): Piece[] {
+    const numbers = longNumbersIn({
+      messages: templateMessages(messages, this.#shape),
+      tools,
+      variables,
+    });
     const disguise = disguiseOf(this.texts.control);
-    const plain = disguise.of(templateMessages(messages, this.#shape)) as Fields[];
-    const declared = disguise.of(tools);
+    const plain = disguise.of(numbers.plain.messages) as Fields[];
+    const declared = disguise.of(numbers.plain.tools);
     try {
       const text = this.#render({
-        ...(disguise.of(variables) as object),
+        ...(disguise.of(numbers.plain.variables) as object),
         ...(this.#knowsTools
           ? { messages: plain, ...(tools !== undefined && { tools: declared }) }
           : { messages: withoutTools(plain, declared, this.#hasSystem) }),
       });
-      return disguise.reveal(text);
+      return disguise.reveal(numbers.reveal(text));
     } catch (error) {
       throw invalidValue(`The model's chat template refuses this: ${reasonIn(error)}`, 'messages');
     }
@@ -256,8 +262,9 @@ export function promptEncoder(
     toolForm: chat?.toolForm ?? 'hermes',
     thinks: template?.includes('</think>') ?? false,
   };
-  /** @throws EngineError */
-  const encode = (prompt: Prompt): Uint32Array => {
+  /** @param json a `Prompt`. @throws EngineError */
+  const encode = (json: string): Uint32Array => {
+    const prompt = parseBoundedJson(json, STORED_BOUNDS) as Prompt;
     if (prompt.type === 'tokens') return Uint32Array.from(prompt.tokens);
     const isText = prompt.type === 'text';
     const param = isText ? 'prompt' : 'messages';

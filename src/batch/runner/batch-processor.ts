@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { pause } from '../../platform/clock/pause.js';
 import { Settings } from '../../platform/config/settings.js';
 import { JobStore } from '../../platform/database/job-store.js';
@@ -158,7 +159,7 @@ async function sweepLeftovers(
 /** @returns undefined if there is no such job or no owner file */
 async function statusOf(folder: JobFolder, store: JobStore) {
   try {
-    const { tenant, id } = JSON.parse(await readFile(folder.owner, 'utf8')) as {
+    const { tenant, id } = parseBoundedJson(await readFile(folder.owner, 'utf8')) as {
       tenant: string;
       id: string;
     };

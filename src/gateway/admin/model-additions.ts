@@ -2,6 +2,7 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { guard, start } from '@switchyard/engine-api/process/child-process.js';
 import { LastLines, LogLineSplitter } from '@switchyard/engine-api/process/output-lines.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -25,7 +26,7 @@ export function ownCommand<T>(...args: readonly string[]): Promise<T> {
       try {
         // `doctor` ends with 1 when it finds something; what it found is printed
         // all the same.
-        resolve(JSON.parse(stdout) as T);
+        resolve(parseBoundedJson(stdout) as T);
       } catch {
         new Logger(ownCommand.name).error(
           { args, stderr: stderr.slice(-1000) },

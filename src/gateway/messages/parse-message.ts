@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { CreateMessageRequest } from '../../contracts/messages/message.dto.js';
@@ -247,7 +248,7 @@ function contentOf(blocks: readonly MessageBlock[]): string | readonly Fields[] 
 
 function answered(blocks: readonly MessageBlock[]): Fields {
   const calls = blocks.flatMap(block =>
-    block.type === 'tool_use' ? [callOf(block.id, block.name, JSON.stringify(block.input))] : [],
+    block.type === 'tool_use' ? [callOf(block.id, block.name, writeJson(block.input))] : [],
   );
   const thoughts = blocks.flatMap(block => (block.type === 'thinking' ? [block.thinking] : []));
   const content = contentOf(blocks);

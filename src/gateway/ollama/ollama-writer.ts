@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 import { type TextDialect } from '../text/text-generation.service.js';
@@ -68,7 +69,7 @@ export class OllamaWriter implements TextDialect {
   }
 
   frame(line: object): string {
-    return `${JSON.stringify(line)}\n`;
+    return `${writeJson(line)}\n`;
   }
 
   whole(): object {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { filter, firstValueFrom } from 'rxjs';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
@@ -286,5 +287,5 @@ export const jsonAnswer = (
 ): InnerAnswer => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-  body: Readable.from([Buffer.from(JSON.stringify(body))]),
+  body: Readable.from([Buffer.from(writeJson(body))]),
 });

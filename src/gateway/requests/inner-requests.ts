@@ -4,6 +4,8 @@ import { PassThrough, type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type FastifyAdapter } from '@nestjs/platform-fastify';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type FastifyRequest } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
@@ -36,7 +38,7 @@ export function innerHeaders(
   });
   return {
     ...Object.fromEntries(given),
-    ...(terms && { [TERMS_HEADER]: JSON.stringify(terms) }),
+    ...(terms && { [TERMS_HEADER]: writeJson(terms) }),
   };
 }
 
@@ -86,7 +88,7 @@ export class InnerRequests {
       keyId: INTERNAL_KEY_ID,
       scopes: new Set(['inference']),
       // Written by us, of a key that was valid then.
-      ...(terms !== undefined && { terms: JSON.parse(terms) as KeyTerms }),
+      ...(terms !== undefined && { terms: parseBoundedJson(terms) as KeyTerms }),
     });
     followCaller(request, caller);
     return true;

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { type ServiceTier } from '../../contracts/openai/field-types.js';
@@ -167,7 +168,7 @@ function callOf(item: Fields, type: string): Fields {
 const OTHER_CALL = /^(local_shell|shell|apply_patch)_call(_output)?$/;
 
 const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : JSON.stringify(value ?? {});
+  typeof value === 'string' ? value : writeJson(value ?? {});
 
 const RESPONSE_FIELDS = rulesOf(CreateResponseRequest);
 const INPUT_FIELDS = rulesOf(ResponseInputRequest);

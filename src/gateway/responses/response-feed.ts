@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type FastifyReply } from 'fastify';
 import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxjs';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
@@ -81,7 +82,7 @@ export class ResponseFeed implements OnModuleDestroy {
   }
 
   #join(ref: ResponseRef): SharedReader {
-    const name = JSON.stringify([ref.tenant, ref.id]);
+    const name = writeJson([ref.tenant, ref.id]);
     const reader = this.#readers.get(name) ?? new SharedReader(ref, this.log, this.records);
     this.#readers.set(name, reader);
     // One that failed or has no followers is replaced by the next.

@@ -6,6 +6,8 @@ import {
   type OnModuleInit,
   Optional,
 } from '@nestjs/common';
+import { STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type Queue } from 'bullmq';
@@ -45,8 +47,8 @@ return 1`;
 
 /** What is no JSON object stays as it is: its worker reports it. */
 function changed(json: string, fields: Readonly<Record<string, unknown>>): string {
-  const value = jsonIn(json);
-  return isObject(value) ? JSON.stringify({ ...value, ...fields }) : json;
+  const value = jsonIn(json, STORED_BOUNDS);
+  return isObject(value) ? writeJson({ ...value, ...fields }) : json;
 }
 
 /** Where one request is in Redis. */
@@ -236,7 +238,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
    */
   async data(ref: JobRef): Promise<Partial<QueueJob> | undefined> {
     const data = await this.link.redis.hget(this.#key(ref), 'data');
-    const value = data === null ? undefined : jsonIn(data);
+    const value = data === null ? undefined : jsonIn(data, STORED_BOUNDS);
     return value === undefined || isObject(value) ? value : {};
   }
 

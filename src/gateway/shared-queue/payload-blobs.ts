@@ -1,6 +1,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
@@ -199,7 +200,7 @@ interface Placing {
 
 /** The options, which are part of the fingerprint as they were asked for. */
 function signed<T extends object>(kind: string, options: T, { digest, model }: Placing) {
-  digest.update(JSON.stringify([model, kind, options]));
+  digest.update(writeJson([model, kind, options]));
   return options;
 }
 

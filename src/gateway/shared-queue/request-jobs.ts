@@ -4,6 +4,8 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type Observable, Subject } from 'rxjs';
 import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
@@ -144,7 +146,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const { jobId } = ref;
     const { redis, keys, access } = this.link;
     const queue = keys.queue(ref.model);
-    const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
+    const note = writeJson({ queue, jobId, reason } satisfies StopNote);
     const touched = [keys.base(ref.model) + jobId, keys.stop(queue, jobId)];
     const isStopped = await redis.eval(STOP, 2, ...touched, note, access.resultTtlMs, keys.stops);
     if (isStopped === 1) await this.queues.remove(ref);
@@ -206,4 +208,4 @@ const succeeded = ({ returnValue }: JobFacts): boolean =>
  * version can read.
  */
 export const jobResultOf = (returnValue = 'null'): QueueJobResult | undefined =>
-  readJobResult(jsonIn(returnValue));
+  readJobResult(jsonIn(returnValue, STORED_BOUNDS));

@@ -1,5 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type IncomingHttpHeaders } from 'node:http';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
@@ -64,7 +66,7 @@ export class ShortLivedTokens {
       terms,
       nonce,
     };
-    const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
+    const body = Buffer.from(writeJson(claims)).toString('base64url');
     return {
       token: `${TOKEN_PREFIX}${body}.${sign(body, this.secret)}`,
       expiresAt,
@@ -106,7 +108,7 @@ export class ShortLivedTokens {
     const { secret, previous } = this;
     if (!isSignedWith(secret) && !(previous && isSignedWith(previous))) return undefined;
     // Signed by us: it is what `mint` wrote.
-    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
+    const claims = parseBoundedJson(Buffer.from(body, 'base64url').toString()) as Claims;
     return Date.now() < claims.expiresAtMs ? claims : undefined;
   }
 }
@@ -186,7 +188,7 @@ export function internalTokens(
   const made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(MAX_TOKENS);
   const scopes = ['inference'] as const;
   return (tenant, terms) => {
-    const name = JSON.stringify([tenant, terms]);
+    const name = writeJson([tenant, terms]);
     const known = made.get(name);
     if (known && Date.now() < known.renewAtMs) return known.token;
     const principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(scopes), terms };

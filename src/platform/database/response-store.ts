@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import type { Kysely, Transaction } from 'kysely';
 import type {
   ResponseAppend,
@@ -291,7 +292,7 @@ const removeEvents = (db: Kysely<Database>, { tenant, id }: ResponseRef) =>
     .where(equals({ tenant, responseId: id }))
     .execute();
 
-const orderOf = ({ tenant, id }: ResponseRef) => JSON.stringify([tenant, id]);
+const orderOf = ({ tenant, id }: ResponseRef) => writeJson([tenant, id]);
 
 const groupOf = ({ tenant, id }: ResponseRef, first: number, events: readonly string[]) => ({
   tenant,

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { storageUnavailable } from '../http/passing-errors.js';
 
@@ -42,7 +43,7 @@ const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
  */
 export function checkKey(key: string): string {
   if (key.length > 200 || !KEY.test(key))
-    throw new RangeError(`Not a blob key: ${JSON.stringify(key)}.`);
+    throw new RangeError(`Not a blob key: ${writeJson(key)}.`);
   return key;
 }
 

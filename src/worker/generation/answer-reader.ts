@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
@@ -176,7 +177,7 @@ function objectCall(value: unknown): ToolCall | undefined {
   const wanted = given ?? parameters ?? {};
   return {
     name,
-    arguments: typeof wanted === 'string' ? wanted : JSON.stringify(wanted),
+    arguments: typeof wanted === 'string' ? wanted : writeJson(wanted),
   };
 }
 
@@ -186,7 +187,7 @@ function xmlCall(name: string, text: string, texts: readonly string[]): ToolCall
     key,
     texts.includes(`${name}/${key}`) ? value : (jsonIn(value!) ?? value),
   ]);
-  return { name, arguments: JSON.stringify(Object.fromEntries(values)) };
+  return { name, arguments: writeJson(Object.fromEntries(values)) };
 }
 
 /** What a part of an answer is: said, thought, or calls of tools. */

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   BackendLost,
   type TextBackend,
@@ -56,7 +57,7 @@ async function* tokenAnswer(
   const answer = await (form === 'tokenize'
     ? tokenized(fields, backend)
     : detokenized(fields, backend));
-  yield { type: 'chunk', json: JSON.stringify(answer) };
+  yield { type: 'chunk', json: writeJson(answer) };
   yield { type: 'done', finishReasons: [] };
 }
 

@@ -1,4 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Redis } from 'ioredis';
 import { type Logger } from 'pino';
 import { type QueueJob, readQueueJob } from '../../contracts/queue-jobs/queue-job.js';
@@ -167,7 +169,7 @@ export class PullFeed {
 
   #read({ id, data, timestamp }: TakenJob): QueueJob | Error {
     try {
-      return readQueueJob(JSON.parse(data), {
+      return readQueueJob(parseBoundedJson(data, STORED_BOUNDS), {
         jobId: id,
         timestamp,
         model: this.spec.model.id,
@@ -204,7 +206,7 @@ export class PullFeed {
     const list = this.connections.keys.dead(this.spec.model.id);
     await this.#control
       .multi()
-      .lpush(list, JSON.stringify(letter))
+      .lpush(list, writeJson(letter))
       .ltrim(list, 0, DEAD_LETTERS_KEPT - 1)
       .exec();
     await this.queue.fail(job, `dead letter: ${reason}`);
