@@ -17,7 +17,7 @@ import { aRef } from '../../support/requests.js';
 import { executionOf, ids } from '../../support/scheduler-harness.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { pause, until } from '../../support/waiting.js';
-import { sourceLaunch } from '../api/gateway-rig.js';
+import { builtLaunch } from '../api/gateway-rig.js';
 
 /**
  * The scheduler, its pool, and a supervised worker process that runs the synthetic
@@ -49,7 +49,7 @@ describe('scheduler and a real engine', () => {
       ],
     })
       .overrideProvider(WORKER_LAUNCH)
-      .useValue(sourceLaunch)
+      .useValue(builtLaunch)
       .compile();
     testing.useLogger(false);
     app = await testing.init();

@@ -6,13 +6,13 @@ import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handl
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { alone, isReady, makePool, transcribe, workerThat } from '../../support/pool-harness.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
-import { sourceLaunch } from '../api/gateway-rig.js';
+import { builtLaunch } from '../api/gateway-rig.js';
 
 let pool: WorkerPoolService;
 beforeEach(async () => {
   pool = makePool({
     models: [syntheticModel({ streams: 2 }, { id: 'm' })],
-    launch: sourceLaunch,
+    launch: builtLaunch,
   });
   await pool.start();
   await workerThat(pool, isReady);
@@ -89,7 +89,7 @@ describe('a live stream', () => {
     const faults = [{ marker: 'LATE', action: 'linger', ms: 500 }];
     pool = makePool({
       models: [syntheticModel({ streams: 1, faults }, { id: 'm' })],
-      launch: sourceLaunch,
+      launch: builtLaunch,
     });
     await pool.start();
     await workerThat(pool, isReady);
@@ -119,7 +119,7 @@ describe('a live stream', () => {
     await pool.close();
     pool = makePool({
       models: [syntheticModel({ streams: 2 }, { id: 'm', idleUnloadS: 0 })],
-      launch: sourceLaunch,
+      launch: builtLaunch,
     });
     await pool.start();
     await workerThat(pool, isReady);
@@ -143,7 +143,7 @@ describe('a live stream', () => {
 
   it('is not to be had of a model without streams', async () => {
     await pool.close();
-    pool = makePool({ models: [syntheticModel({}, { id: 'm' })], launch: sourceLaunch });
+    pool = makePool({ models: [syntheticModel({}, { id: 'm' })], launch: builtLaunch });
     await pool.start();
     await workerThat(pool, isReady);
     expect(() => open()).toThrow(expect.objectContaining({ code: 'unsupported_task' }));
