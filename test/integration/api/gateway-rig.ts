@@ -19,14 +19,18 @@ import { type SettingValue } from '../../../src/platform/config/setting-definiti
 import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
 import { OpenConnections } from '../../../src/platform/http/connections.js';
 import { inProcessWorker } from '../../../src/worker/in-process-worker.js';
+import { HostedWorkers } from '../../support/hosted-worker.js';
 import { leftover } from '../../support/leftovers.js';
 import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
 
 export interface RigOptions {
   readonly models: readonly ModelSpec[];
   readonly settings?: Partial<Record<SettingPath, SettingValue>>;
-  /** The program of local workers; a fixture unless told otherwise. */
-  readonly launch?: WorkerLaunch;
+  /**
+   * The program of local workers: a fixture unless told otherwise. `hosted`: the real
+   * worker, in this process, for what does not end it.
+   */
+  readonly launch?: WorkerLaunch | 'hosted';
 }
 
 /** Short waits between probes and restarts; nothing asserts how long they took. */
@@ -38,24 +42,10 @@ const QUICK = {
   'batch.embedded': false,
 } as const;
 
-/**
- * The real worker, from its sources; in this process where the gateway needs no
- * process for it.
- */
-export const sourceLaunch: WorkerLaunch = {
-  ...fixtureLaunch,
-  inner: inProcessWorker,
-  args: [
-    '--no-warnings',
-    '--import',
-    fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url)),
-    fileURLToPath(new URL('../../../src/main.worker.ts', import.meta.url)),
-  ],
-};
-
-/** The built worker: starts faster. */
+/** The built worker; in this process where the gateway needs no process for it. */
 export const builtLaunch: WorkerLaunch = {
   ...fixtureLaunch,
+  inner: inProcessWorker,
   args: [fileURLToPath(new URL('../../../dist/main.worker.js', import.meta.url))],
 };
 
@@ -70,6 +60,7 @@ export class GatewayRig {
     private readonly dataDir: string,
     /** Of the HTTP server, upgraded ones included. */
     readonly connections: OpenConnections,
+    private readonly hosted: HostedWorkers | undefined,
   ) {}
 
   static async start({
@@ -79,11 +70,12 @@ export class GatewayRig {
   }: RigOptions): Promise<GatewayRig> {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-api-'));
     const effective = settingsFrom({ ...QUICK, 'data.dir': dataDir, ...settings });
+    const hosted = launch === 'hosted' ? await HostedWorkers.start(models, effective) : undefined;
     const module = await Test.createTestingModule({
-      imports: [GatewayModule.forRoot(effective, models)],
+      imports: [GatewayModule.forRoot(effective, hosted?.models ?? models)],
     })
       .overrideProvider(WORKER_LAUNCH)
-      .useValue(launch)
+      .useValue(launch === 'hosted' ? builtLaunch : launch)
       .compile();
     const built = module.createNestApplication<NestFastifyApplication>(
       gatewayAdapter(effective),
@@ -93,7 +85,7 @@ export class GatewayRig {
     const connections = new OpenConnections(app.getHttpServer());
     leftover(() => app.close());
     await app.listen(0, '127.0.0.1');
-    return new GatewayRig(app, await app.getUrl(), dataDir, connections);
+    return new GatewayRig(app, await app.getUrl(), dataDir, connections, hosted);
   }
 
   get port(): number {
@@ -160,6 +152,7 @@ export class GatewayRig {
 
   async close(): Promise<void> {
     await this.app.close();
+    await this.hosted?.[Symbol.asyncDispose]();
     await rm(this.dataDir, { recursive: true, force: true });
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Product } from '../../support/product.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
-import { CommandRun } from './command-run.js';
+import { runHere } from './command-run.js';
 
 const TTS = syntheticModel(
   {},
@@ -49,7 +49,7 @@ describe('switchyard batch', () => {
   }
 
   const run = (...args: string[]) =>
-    new CommandRun(['batch', ...args, '--url', product.url], { INIT_CWD: folder }).ended;
+    runHere(['batch', ...args, '--url', product.url], { INIT_CWD: folder });
   const submit = (file: string, ...more: string[]) =>
     run('submit', file, '--endpoint', '/v1/audio/speech', ...more);
   const linesOf = (name: string) => readFileSync(join(folder, name), 'utf8').trim().split('\n');

@@ -6,8 +6,8 @@ import { stringify } from 'yaml';
 import { Catalogue } from '../../../src/cli/catalogue/catalogue.js';
 import { HubServer } from '../../support/hub-server.js';
 import { llamaModel } from '../../support/llama-model.js';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
-import { CommandRun } from './command-run.js';
+import { GatewayRig } from '../api/gateway-rig.js';
+import { runHere } from './command-run.js';
 
 const fixture = (path: string) => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
 
@@ -62,8 +62,8 @@ describe('switchyard models add', () => {
     writeFileSync(join(folder, 'catalogue.yaml'), stringify({ catalogue: [own] }));
   }
 
-  const start = (...args: string[]) =>
-    new CommandRun(['models', ...args], {
+  const run = (...args: string[]) =>
+    runHere(['models', ...args], {
       HF_ENDPOINT: hub?.url ?? 'http://127.0.0.1:1',
       SWITCHYARD_URL: rig?.url ?? 'http://127.0.0.1:1',
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
@@ -73,13 +73,12 @@ describe('switchyard models add', () => {
       SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
     });
-  const run = (...args: string[]) => start(...args).ended;
 
   async function startGateway(): Promise<GatewayRig> {
     rig = await GatewayRig.start({
       models: [],
       settings: { 'workers.models_file': join(folder, 'models.yaml') },
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
     return rig;
   }

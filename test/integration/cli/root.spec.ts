@@ -2,16 +2,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { CommandRun } from './command-run.js';
+import { CommandRun, runHere } from './command-run.js';
 
-const run = (...args: readonly string[]) => new CommandRun(args).ended;
+const run = (...args: readonly string[]) => runHere(args);
 
 describe('switchyard', () => {
   it('tells its version', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       version: string;
     };
-    expect(await run('--version')).toMatchObject({
+    expect(await new CommandRun(['--version']).ended).toMatchObject({
       code: 0,
       stdout: `${version}\n`,
       stderr: '',
@@ -57,8 +57,7 @@ describe('switchyard', () => {
     let folder: string;
     beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'cli-'))));
     afterEach(() => rmSync(folder, { recursive: true }));
-    const runThere = (...args: readonly string[]) =>
-      new CommandRun(args, { INIT_CWD: folder }).ended;
+    const runThere = (...args: readonly string[]) => runHere(args, { INIT_CWD: folder });
 
     it('keys create --file writes into the current folder', async () => {
       expect(

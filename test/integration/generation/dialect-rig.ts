@@ -1,7 +1,7 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
 import { syntheticEmbedding, syntheticLlm, upstreamLlm } from './generation-rig.js';
 
 /** A gateway with models for specs of a dialect, and the server behind one of them. */
@@ -32,7 +32,7 @@ export class DialectRig implements AsyncDisposable {
     const plain = syntheticLlm({ tokens: 4000, perTokenMs: 5 }, { id: 'plain' });
     const rig = await GatewayRig.start({
       models: [llama, plain, upstreamLlm(upstream), syntheticEmbedding()],
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
     await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
     return new DialectRig(rig, upstream);
@@ -45,7 +45,7 @@ export class DialectRig implements AsyncDisposable {
   ): Promise<DialectRig> {
     const upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
     const models = [{ ...upstreamLlm(upstream), capabilities }, ...others];
-    const rig = await GatewayRig.start({ models, launch: sourceLaunch });
+    const rig = await GatewayRig.start({ models, launch: 'hosted' });
     await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
     return new DialectRig(rig, upstream);
   }

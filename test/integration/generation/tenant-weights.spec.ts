@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
 import { inProcessWorker } from '../../../src/worker/in-process-worker.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { GatewayRig, builtLaunch } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { chat, upstreamLlm } from './generation-rig.js';
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const settings = { 'auth.keys_file': folder.file };
   rig = await GatewayRig.start({
     models: [upstreamLlm(upstream)],
-    launch: { ...sourceLaunch, inner },
+    launch: { ...builtLaunch, inner },
     settings,
   });
   await rig.ready('upstream-llm');

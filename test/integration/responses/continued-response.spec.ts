@@ -9,7 +9,7 @@ import { ResponseRecordStore } from '../../../src/platform/database/response-sto
 import { abandonResponse } from '../../support/abandoned-response.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { countFrom, numbersOf, ResponseClient, taken } from '../../support/response-client.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
 
 const TENANT = 'default';
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const models = [syntheticLlm({ ...options, modelFile: await llamaModel({ seed: 3 }) }, llama)];
   rig = await GatewayRig.start({
     models,
-    launch: sourceLaunch,
+    launch: 'hosted',
     settings: { 'requests.lease_ms': 1000 },
   });
   client = new ResponseClient(rig.url);

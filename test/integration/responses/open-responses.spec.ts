@@ -4,7 +4,7 @@ import { llamaModel } from '../../support/llama-model.js';
 import { type OpenResponsesTarget } from '../../support/open-responses-client.js';
 import { OPEN_RESPONSES_CASES } from '../../support/open-responses.js';
 import { ResponseClient, taken } from '../../support/response-client.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
 
 let rig: GatewayRig;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   );
   rig = await GatewayRig.start({
     models: [syntheticLlm({ tokens: 6 }), llama],
-    launch: sourceLaunch,
+    launch: 'hosted',
   });
   target = { url: rig.url, text: 'synthetic-llm', tools: 'llama' };
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));

@@ -4,7 +4,7 @@ import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { faultsOfEvents, faultsOfResponse } from '../../support/response-schema.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
 import { upstreamLlm } from '../generation/generation-rig.js';
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
   rig = await GatewayRig.start({
     models: [await llama(), upstreamLlm(upstream)],
-    launch: sourceLaunch,
+    launch: 'hosted',
   });
   client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));

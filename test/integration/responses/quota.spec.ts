@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ResponseClient } from '../../support/response-client.js';
-import { builtLaunch, errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   rig = await GatewayRig.start({
     models: [syntheticLlm({ maxConcurrent: 8 })],
     settings,
-    launch: builtLaunch,
+    launch: 'hosted',
   });
   await rig.ready('synthetic-llm');
   [acme, other] = keys.map(key => new ResponseClient(rig.url, bearer(key))) as [

@@ -8,7 +8,7 @@ import {
   type ResponseObject,
 } from '../../../src/contracts/openai/responses.js';
 import { faultsOfEvents } from '../../support/response-schema.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
       syntheticLlm({ tokens: 200, perTokenMs: 20 }, { id: 'slow' }),
       syntheticLlm({ tokens: 4 }, { id: 'synthetic-tools', capabilities: ['chat', 'tools'] }),
     ],
-    launch: sourceLaunch,
+    launch: 'hosted',
     settings: { 'auth.keys_file': folder.file },
   });
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
@@ -314,7 +314,7 @@ describe('limits and the end', () => {
   it('count each message', async () => {
     const limited = await GatewayRig.start({
       models: [syntheticLlm({ tokens: 4 })],
-      launch: sourceLaunch,
+      launch: 'hosted',
       settings: { 'limits.requests_per_minute': 1, 'auth.keys_file': folder.file },
     });
     const connection = await Connection.open(limited.url);
@@ -330,7 +330,7 @@ describe('limits and the end', () => {
   it('let a response end before the connection', async () => {
     const closing = await GatewayRig.start({
       models: [syntheticLlm({ tokens: 20, perTokenMs: 20 })],
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
     const connection = await Connection.open(closing.url, {});
     connection.send({ input: 'x' });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { workerThat } from '../../support/pool-harness.js';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { GatewayRig, builtLaunch } from '../api/gateway-rig.js';
 import { upstreamLlm } from '../generation/generation-rig.js';
 
 const MODEL = 'upstream-llm';
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 const started = async (model: ModelSpec): Promise<GatewayRig> =>
-  (rig = await GatewayRig.start({ models: [model], launch: sourceLaunch }));
+  (rig = await GatewayRig.start({ models: [model], launch: builtLaunch }));
 
 describe('a worker without a process (D-37)', () => {
   it('serves, and serves again after a restart', async () => {

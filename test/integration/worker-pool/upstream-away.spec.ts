@@ -13,7 +13,7 @@ import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { workerThat } from '../../support/pool-harness.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { itWith, REDIS } from '../../support/requires.js';
-import { errorOf, GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { errorOf, GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';
 import { upstreamEmbedding, upstreamLlm } from '../generation/generation-rig.js';
 
 const MODEL = 'upstream-llm';
@@ -42,7 +42,7 @@ async function started(model: ModelSpec, settings = {}): Promise<GatewayRig> {
   const { environment } = builtWorkerLaunch(settingsFrom(settings));
   rig = await GatewayRig.start({
     models: [model],
-    launch: { ...sourceLaunch, environment },
+    launch: { ...builtLaunch, environment },
     settings,
   });
   await rig.ready(model.id);
@@ -113,7 +113,7 @@ describe('an upstream that cannot be reached (D-40)', () => {
     };
     rig = await GatewayRig.start({
       models: [unknown],
-      launch: sourceLaunch,
+      launch: builtLaunch,
       settings: { 'queue.timeout_ms': 300 },
     });
     const { problem } = await workerThat(rig.pool, worker => worker.problem !== undefined);

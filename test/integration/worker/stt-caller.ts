@@ -36,7 +36,7 @@ export class SttCaller {
   readonly client: SpeechToTextClient;
   readonly health: HealthClient;
 
-  constructor(address: string) {
+  constructor(readonly address: string) {
     const security = channelSecurity();
     const channel = new WorkerChannel({ address, limits: LIMITS, security }, () => {
       // Each call says so itself.
