@@ -15,7 +15,8 @@ export default {
   setupFiles: ['<rootDir>/test/support/jest/setup.ts'],
   // Real processes on a loaded machine take their time; specs wait for states, so a
   // longer limit costs nothing.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
+  globalTeardown: '<rootDir>/test/support/jest/teardown.mjs',
   // Modules are never unloaded: a worker that grew is replaced.
   workerIdleMemoryLimit: '1GB',
 };

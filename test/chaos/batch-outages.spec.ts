@@ -84,7 +84,7 @@ describe('a batch survives', () => {
     expect(target.calls).toHaveLength(IDS.length);
   });
 
-  itWith({ name: 'permission to mount', present: SmallDisk.canMount() })(
+  itWith({ name: 'permission to mount', present: SmallDisk.canMount(), ofMachine: true })(
     'a full disk while lines are sent (ENOSPC): it finishes when there is room',
     async () => {
       using disk = SmallDisk.mount();

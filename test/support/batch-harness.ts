@@ -17,7 +17,7 @@ import { S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
 import { type SettingOverrides } from './gateway-process.js';
 import { NodeProcess } from './node-process.js';
 import { type S3Server } from './s3-server.js';
-import { pause } from './waiting.js';
+import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 export const TENANT = 'default';
 
@@ -185,7 +185,7 @@ export class BatchHarness implements AsyncDisposable {
     id: string,
     what: string,
     holds: (job: BatchJob) => boolean,
-    limitMs = 60_000,
+    limitMs = WAIT_LIMIT_MS,
   ): Promise<BatchJob> {
     for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
       const job = await this.job(id);

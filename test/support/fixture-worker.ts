@@ -36,6 +36,7 @@ import {
 } from '../../src/contracts/grpc/tts.codec.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
 import { callersId } from '../../src/core/request/request-key.js';
+import { leftover } from './leftovers.js';
 
 /**
  * Sent as the prompt (or the text) of a request: tells the fixture what to do with it.
@@ -72,8 +73,6 @@ const CHUNK = Buffer.alloc(65_536, 1);
  * tests wait for facts.
  */
 export class FixtureWorker extends EventEmitter {
-  /** All of this process that have not been stopped. */
-  static readonly started = new Set<FixtureWorker>();
   readonly received: string[] = [];
   readonly cancelled: string[] = [];
   health: WorkerHealthReport;
@@ -120,7 +119,7 @@ export class FixtureWorker extends EventEmitter {
     };
     if (this.standardHealth) server.addService(healthDefinition, health);
     this.#server = server;
-    FixtureWorker.started.add(this);
+    leftover(() => this.stop());
     return new Promise((resolve, reject) => {
       server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
         error ? reject(error) : resolve(bound),
@@ -131,7 +130,6 @@ export class FixtureWorker extends EventEmitter {
   /** Tears every connection down, as a dying process does. */
   stop(): void {
     this.#server?.forceShutdown();
-    FixtureWorker.started.delete(this);
   }
 
   /** @param id the caller's, or the whole key where several tenants use one id */

@@ -44,7 +44,7 @@ describe('npm run chaos', () => {
     ]);
   });
 
-  itWith({ name: 'permission to mount', present: SmallDisk.canMount() })(
+  itWith({ name: 'permission to mount', present: SmallDisk.canMount(), ofMachine: true })(
     'SIGTERM: its processes end and its small disk is unmounted',
     async () => {
       const args = ['--topology', 'single', '--faults', 'disk-full:60'];

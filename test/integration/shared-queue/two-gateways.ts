@@ -8,7 +8,7 @@ import { silentWav } from '../../support/http-request.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { stt } from '../../support/scheduler-harness.js';
 import { ScriptedPuller } from '../../support/scripted-puller.js';
-import { pause } from '../../support/waiting.js';
+import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
 
 export interface Answer {
   readonly status: number;
@@ -96,11 +96,15 @@ export class TwoGateways implements AsyncDisposable {
   }
 
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(20)) {
+    for (
+      const endMs = performance.now() + WAIT_LIMIT_MS;
+      performance.now() < endMs;
+      await pause(20)
+    ) {
       if (await holds().catch(() => false)) return;
     }
     throw new Error(
-      `waited 60 s for: ${what}\n${await this.a.process.logTail()}\n${await this.b.process.logTail()}`,
+      `waited for: ${what}\n${await this.a.process.logTail()}\n${await this.b.process.logTail()}`,
     );
   }
 
