@@ -1,6 +1,5 @@
 import { exitCodeOf, program } from './cli/program.js';
 import { EXIT } from './cli/shared/cli-error.js';
-import { ENGINE_CHECKS } from './worker/engine-factory.js';
 
 // A reader that stops early (`| head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
@@ -8,7 +7,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) =>
 );
 
 try {
-  await program(ENGINE_CHECKS).parseAsync();
+  const loadEngines = async () => (await import('./worker/engine-factory.js')).ENGINE_CHECKS;
+  await (await program(loadEngines, process.argv.slice(2))).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }

@@ -140,7 +140,7 @@ export class Invocation<Options, Arg> {
 }
 
 /** Makes a command of the program; what engines say is known only there. */
-type CommandFactory = (engines: EngineChecks) => Command;
+export type CommandFactory = (engines: EngineChecks) => Command;
 
 /**
  * The options and the argument that are declared give `run` its types. The words are the
@@ -199,14 +199,6 @@ interface Asked<Name extends string> {
   readonly arg: string | undefined;
   readonly options: Readonly<Record<Name, string | number | undefined>>;
 }
-
-export const commandGroup =
-  (name: string, about: string, commands: readonly CommandFactory[]): CommandFactory =>
-  engines =>
-    commands.reduce(
-      (parent, make) => parent.addCommand(make(engines)),
-      new Command(name).description(about),
-    );
 
 function declared<Options, Arg>(
   words: string,
