@@ -1,4 +1,5 @@
 import { type EngineCapability, TRANSCRIPT_CAPABILITIES } from '@switchyard/engine-api/engine.js';
+import { LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 
 /**
@@ -53,7 +54,7 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
     devices: CPU_BY_DEFAULT,
   },
   'llama-cpp': {
-    npm: ['node-llama-cpp'],
+    npm: [LLAMA_PACKAGE],
     kinds: ['llm', 'embedding'],
     capabilities: [
       'chat',
