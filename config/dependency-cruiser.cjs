@@ -105,11 +105,11 @@ module.exports = {
     {
       name: 'engines-are-loaded-by-name',
       comment:
-        'load-package.ts loads them when a model asks for them; types are free, and the doctor opens libraries.',
+        'load-package.ts loads them when a model asks for them; types are free, and the command line finds and opens libraries.',
       from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: '^packages/engine-(?!api/)',
-        pathNot: '^packages/engine-debian/threads/native-library\\.ts$',
+        pathNot: '^packages/engine-(debian/threads/native-library|llama-cpp/binaries)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

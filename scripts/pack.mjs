@@ -142,11 +142,14 @@ function placeOf(packages, from, name) {
 
 /** Of the root's package.json, the one table of versions. */
 function manifest(packages, engine) {
-  const { version, description, license, type, bin, engines, dependencies, overrides } = json(
+  const { version, description, license, type, bin, engines, dependencies, ...rest } = json(
     inRoot('package.json'),
   );
-  const entries = Object.entries(dependencies);
-  const ordinary = entries.filter(([name]) => !engine.includes(name));
+  const ordinary = Object.entries(dependencies).filter(([name]) => !engine.includes(name));
+  // The builds of llama.cpp, one for each platform, are optional.
+  const ofEngines = Object.entries({ ...dependencies, ...rest.optionalDependencies }).filter(
+    ([name]) => engine.includes(name) || name.startsWith('@node-llama-cpp/'),
+  );
   return {
     name: 'switchyard-gateway',
     version,
@@ -170,8 +173,8 @@ function manifest(packages, engine) {
     optionalDependencies: {
       'msgpackr-extract': packages['node_modules/msgpackr-extract'].version,
     },
-    engineDependencies: Object.fromEntries(entries.filter(([name]) => engine.includes(name))),
-    engineOverrides: overrides,
+    engineDependencies: Object.fromEntries(ofEngines),
+    engineOverrides: rest.overrides,
   };
 }
 

