@@ -23,7 +23,13 @@ const MANIFESTS = SOURCE_FILES.filter(path =>
 );
 
 /** They have binaries, or come with an engine: found by name in `node_modules`. */
-const BY_NAME = ['koffi', 'msgpackr-extract', 'sherpa-onnx-node', '@node-llama-cpp/*', '@huggingface/jinja'];
+const BY_NAME = [
+  'koffi',
+  'msgpackr-extract',
+  'sherpa-onnx-node',
+  '@node-llama-cpp/*',
+  '@huggingface/jinja',
+];
 
 /** What libraries would load for features that are not used. */
 const NEVER_LOADED = [

@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, Param } from '@nestjs/common';
+import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -15,6 +15,7 @@ import {
 } from '../http/openapi/view.js';
 import { CallerPrincipal } from '../http/params.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
+import { MessagesModelsInterceptor } from './messages-models.interceptor.js';
 import { ModelCatalog } from './model-catalog.js';
 
 /**
@@ -49,6 +50,7 @@ const ModelListDto = view('ModelListDto', {
 });
 
 @Controller('v1/models')
+@UseInterceptors(MessagesModelsInterceptor)
 export class ModelsController {
   /**
    * Models have no birthday here; the moment they were put on offer is the
@@ -63,12 +65,8 @@ export class ModelsController {
 
   @Get()
   @Answers(ModelListDto)
-  list(
-    @CallerPrincipal() { terms }: Principal,
-    @Headers('anthropic-version') dialect: string | undefined,
-  ) {
+  list(@CallerPrincipal() { terms }: Principal) {
     const usable = [...this.catalog.byName].filter(([, spec]) => mayUse(terms, spec.id));
-    if (dialect !== undefined) return messagesModels(usable, this.#created);
     return {
       object: 'list',
       data: usable.map(([name, spec]) => this.#describe(name, spec)),
@@ -79,14 +77,9 @@ export class ModelsController {
   @ApiParam({ name: 'id', example: 'whisper-1' })
   @Answers(ModelDto)
   @DescribesErrors('model_not_found')
-  retrieve(
-    @CallerPrincipal() { terms }: Principal,
-    @Param('id') id: string,
-    @Headers('anthropic-version') dialect: string | undefined,
-  ) {
+  retrieve(@CallerPrincipal() { terms }: Principal, @Param('id') id: string) {
     const spec = this.catalog.get(id);
     demandModel(terms, spec.id);
-    if (dialect !== undefined) return messagesModel(id, this.#created);
     return this.#describe(id, spec);
   }
 
@@ -105,31 +98,3 @@ export class ModelsController {
     };
   }
 }
-
-/** Models that `/v1/messages` serves, as the Messages API lists them: on one page. */
-function messagesModels(usable: readonly (readonly [string, ModelSpec])[], created: number) {
-  const data = usable
-    .filter(([, { kind }]) => kind === 'llm')
-    .map(([name]) => messagesModel(name, created));
-  return {
-    data,
-    has_more: false,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-  };
-}
-
-/** Null: not known here. */
-const messagesModel = (id: string, created: number) => ({
-  type: 'model',
-  id,
-  display_name: id,
-  created_at: new Date(created * 1000).toISOString(),
-  lifecycle: 'active',
-  line: null,
-  capabilities: null,
-  max_input_tokens: null,
-  max_tokens: null,
-  deprecated_at: null,
-  retires_at: null,
-});
