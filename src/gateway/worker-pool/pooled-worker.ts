@@ -123,9 +123,11 @@ export class PooledWorker {
       onReachable: at => this.#connect(at),
       onReady: () => this.#connection?.health.probeNow(),
       onGone: () => {
+        const isExcused = this.#connection?.slots.latestAlone ?? false;
         this.#disconnect();
         this.#on('ended');
         if (this.#held === 'restart') this.#held = undefined;
+        return isExcused;
       },
     });
   }

@@ -33,8 +33,8 @@ interface LocationEvents {
   onReachable(at: string | InProcessWorker): void;
   /** It reports that it takes requests: probe it now. */
   onReady(): void;
-  /** The process has ended; another one may follow. */
-  onGone(): void;
+  /** The process has ended; another one may follow. Returns as `SupervisorEvents.onGone`. */
+  onGone(): boolean | void;
 }
 
 /**
@@ -126,7 +126,7 @@ export class ProcessLocation implements WorkerLocation {
       },
       onGone: () => {
         if (!address) this.#wait();
-        events.onGone();
+        return events.onGone();
       },
     });
   }

@@ -48,8 +48,12 @@ interface SupervisorEvents {
   onMessage(message: Fields): void;
   /** It said `{ type: 'ready' }`. */
   onReady(): void;
-  /** The process is gone; another one may follow. */
-  onGone(): void;
+  /**
+   * The process is gone; another one may follow.
+   * @returns true: an input under suspicion ended it (D-51), so the pause before its start does
+   *   not grow
+   */
+  onGone(): boolean | void;
 }
 
 /**
@@ -250,18 +254,20 @@ export class ProcessSupervisor {
     this.#process = undefined;
     this.options.onExit?.(pid);
     this.lastExit = isRestart ? undefined : exit;
-    this.#events?.onGone();
+    const isExcused = this.#events?.onGone() === true;
     if (exit.startFailed) this.options.onStartFailed?.();
     if (this.#onStopped) this.#onStopped();
     else if (isRestart) this.#spawn();
-    else this.#restartLater(exit);
+    else this.#restartLater(exit, isExcused);
   }
 
-  #restartLater(exit: ProcessExit) {
+  #restartLater(exit: ProcessExit, isExcused = false) {
     const { what, backoff, log } = this.options;
     if (this.#readyAtMs !== undefined && this.options.nowMs() - this.#readyAtMs >= SOUND_AFTER_MS)
       backoff.reset();
-    const restartInMs = exit.startFailed ? backoff.longestMs : Math.round(backoff.nextMs());
+    const restartInMs = exit.startFailed
+      ? backoff.longestMs
+      : Math.round(backoff.nextMs(isExcused));
     const { code, signal, reason } = exit;
     log.say('warn', `${what} exited`, { code, signal, reason, restartInMs });
     this.#timer = setTimeout(() => this.#spawn(), restartInMs);
