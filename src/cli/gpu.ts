@@ -7,8 +7,7 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { engineModules, installedVersion } from './engines/engine-packages.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { CliError } from './shared/cli-error.js';
-import { commandGroup } from './shared/command-group.js';
-import { command } from './shared/command.js';
+import { command, commandGroup } from './shared/command.js';
 import { diagnosesText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
 import {
   askNode,
