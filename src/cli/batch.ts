@@ -21,8 +21,7 @@ import {
   writablePath,
 } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
-import { commandGroup } from './shared/command-group.js';
-import { gatewayCommand, oneRequest } from './shared/command.js';
+import { gatewayCommand, commandGroup, oneRequest } from './shared/command.js';
 import type { GatewayClient, GatewayAnswer } from './shared/gateway-client.js';
 import {
   table,

@@ -4,8 +4,7 @@ import { isSecretSetting } from '../platform/config/setting-source.js';
 import { environmentName, settingDefinition } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
 import { FILE_SCHEMAS } from './file-schemas.js';
-import { commandGroup } from './shared/command-group.js';
-import { command } from './shared/command.js';
+import { command, commandGroup } from './shared/command.js';
 import { table, MARKS, print, printJson } from './shared/terminal.js';
 
 /** In place of a key, or of an address that may hold a password. */
@@ -23,8 +22,9 @@ const check = command('check', {
   examples: ['config check', 'config check --json | jq .warnings'],
   notes: CHECK_HELP,
   json: true,
-  run({ engines, options }) {
-    const { settings, models, warnings } = loadConfig({ askEngine: engines.objections });
+  async run({ engines, options }) {
+    const { objections } = await engines();
+    const { settings, models, warnings } = loadConfig({ askEngine: objections });
     const ids = models.map(({ id }) => id);
     if (options.json) return { ok: true, models: ids, warnings };
     for (const warning of warnings) print(`${MARKS.warn} ${problemText(warning)}`);

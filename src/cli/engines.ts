@@ -10,8 +10,7 @@ import { ENGINE_TABLE } from './engines/engine-table.js';
 import { buildLlamaKernels, isCompiledHere, removeLlamaKernels } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { usageError } from './shared/cli-error.js';
-import { commandGroup } from './shared/command-group.js';
-import { command, type OptionValues } from './shared/command.js';
+import { command, commandGroup, type OptionValues } from './shared/command.js';
 import { table, MARKS, ProgressLine, say } from './shared/terminal.js';
 
 const INSTALL_OPTIONS = {

@@ -2,10 +2,38 @@ import { Command, CommanderError } from 'commander';
 import { UsageError } from '../platform/config/program-arguments.js';
 import { StartError } from '../platform/config/start-error.js';
 import { productVersion } from '../platform/process/product-version.js';
+import { batchCommand } from './batch.js';
+import { benchCommand } from './bench.js';
+import { chatCommand } from './chat.js';
+import { completionCommand } from './completion.js';
+import { configCommand } from './config.js';
+import { doctorCommand } from './doctor.js';
+import { enginesCommand } from './engines.js';
+import { gpuCommand } from './gpu.js';
+import { initCommand } from './init.js';
+import { listenCommand } from './listen.js';
+import { modelsAddCommand } from './models-add.js';
+import { modelsCheckCommand } from './models-check.js';
+import { modelsListCommand } from './models-list.js';
+import { modelsPullCommand } from './models-pull.js';
+import { modelsRemoveCommand } from './models-remove.js';
+import { modelsSearchCommand } from './models-search.js';
+import { modelsStarterCommand } from './models-starter.js';
+import { modelsVerifyCommand } from './models-verify.js';
+import { keysCommand } from './operate/keys.js';
+import { queueCommand, requestsCommand, whyCommand } from './operate/requests.js';
+import { statusCommand, topCommand } from './operate/status.js';
+import { tenantsCommand, usageCommand } from './operate/usage.js';
+import { workersCommand, logsCommand } from './operate/workers.js';
 import { CliError, EXIT, type ExitCode, InterruptedError } from './shared/cli-error.js';
-import { commandGroup } from './shared/command-group.js';
-import { type CommandFactory, type EngineChecks } from './shared/command.js';
+import { commandGroup, type LoadEngines } from './shared/command.js';
 import { columns, MARKS, say } from './shared/terminal.js';
+import { speakCommand } from './speak.js';
+import { supportBundleCommand } from './support-bundle.js';
+import { transcribeCommand } from './transcribe.js';
+import { upCommand } from './up.js';
+import { workerCheckCommand } from './worker-check.js';
+import { workerRunCommand } from './worker-run.js';
 
 const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done',
@@ -54,80 +82,59 @@ export function exitRows(): readonly (readonly [code: string, meaning: string])[
   ]);
 }
 
-/** Loaded when they run. */
-const COMMANDS: Readonly<Record<string, () => Promise<CommandFactory>>> = {
-  init: async () => (await import('./init.js')).initCommand,
-  up: async () => (await import('./up.js')).upCommand,
-  doctor: async () => (await import('./doctor.js')).doctorCommand,
-  'support-bundle': async () => (await import('./support-bundle.js')).supportBundleCommand,
-  status: async () => (await import('./operate/status.js')).statusCommand,
-  top: async () => (await import('./operate/status.js')).topCommand,
-  queue: async () => (await import('./operate/requests.js')).queueCommand,
-  why: async () => (await import('./operate/requests.js')).whyCommand,
-  logs: async () => (await import('./operate/workers.js')).logsCommand,
-  requests: async () => (await import('./operate/requests.js')).requestsCommand,
-  workers: async () => (await import('./operate/workers.js')).workersCommand,
-  models: async () =>
-    commandGroup('models', 'models: find, add, list, check, verify, remove', [
-      (await import('./models-search.js')).modelsSearchCommand,
-      (await import('./models-add.js')).modelsAddCommand,
-      (await import('./models-starter.js')).modelsStarterCommand,
-      (await import('./models-list.js')).modelsListCommand,
-      (await import('./models-check.js')).modelsCheckCommand,
-      (await import('./models-verify.js')).modelsVerifyCommand,
-      (await import('./models-remove.js')).modelsRemoveCommand,
-      (await import('./models-pull.js')).modelsPullCommand,
-    ]),
-  transcribe: async () => (await import('./transcribe.js')).transcribeCommand,
-  speak: async () => (await import('./speak.js')).speakCommand,
-  chat: async () => (await import('./chat.js')).chatCommand,
-  listen: async () => (await import('./listen.js')).listenCommand,
-  batch: async () => (await import('./batch.js')).batchCommand,
-  bench: async () => (await import('./bench.js')).benchCommand,
-  keys: async () => (await import('./operate/keys.js')).keysCommand,
-  tenants: async () => (await import('./operate/usage.js')).tenantsCommand,
-  usage: async () => (await import('./operate/usage.js')).usageCommand,
-  engines: async () => (await import('./engines.js')).enginesCommand,
-  gpu: async () => (await import('./gpu.js')).gpuCommand,
-  config: async () => (await import('./config.js')).configCommand,
-  worker: async () =>
-    commandGroup('worker', 'workers that you write or start yourself', [
-      (await import('./worker-run.js')).workerRunCommand,
-      (await import('./worker-check.js')).workerCheckCommand,
-    ]),
-};
+const COMMANDS = [
+  initCommand,
+  upCommand,
+  doctorCommand,
+  supportBundleCommand,
+  statusCommand,
+  topCommand,
+  queueCommand,
+  whyCommand,
+  logsCommand,
+  requestsCommand,
+  workersCommand,
+  commandGroup('models', 'models: find, add, list, check, verify, remove', [
+    modelsSearchCommand,
+    modelsAddCommand,
+    modelsStarterCommand,
+    modelsListCommand,
+    modelsCheckCommand,
+    modelsVerifyCommand,
+    modelsRemoveCommand,
+    modelsPullCommand,
+  ]),
+  transcribeCommand,
+  speakCommand,
+  chatCommand,
+  listenCommand,
+  batchCommand,
+  benchCommand,
+  keysCommand,
+  tenantsCommand,
+  usageCommand,
+  enginesCommand,
+  gpuCommand,
+  configCommand,
+  commandGroup('worker', 'workers that you write or start yourself', [
+    workerRunCommand,
+    workerCheckCommand,
+  ]),
+  completionCommand,
+];
 
-/** Needs all others. */
-const completion = async () => (await import('./completion.js')).completionCommand;
-
-/**
- * The command line, with the command that the words name; with all of them where there
- * are no words, or the first is none of their names.
- * @param loadEngines gives what the engines of this product say
- */
-export async function program(
-  loadEngines: () => Promise<EngineChecks>,
-  [first = '']: readonly string[] = [],
-): Promise<Command> {
+/** The whole command line. @param engines loads what the engines of this product say */
+export function program(engines: LoadEngines): Command {
   const root = new Command('switchyard')
     .description(
       'Manages and tests the speech and language models of a Switchyard gateway, behind one OpenAI-compatible API.',
     )
-    .version(productVersion(), ...VERSION)
+    .version(productVersion(), '-V, --version', 'the version of this installation')
     .addHelpText('after', HELP);
-  for (const make of await commandsFor(first)) root.addCommand(make(await loadEngines()));
+  for (const make of COMMANDS) root.addCommand(make(engines));
   for (const command of all(root))
     command.exitOverride().showHelpAfterError('(see --help)').showSuggestionAfterError();
   return root;
-}
-
-const VERSION = ['-V, --version', 'the version of this installation'] as const;
-
-function commandsFor(first: string): Promise<readonly CommandFactory[]> {
-  if (VERSION[0].split(', ').includes(first)) return Promise.resolve([]);
-  const named = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
-  const loads = named ? [named] : [...Object.values(COMMANDS), completion];
-  return Promise.all(loads.map(load => load()));
 }
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];

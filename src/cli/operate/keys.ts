@@ -6,8 +6,7 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { launchDirectory } from '../../platform/config/process-environment.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { usageError } from '../shared/cli-error.js';
-import { commandGroup } from '../shared/command-group.js';
-import { gatewayCommand, type OptionValues, oneRequest } from '../shared/command.js';
+import { gatewayCommand, commandGroup, type OptionValues, oneRequest } from '../shared/command.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 import { table, print, printJson, say } from '../shared/terminal.js';
 

@@ -1,7 +1,6 @@
 import { parseWholeNumber } from '../shared/arguments.js';
 import { CliError, EXIT, usageError } from '../shared/cli-error.js';
-import { commandGroup } from '../shared/command-group.js';
-import { gatewayCommand, oneRequest } from '../shared/command.js';
+import { gatewayCommand, commandGroup, oneRequest } from '../shared/command.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 import { table, msText } from '../shared/terminal.js';
 

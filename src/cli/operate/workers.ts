@@ -1,7 +1,6 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { parseWholeNumber } from '../shared/arguments.js';
-import { commandGroup } from '../shared/command-group.js';
-import { gatewayCommand, oneRequest } from '../shared/command.js';
+import { gatewayCommand, commandGroup, oneRequest } from '../shared/command.js';
 import { type GatewayAnswer, serverEvents } from '../shared/gateway-client.js';
 import { table, print } from '../shared/terminal.js';
 

@@ -67,8 +67,7 @@ export async function runHere(
   stderr.write = (chunk: string | Uint8Array) => ((texts.stderr += String(chunk)), true);
   try {
     process.exitCode = 0;
-    const commands = await program(() => Promise.resolve(ENGINE_CHECKS), args);
-    await commands.parseAsync(args, { from: 'user' });
+    await program(() => Promise.resolve(ENGINE_CHECKS)).parseAsync(args, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   } finally {
