@@ -43,8 +43,8 @@ export const TIERS = {
     steps: [
       { name: 'build', proves: 'dist/, console/dist/', run: build },
       suite('integration', 'real gRPC, HTTP and processes', ['test/integration'], WAITING),
-      suite('e2e', 'the built product', ['test/e2e']),
-      suite('chaos', 'kills and overload', ['test/chaos']),
+      suite('e2e', 'the built product', ['test/e2e'], WAITING),
+      suite('chaos', 'kills and overload', ['test/chaos'], WAITING),
       suite('real', 'published models, human speech', ['test/real']),
       tool('conformance', 'official SDKs, workers in Python', [
         'scripts/conformance.mjs',

@@ -46,7 +46,14 @@ export interface RowLease {
   readonly pid: number | undefined;
   /** Times it was claimed. */
   readonly epoch: number;
+  readonly untilMs: number;
 }
+
+/**
+ * A lease that ends soon, and far above what a busy machine keeps a process from its
+ * heartbeat: that comes after a third of it.
+ */
+export const SHORT_LEASE_MS = 3000;
 
 /**
  * A data folder with a real SQLite file and real blobs, and processors
@@ -208,7 +215,8 @@ export class BatchHarness implements AsyncDisposable {
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     const isHeld = leaseOwner !== undefined && leaseUntilMs > Date.now();
-    return { pid: isHeld ? Number(leaseOwner.split('-').at(-2)) : undefined, epoch };
+    const pid = isHeld ? Number(leaseOwner.split('-').at(-2)) : undefined;
+    return { pid, epoch, untilMs: leaseUntilMs };
   }
 
   /** Resolves at the end of the batch, too: no processor claims it then. */

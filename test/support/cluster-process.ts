@@ -49,7 +49,9 @@ export class ClusterProcess implements AsyncDisposable {
     const modelsFile = join(folder, 'its-models.yaml');
     writeFileSync(modelsFile, JSON.stringify({ models })); // JSON is YAML
     const port = await freePort();
-    const overrides = { 'workers.models_file': modelsFile, ...settings };
+    // Else the models of the clone's own data folder are added.
+    const own = { 'workers.models_file': modelsFile, 'data.dir': join(folder, 'data') };
+    const overrides = { ...own, ...settings };
     const env = Object.entries(overrides).map(([path, value]) => [
       environmentName(path),
       String(value),

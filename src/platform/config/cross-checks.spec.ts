@@ -9,7 +9,8 @@ function problems(values: Partial<Record<SettingPath, string>>): readonly string
     value,
   ]);
   try {
-    loadConfig({ environment: Object.fromEntries(environment) as NodeJS.ProcessEnv });
+    const modelsFile = 'config/models.yaml';
+    loadConfig({ environment: Object.fromEntries(environment) as NodeJS.ProcessEnv, modelsFile });
     return [];
   } catch (error) {
     return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);

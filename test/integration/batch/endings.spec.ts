@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
+import { BatchHarness, chatLine, SHORT_LEASE_MS, TENANT } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
+import { pause } from '../../support/waiting.js';
 
 const ids = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `line-${index}`);
@@ -21,7 +22,7 @@ describe('a batch that is cancelled', () => {
       settings: {
         'batch.gateway_url': target.url,
         'batch.grace_ms': 300,
-        'batch.lease_ms': 600,
+        'batch.lease_ms': SHORT_LEASE_MS,
       },
     });
     const job = await harness.submit(ids(200).map(id => chatLine(id)));
@@ -59,13 +60,17 @@ describe('a batch that is cancelled', () => {
       return echoAnswer(call);
     });
     await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': SHORT_LEASE_MS },
     });
     const job = await harness.submit(ids(50).map(id => chatLine(id)));
     harness.start();
     await harness.until(job.id, 'lines in flight', () => target.calls.length === 10);
     await harness.jobs.requestCancel(TENANT, job.id, Date.now());
-    await new Promise(heard => setTimeout(heard, 700)); // longer than a heartbeat
+    // The first heartbeat after the cancel sees it; the second comes when it was acted on.
+    for (let beats = 0; beats < 2; beats += 1) {
+      const { untilMs } = await harness.lease(job.id);
+      while ((await harness.lease(job.id)).untilMs === untilMs) await pause(20);
+    }
     open();
     expect((await harness.untilEnd(job.id)).status).toBe('cancelled');
     const { output } = await expectWholeBatch(harness, job.id, ids(50));

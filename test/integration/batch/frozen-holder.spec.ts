@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import {
@@ -12,8 +12,6 @@ import {
 } from '../../support/frozen-process.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
-
-jest.setTimeout(60_000);
 
 const IDS = Array.from(
   { length: 40 },

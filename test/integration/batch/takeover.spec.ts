@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { BatchHarness, chatLine, SHORT_LEASE_MS } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
@@ -20,7 +20,7 @@ describe('a processor that ends', () => {
   it('by kill -9, three times: the next continues, no line is lost or doubled, few are sent again', async () => {
     await using target = await TargetServer.start(slowly);
     await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': SHORT_LEASE_MS },
     });
     const job = await harness.submit(ids(2000).map(id => chatLine(id)));
     for (const sent of [200, 700, 1300]) {
@@ -54,7 +54,7 @@ describe('a processor that ends', () => {
   it('in the middle of a write: the torn tail is cut off and the line computed again', async () => {
     await using target = await TargetServer.start(slowly);
     await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': SHORT_LEASE_MS },
     });
     const job = await harness.submit(ids(300).map(id => chatLine(id)));
     const first = harness.start();
@@ -98,7 +98,7 @@ describe('two processors', () => {
       return echoAnswer(call);
     });
     await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
+      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': SHORT_LEASE_MS },
     });
     const job = await harness.submit(ids(200).map(id => chatLine(id)));
     const sleeper = harness.start();
