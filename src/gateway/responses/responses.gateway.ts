@@ -277,7 +277,7 @@ export class ResponsesGateway
       },
       resume: async (id: string, after: number, left: AbortSignal) => {
         this.#demandKey(principal);
-        await this.feed.demandEvents({ tenant, id });
+        await this.feed.demandEvents({ tenant, id }, after);
         return this.feed.follow({ tenant, id }, after, left);
       },
     };
