@@ -18,8 +18,17 @@ import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
+import { type SharedRequest } from './shared-request.js';
 
 const BLOB_SWEEP_MS = 60_000;
+
+/** Field of BullMQ's hash of a job: the attempt that joined it last. */
+const JOINED = 'joined';
+/** A job that is gone must not come back as a hash with this field alone. */
+const JOIN = `
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end`;
+/** Somebody wants the request stopped, whoever runs it. */
+const WANTED: ReadonlySet<StopReason> = new Set(['client', 'operator', 'unload', 'load_failed']);
 
 /**
  * The BullMQ jobs of requests: found, queued, stopped, and removed once answered; what
@@ -83,12 +92,17 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    *   before Redis confirms
    * @returns true: it joined. @throws when Redis does not answer
    */
-  async enter(ref: JobRef, placed: PlacedJob, onWatch: () => void): Promise<boolean> {
+  async enter(
+    { ref, attempt }: Pick<SharedRequest, 'ref' | 'attempt'>,
+    placed: PlacedJob,
+    onWatch: () => void,
+  ): Promise<boolean> {
     const [facts] = await this.queues.facts([ref]);
     const isUsed = facts !== undefined && (!facts.finished || succeeded(facts));
     if (facts && !isUsed) await this.queues.remove(ref);
     onWatch();
     if (!isUsed) await this.queues.add(placed, ref);
+    else await this.link.redis.eval(JOIN, 1, this.#key(ref), JOINED, attempt);
     return isUsed;
   }
 
@@ -116,13 +130,17 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
 
   /**
    * The job is removed unless a worker has it, which is notified at once. Never rejects.
+   * @param attempt whose end is the reason: another attempt that joined the job keeps it,
+   *   unless somebody wants it stopped for all (D-53)
    */
-  async stop(ref: JobRef, reason: StopReason): Promise<void> {
+  async stop(ref: JobRef, reason: StopReason, attempt?: string): Promise<void> {
     const { jobId } = ref;
     const { redis, keys, access } = this.link;
     const queue = keys.queue(ref.model);
     const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
     try {
+      const joined = WANTED.has(reason) ? null : await redis.hget(this.#key(ref), JOINED);
+      if (joined !== null && attempt !== undefined && joined !== attempt) return;
       const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access.resultTtlMs);
       await Promise.all([this.queues.remove(ref), kept, redis.publish(keys.stops, note)]);
     } catch (error) {
@@ -153,6 +171,10 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const live = refs.filter((_, at) => facts[at] !== undefined && !facts[at].finished);
     for (const job of live) await this.stop(job, reason);
     return live.length > 0;
+  }
+
+  #key({ model, jobId }: JobRef): string {
+    return this.link.keys.base(model) + jobId;
   }
 
   #every(ms: number, work: () => Promise<void>): NodeJS.Timeout {

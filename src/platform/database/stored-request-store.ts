@@ -2,6 +2,7 @@ import {
   type Expression,
   type ExpressionBuilder,
   type ExpressionWrapper,
+  type RawBuilder,
   sql,
   type SqlBool,
 } from 'kysely';
