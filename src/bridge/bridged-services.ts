@@ -103,18 +103,18 @@ async function perform<K extends WorkerReply['kind']>(
 ): Promise<Extract<WorkerReply, { kind: K }>> {
   const connection = await worker.connected();
   const key = requestId as RequestKey;
-  const { reply, finished, progress } = connection.execute({
+  const call = connection.execute({
     request: { key, priority, tenant, payload },
     group,
   });
-  const computed = calls.onDevice([requestId], async () => (await progress()) ?? WAITING);
+  const computed = calls.onDevice([requestId], async () => (await call.progress()) ?? WAITING);
   using _ = addAbortListener(signal, () => void connection.cancel(key, 'client'));
   try {
-    const answer = await reply;
+    const answer = await call.reply;
     if (signal.aborted) throw abortError(signal);
     return answer as Extract<WorkerReply, { kind: K }>;
   } catch (error) {
-    await finished;
+    await call.finished;
     throw signal.aborted ? abortError(signal) : failureOf(worker, error);
   } finally {
     computed();

@@ -7898,7 +7898,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -8138,7 +8138,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -8376,7 +8376,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -9296,7 +9296,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -9944,7 +9944,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -10188,7 +10188,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -10789,7 +10789,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -11029,7 +11029,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -11413,7 +11413,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -11808,7 +11808,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -12971,7 +12971,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -13231,7 +13231,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -13480,7 +13480,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -14253,7 +14253,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -14487,7 +14487,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -15530,7 +15530,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -15851,7 +15851,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -16500,7 +16500,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -16737,7 +16737,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {

@@ -101,14 +101,14 @@ export class BatchProcessor {
 
   /** All slots are in use: one tenant may hold more of them than a tenant that waits. */
   async #preempt(): Promise<void> {
-    const shares = await this.store.tenantShares(Date.now()).catch(() => []);
+    const shares = await this.store.tenantShares().catch(() => []);
     this.supervisor.preemptFor(shares);
   }
 
   /** @returns true when there may be more jobs */
   async #claim(): Promise<boolean> {
     try {
-      const leased = await this.store.claim(this.#owner, Date.now(), this.settings.batch.leaseMs);
+      const leased = await this.store.claim(this.#owner, this.settings.batch.leaseMs);
       if (!leased) return false;
       const job = this.supervisor.supervise(leased).finally(() => {
         this.#taken.delete(job);

@@ -137,7 +137,7 @@ export const encodeEnvelope = ({
 });
 
 /** What names a call: its request, and the attempt at it, which is its group's id (D-53). */
-export const callOf = (message: { readonly requestId: string; readonly group?: Group }) => ({
+export const attemptOf = (message: { readonly requestId: string; readonly group?: Group }) => ({
   id: message.requestId,
   attempt: message.group?.id,
 });

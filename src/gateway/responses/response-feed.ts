@@ -42,11 +42,19 @@ export class ResponseFeed implements OnModuleDestroy {
   }
 
   /**
+   * @param after number of the last event that the caller has; -1: none
    * @throws DomainError `response_not_found`, or `invalid_value` for one whose events
-   *   are not stored
+   *   are not stored, or a number beyond the last
    */
-  async demandEvents(ref: ResponseRef): Promise<void> {
-    if ((await this.records.head(ref)).hasEvents) return;
+  async demandEvents(ref: ResponseRef, after: number): Promise<void> {
+    const { hasEvents, nextSequence } = await this.records.head(ref);
+    const last = nextSequence - 1;
+    if (hasEvents && after > last)
+      throw invalidField(
+        'starting_after',
+        `\`starting_after\` must be the number of an event so far, at most ${last}; got ${after}.`,
+      );
+    if (hasEvents) return;
     const { background } = await this.records.response(ref);
     const reason = background
       ? 'its events are no longer stored; retrieve it without `stream`'

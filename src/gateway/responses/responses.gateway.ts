@@ -340,7 +340,7 @@ export class ResponsesGateway
       remember: (size: number, end: () => void) => this.#remembered.enter(tenant, { size, end }),
       resume: async (id: string, after: number, left: AbortSignal) => {
         this.#demandKey(principal);
-        await this.feed.demandEvents({ tenant, id });
+        await this.feed.demandEvents({ tenant, id }, after);
         return this.feed.follow({ tenant, id }, after, left);
       },
     };

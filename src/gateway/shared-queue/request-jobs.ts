@@ -20,8 +20,17 @@ import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
+import { type SharedRequest } from './shared-request.js';
 
 const BLOB_SWEEP_MS = 60_000;
+
+/** Field of BullMQ's hash of a job: the attempt that joined it last. */
+const JOINED = 'joined';
+/** A job that is gone must not come back as a hash with this field alone. */
+const JOIN = `
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end`;
+/** Somebody wants the request stopped, whoever runs it. */
+const WANTED: ReadonlySet<StopReason> = new Set(['client', 'operator', 'unload', 'load_failed']);
 
 /**
  * Decides between a stop and the end of a job: one that has finished is not stopped. The note
@@ -30,6 +39,8 @@ const BLOB_SWEEP_MS = 60_000;
  */
 const STOP = `
 if redis.call('HGET', KEYS[1], 'finishedOn') then return 0 end
+local joined = redis.call('HGET', KEYS[1], '${JOINED}')
+if ARGV[4] ~= '' and joined and joined ~= ARGV[4] then return 0 end
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
 redis.call('PUBLISH', ARGV[3], ARGV[1])
 return redis.call('EXISTS', KEYS[1])`;
@@ -96,12 +107,17 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    *   before Redis confirms
    * @returns true: it joined. @throws when Redis does not answer
    */
-  async enter(ref: JobRef, placed: PlacedJob, onWatch: () => void): Promise<boolean> {
+  async enter(
+    { ref, attempt }: Pick<SharedRequest, 'ref' | 'attempt'>,
+    placed: PlacedJob,
+    onWatch: () => void,
+  ): Promise<boolean> {
     const [facts] = await this.queues.facts([ref]);
     const isUsed = facts !== undefined && (!facts.finished || succeeded(facts));
     if (facts && !isUsed) await this.queues.remove(ref);
     onWatch();
     if (!isUsed) await this.queues.add(placed, ref);
+    else await this.link.redis.eval(JOIN, 1, this.#key(ref), JOINED, attempt);
     return isUsed;
   }
 
@@ -128,8 +144,8 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /** As `stopped`, for a request whose caller is answered already. Never rejects. */
-  async stop(ref: JobRef, reason: StopReason): Promise<void> {
-    await this.stopped(ref, reason).catch((error: unknown) =>
+  async stop(ref: JobRef, reason: StopReason, attempt?: string): Promise<void> {
+    await this.stopped(ref, reason, attempt).catch((error: unknown) =>
       this.#logger.warn(
         { jobId: ref.jobId, reason, err: error },
         'Redis did not answer; the stop may be lost',
@@ -140,15 +156,22 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   /**
    * The job is removed unless a worker has it, which is notified at once. True: it had not
    * finished, and no gateway answers with what it may still finish with (D-53).
+   * @param attempt whose end is the reason: another attempt that joined the job keeps it,
+   *   unless somebody wants it stopped for all (D-53)
    * @throws when Redis does not answer
    */
-  async stopped(ref: JobRef, reason: StopReason): Promise<boolean> {
+  async stopped(ref: JobRef, reason: StopReason, attempt?: string): Promise<boolean> {
     const { jobId } = ref;
     const { redis, keys, access } = this.link;
     const queue = keys.queue(ref.model);
     const note = writeJson({ queue, jobId, reason } satisfies StopNote);
-    const touched = [keys.base(ref.model) + jobId, keys.stop(queue, jobId)];
-    const isStopped = await redis.eval(STOP, 2, ...touched, note, access.resultTtlMs, keys.stops);
+    const isStopped = await redis.eval(
+      STOP,
+      2,
+      ...[this.#key(ref), keys.stop(queue, jobId)],
+      ...[note, access.resultTtlMs, keys.stops],
+      WANTED.has(reason) ? '' : (attempt ?? ''),
+    );
     if (isStopped === 1) await this.queues.remove(ref);
     return isStopped === 1;
   }
@@ -180,6 +203,10 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   async stopEach(refs: readonly JobRef[], reason: StopReason): Promise<boolean> {
     const stopped = await Promise.all(refs.map(ref => this.stopped(ref, reason)));
     return stopped.includes(true);
+  }
+
+  #key({ model, jobId }: JobRef): string {
+    return this.link.keys.base(model) + jobId;
   }
 
   #every(ms: number, work: () => Promise<void>): NodeJS.Timeout {

@@ -96,7 +96,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       if (shared.stopped === undefined) await this.#queue(shared, placed);
       // Stopped while its job was being queued: the stop may have come too early to
       // find the job.
-      if (shared.stopped !== undefined) await this.jobs.stop(shared.ref, shared.stopped);
+      if (shared.stopped !== undefined) await this.#stop(shared, shared.stopped);
     } catch (error) {
       this.#end(shared, { type: 'failed', error });
     }
@@ -113,7 +113,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { ref } = shared;
     const watch = (): void => void (shared.watched = this.#isHere(shared));
     try {
-      if (await this.jobs.enter(ref, placed, watch)) await this.#reconcile([shared]);
+      if (await this.jobs.enter(shared, placed, watch)) await this.#reconcile([shared]);
     } catch (error) {
       shared.watched = false;
       if (isFull(error)) throw this.jobs.link.failure(error);
@@ -324,7 +324,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #stop(shared: SharedRequest, reason: StopReason): Promise<void> {
     shared.stopped = reason;
-    return this.jobs.stop(shared.ref, reason);
+    return this.jobs.stop(shared.ref, reason, shared.attempt);
   }
 
   #isHere(shared: SharedRequest): boolean {

@@ -33,6 +33,12 @@ export const SERVER_SETTINGS = {
     GIB,
     'Minimum rate of a request body, per second; 0 = any rate above zero.',
   ),
+  'server.body_limit_ms': ms(
+    600_000,
+    100,
+    DAY_MS,
+    'A request body that takes longer than this ends with 408, whatever its rate.',
+  ),
   'server.max_receiving': count(
     500,
     1,

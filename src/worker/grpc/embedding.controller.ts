@@ -1,7 +1,7 @@
 import { type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
-import { callOf } from '../../contracts/grpc/call.codec.js';
+import { attemptOf } from '../../contracts/grpc/call.codec.js';
 import {
   decodeEmbedCall,
   encodeEmbedded,
@@ -30,7 +30,7 @@ export class EmbeddingController extends serviceController('TextGeneration') {
     _metadata: unknown,
     call: ServerUnaryCall<EmbedRequest, EmbedResponse>,
   ): Promise<EmbedResponse> {
-    return this.calls.run(callOf(message), call, async signal =>
+    return this.calls.run(attemptOf(message), call, async signal =>
       encodeEmbedded(await this.embedding.embed(decodeEmbedCall(message), signal)),
     );
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
@@ -249,7 +250,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     expect(
       (late.settlement as { error: { retryAfterMs?: number } }).error.retryAfterMs,
     ).toBeGreaterThanOrEqual(1000);
-    expect(await depth()).toEqual([0, 0]);
+    await harness.until('it has left', async () => isDeepStrictEqual(await depth(), [0, 0]));
     await blocker.answer();
   });
 

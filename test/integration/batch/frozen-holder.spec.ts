@@ -99,7 +99,7 @@ describe('a processor that starts', () => {
       settings: { 'batch.gateway_url': target.url },
     });
     const { id } = await harness.submit([chatLine('a')]);
-    await harness.jobs.claim('another', Date.now(), 600_000);
+    await harness.jobs.claim('another', 600_000);
     const jobs = join(harness.dataDir, 'jobs');
     for (const name of [id, 'batch_nobodys'])
       await mkdir(join(jobs, name, 'results'), { recursive: true });

@@ -284,6 +284,11 @@ describe('/v1/responses as a WebSocket', () => {
       status: 404,
       error: { code: 'response_not_found' },
     });
+    const beyond = { type: 'response.resume', response_id: id, starting_after: events.length };
+    expect(await again.error(beyond)).toMatchObject({
+      status: 400,
+      error: { code: 'invalid_value', param: 'starting_after' },
+    });
     again.socket.close();
   });
 

@@ -114,6 +114,35 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   );
 
   it(
+    'a gateway whose attempt ends does not end the one that joined its job later',
+    async () => {
+      const { a, b, puller } = harness;
+      const notes = puller.notes.length;
+      const before = (await b.scrape()).sum('switchyard_requests_accepted_total');
+      const left = new AbortController();
+      const first = harness.transcribe(a, 'successor', {}, left.signal).catch(() => 'left');
+      const held = await puller.take();
+      const second = harness.transcribe(b, 'successor');
+      await harness.until(
+        'B has joined',
+        async () => (await b.scrape()).sum('switchyard_requests_accepted_total') === before + 1,
+      );
+      const cancelled = (await a.scrape()).sum('scheduler_requests_total', 'status="cancelled"');
+      left.abort();
+      expect(await first).toBe('left');
+      await harness.until(
+        'A has ended its attempt',
+        async () =>
+          (await a.scrape()).sum('scheduler_requests_total', 'status="cancelled"') > cancelled,
+      );
+      await held.complete();
+      expect((await second).body).toMatchObject({ text: 'text of successor' });
+      expect(puller.notes.slice(notes)).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
     'audio waits in the blob store, never in Redis, and is removed when its request is answered',
     async () => {
       const answer = harness.transcribe(harness.a, 'with-audio');

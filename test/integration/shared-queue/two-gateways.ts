@@ -55,6 +55,7 @@ export class TwoGateways implements AsyncDisposable {
     gateway: GatewayProcess,
     id: string,
     sent: Record<string, string> = {},
+    signal?: AbortSignal,
   ): Promise<Answer> {
     const form = new FormData();
     form.set('model', 'alpha');
@@ -64,6 +65,7 @@ export class TwoGateways implements AsyncDisposable {
       method: 'POST',
       body: form,
       headers,
+      ...(signal && { signal }),
     });
   }
 
