@@ -55,9 +55,7 @@ type Strike = (
 /** One batch after the other, each struck until it ends in spite of it. */
 async function strikeBatches(count: number, strike: Strike): Promise<void> {
   await using target = await TargetServer.start(slowly);
-  await using harness = await BatchHarness.open({
-    settings: { 'batch.gateway_url': target.url },
-  });
+  await using harness = await BatchHarness.towards(target);
   // The default of 15 s would be waited for after each of the strikes.
   const crew = new BatchCrew(harness, { 'batch.lease_ms': 500 });
   while (crew.strikes < count) {

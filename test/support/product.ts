@@ -2,11 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { settingsFrom } from '../../src/platform/config/settings.js';
 import {
   GatewayProcess,
   type GatewayProcessOptions,
   type SettingOverrides,
 } from './gateway-process.js';
+import { HostedWorkers } from './hosted-worker.js';
 import { leftover } from './leftovers.js';
 import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
@@ -28,6 +30,7 @@ export class Product implements AsyncDisposable {
     readonly gateway: GatewayProcess,
     /** Of its models file, log and data. */
     readonly folder: string,
+    private readonly hosted: HostedWorkers | undefined,
   ) {}
 
   static async start(
@@ -35,9 +38,27 @@ export class Product implements AsyncDisposable {
     settings: SettingOverrides = {},
     options: Pick<GatewayProcessOptions, 'until'> = {},
   ): Promise<Product> {
+    return Product.#start(models, settings, options);
+  }
+
+  /** The same with its workers in this process: for what does not end them. */
+  static async hosted(
+    models: readonly ModelSpec[],
+    settings: SettingOverrides = {},
+  ): Promise<Product> {
+    const hosted = await HostedWorkers.start(models, settingsFrom(settings));
+    return Product.#start(hosted.models, settings, {}, hosted);
+  }
+
+  static async #start(
+    models: readonly ModelSpec[],
+    settings: SettingOverrides,
+    options: Pick<GatewayProcessOptions, 'until'>,
+    hosted?: HostedWorkers,
+  ): Promise<Product> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-e2e-'));
     const gateway = await GatewayProcess.start(models, settings, { folder, ...options });
-    const product = new Product(gateway, folder);
+    const product = new Product(gateway, folder, hosted);
     leftover(() => product[Symbol.asyncDispose]());
     return product;
   }
@@ -113,6 +134,7 @@ export class Product implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.gateway[Symbol.asyncDispose]();
+    await this.hosted?.[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -18,15 +18,12 @@ describe('a batch that is cancelled', () => {
     await using target = await TargetServer.start(call =>
       call.number <= 30 ? echoAnswer(call) : never,
     );
-    await using harness = await BatchHarness.open({
-      settings: {
-        'batch.gateway_url': target.url,
-        'batch.grace_ms': 300,
-        'batch.lease_ms': SHORT_LEASE_MS,
-      },
+    await using harness = await BatchHarness.towards(target, {
+      'batch.grace_ms': 300,
+      'batch.lease_ms': SHORT_LEASE_MS,
     });
     const job = await harness.submit(ids(200).map(id => chatLine(id)));
-    harness.start();
+    await harness.host();
     await harness.until(job.id, '30 lines', ({ counts }) => counts.completed === 30);
     expect(await harness.jobs.requestCancel(TENANT, job.id, Date.now())).toMatchObject({
       accepted: true,
@@ -40,12 +37,10 @@ describe('a batch that is cancelled', () => {
 
   it('before any processor saw it: every line is batch_cancelled and none is sent', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(ids(20).map(id => chatLine(id)));
     await harness.jobs.requestCancel(TENANT, job.id, Date.now());
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('cancelled');
     const { errors } = await expectWholeBatch(harness, job.id, ids(20));
     expect(errors).toHaveLength(20);
@@ -59,11 +54,9 @@ describe('a batch that is cancelled', () => {
       await gate;
       return echoAnswer(call);
     });
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': SHORT_LEASE_MS },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': SHORT_LEASE_MS });
     const job = await harness.submit(ids(50).map(id => chatLine(id)));
-    harness.start();
+    await harness.host();
     await harness.until(job.id, 'lines in flight', () => target.calls.length === 10);
     await harness.jobs.requestCancel(TENANT, job.id, Date.now());
     // The first heartbeat after the cancel sees it; the second comes when it was acted on.
@@ -85,14 +78,12 @@ describe('a batch whose window closes', () => {
     await using target = await TargetServer.start(call =>
       ++answered <= 20 ? echoAnswer(call) : never,
     );
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.grace_ms': 200 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.grace_ms': 200 });
     const job = await harness.submit(
       ids(100).map(id => chatLine(id)),
       { windowMs: 3000 },
     );
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('expired');
     const { output, errors } = await expectWholeBatch(harness, job.id, ids(100));
     expect(output).toHaveLength(Math.min(20, answered));
@@ -103,15 +94,13 @@ describe('a batch whose window closes', () => {
 
   it('before a processor came: nothing is sent, and every line says so', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const createdAtMs = Date.now() - 10_000;
     const job = await harness.submit(
       ids(10).map(id => chatLine(id)),
       { createdAtMs, expiresAtMs: createdAtMs + 5000 },
     );
-    harness.start();
+    await harness.host();
     const ended = await harness.untilEnd(job.id);
     expect(ended.status).toBe('expired');
     expect(ended.reachedAtMs.in_progress).toBeUndefined();
@@ -132,11 +121,9 @@ describe('a batch with bad input', () => {
 
   it('fails with line numbers, and nothing is sent', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(bad);
-    harness.start();
+    await harness.host();
     const ended = await harness.untilEnd(job.id);
     expect(ended).toMatchObject({
       status: 'failed',
@@ -153,11 +140,9 @@ describe('a batch with bad input', () => {
 
   it('lenient: the good lines run, each bad one is a line of the error file', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(bad, { metadata: { validation: 'lenient' } });
-    harness.start();
+    await harness.host();
     const ended = await harness.untilEnd(job.id);
     expect(ended).toMatchObject({
       status: 'completed',
@@ -176,15 +161,13 @@ describe('a batch with bad input', () => {
 
   it('fails with a reason when the file is empty, or has blank lines only', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const jobs = [
       await harness.submit([]),
       await harness.submit(['', '  ']),
       await harness.submit([], { metadata: { validation: 'lenient' } }),
     ];
-    harness.start();
+    await harness.host();
     for (const { id } of jobs)
       expect(await harness.untilEnd(id)).toMatchObject({
         status: 'failed',
@@ -194,12 +177,10 @@ describe('a batch with bad input', () => {
 
   it('fails with a reason when its file is gone', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit([chatLine('a')]);
     await harness.files.remove(TENANT, job.inputFileId);
-    harness.start();
+    await harness.host();
     expect(await harness.untilEnd(job.id)).toMatchObject({
       status: 'failed',
       problems: [{ code: 'input_file_missing' }],

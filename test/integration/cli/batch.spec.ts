@@ -17,7 +17,7 @@ describe('switchyard batch', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'batch-'));
-    product = await Product.start([TTS], {
+    product = await Product.hosted([TTS], {
       'batch.embedded': 'true',
       'batch.poll_ms': 200,
     });
