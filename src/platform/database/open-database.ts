@@ -80,12 +80,12 @@ const OPENING_MS = 10_000;
  * The data folder's file, shared by the gateway and local batch processors (D-13). WAL:
  * readers never wait. FULL: what was answered survives a power cut.
  */
-function sqliteDialect(file: string): Dialect {
+function sqliteDialect(file: string, answerMs: number | undefined): Dialect {
   const opening =
     `PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ` +
     `PRAGMA busy_timeout = ${BUSY_MS}`;
   return {
-    createDriver: () => new SqliteDriver({ file, opening }),
+    createDriver: () => new SqliteDriver({ file, opening }, answerMs),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: db => new SqliteIntrospector(db),
@@ -123,7 +123,7 @@ export class OpenDatabase {
     const dialect =
       this.dialect === 'postgres'
         ? new PostgresDialect({ pool: () => postgresPool(this.url, limits) })
-        : sqliteDialect(this.url);
+        : sqliteDialect(this.url, limits.query_timeout);
     return new Kysely<Database>({
       dialect: guarded(dialect),
       plugins: [new RecordRows()],
@@ -138,12 +138,12 @@ export class OpenDatabase {
 
   /**
    * Brings the schema up to date. Two processes may do so at the same time: the later one
-   * waits, or tries again, and finds it done. PostgreSQL: on a connection of its own
+   * waits, or tries again, and finds it done. On a connection of its own
    * without time limits, since an index over millions of rows takes minutes.
    * @throws StartError with the cause and the repair
    */
   async migrate(migrations = MIGRATIONS): Promise<void> {
-    const migrating = this.dialect === 'sqlite' ? this.db : this.#open({});
+    const migrating = this.url === ':memory:' ? this.db : this.#open({});
     try {
       await migrateWith(migrating, migrations);
     } catch (cause) {
