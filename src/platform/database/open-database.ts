@@ -38,6 +38,10 @@ const QUERY_LIMITS = {
  */
 const IDLE_IN_TRANSACTION_MS = 5000;
 
+const settingsOf = ({ statement_timeout = 0, lock_timeout = 0 }: Partial<typeof QUERY_LIMITS>) =>
+  `set statement_timeout = ${statement_timeout}; set lock_timeout = ${lock_timeout}; ` +
+  `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+
 /**
  * A lost connection is replaced by the pool, and a query that cannot get one fails after
  * 5 s. SQLite, the default, does without the client of Postgres: it is loaded with the
@@ -52,11 +56,12 @@ async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): 
     connectionString: url,
     max: 8,
     connectionTimeoutMillis: 5000,
-    ...limits,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    query_timeout: limits.query_timeout,
     idleTimeoutMillis: 30_000,
     application_name: 'switchyard',
     types,
+    // Poolers refuse parameters of the start that they do not know.
+    onConnect: async client => void (await client.query(settingsOf(limits))),
   });
   // A connection that breaks, idle or lent out between two queries, must not end the
   // process: the pool drops it, and a query on it is refused.
@@ -147,6 +152,8 @@ export class OpenDatabase {
     try {
       await migrateWith(migrating, migrations);
     } catch (cause) {
+      const newer = await newerThan(migrating, migrations);
+      if (newer !== undefined) throw new StartError(ofNewerRelease(newer), { cause });
       const repair =
         this.dialect === 'sqlite' ? `${this.url}: ${MOVE_AWAY}` : `database.url: ${CORRECT}`;
       throw new StartError(`The database cannot be used: ${fullErrorMessage(cause)}.\n${repair}`, {
@@ -159,10 +166,26 @@ export class OpenDatabase {
 }
 
 const MOVE_AWAY =
-  'restore this file from a backup, or move it away; without it an empty database is made.';
+  'nothing was changed in it. Restore it from a backup; if it holds nothing that you need, move it ' +
+  'away, and an empty database is made.';
 
 const CORRECT =
   'start PostgreSQL there or correct the address; the account must be allowed to create tables.';
+
+const ofNewerRelease = (migration: string): string =>
+  `The database was written by a newer release: it has the migration ${migration}, which this ` +
+  'release does not know. It is not damaged, and nothing was changed in it.\nStart the newer ' +
+  'release again, or restore the backup that was made before the upgrade (docs/operate/upgrade.md).';
+
+/** A migration that the database has had and that is not known here. Never rejects. */
+async function newerThan(
+  db: Kysely<Database>,
+  migrations: Readonly<Record<string, Migration>>,
+): Promise<string | undefined> {
+  const applied = sql<{ name: string }>`select name from kysely_migration order by name`;
+  const { rows } = await applied.execute(db).catch(() => ({ rows: [] }));
+  return rows.findLast(({ name }) => !(name in migrations))?.name;
+}
 
 async function migrateWith(db: Kysely<Database>, migrations: Readonly<Record<string, Migration>>) {
   const migrator = new Migrator({
