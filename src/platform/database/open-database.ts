@@ -61,7 +61,8 @@ async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): 
     application_name: 'switchyard',
     types,
     // Poolers refuse parameters of the start that they do not know.
-    onConnect: async client => void (await client.query(settingsOf(limits))),
+    // Its type knows no promise; the pool waits for it.
+    onConnect: client => client.query(settingsOf(limits)) as unknown as undefined,
   });
   // A connection that breaks, idle or lent out between two queries, must not end the
   // process: the pool drops it, and a query on it is refused.

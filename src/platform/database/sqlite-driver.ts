@@ -119,7 +119,7 @@ export class SqliteDriver implements Driver {
   #start(): Worker {
     const thread = new Worker(ENTRY, { name: 'sqlite', workerData: this.data });
     thread.on('message', (answer: SqliteAnswer) => this.#answered(answer));
-    thread.on('error', error => this.#ended(thread, error));
+    thread.on('error', (error: Error) => this.#ended(thread, error));
     thread.on('exit', () => this.#ended(thread, new Error('The thread of SQLite has ended.')));
     return thread;
   }

@@ -5,7 +5,8 @@ export function judgedInfo(info: string): {
   /** It works, and may lose work. */
   readonly warning?: string;
 } {
-  const fields = new Map(info.split(/\r?\n/).map(line => line.split(':', 2) as [string, string?]));
+  const lines = info.split(/\r?\n/).map(line => line.split(':', 2));
+  const fields = new Map(lines.map(([name = '', value = '']) => [name, value]));
   const mode = fields.get('redis_mode');
   if (mode === 'cluster') return { refusal: CLUSTER };
   if (mode === 'sentinel') return { refusal: SENTINEL };
