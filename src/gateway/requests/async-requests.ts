@@ -18,7 +18,6 @@ import { StoredRequestStore } from '../../platform/database/stored-request-store
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
-import { StorageRetries } from './storage-retries.js';
 import { StoredAnswers, storedText } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 
@@ -69,7 +68,6 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
-    private readonly retries: StorageRetries,
     private readonly scheduler: SchedulerService,
     private readonly events: DispatchEventBus,
   ) {}
@@ -209,7 +207,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
 
   /** The outcome of a request that has no answer: while the stores are away, it waits. */
   #endWith(request: StoredRequest, status: StoredEnd, answer: EarlyAnswer): Promise<undefined> {
-    return this.retries.written(() =>
+    return this.leases.retries.written(() =>
       this.#end(request, status, { ...answer, body: Readable.from([answer.body]) }),
     );
   }

@@ -7,7 +7,7 @@ import { isOutage } from '../storage/storage-problems.js';
 import { SqliteDriver } from './sqlite-driver.js';
 
 /** Keeps the thread busy, as a disk does that does not answer. */
-const SLOW = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 4000000)
+const SLOW = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 40000000)
   select max(i) as most from n`;
 
 describe('the thread that owns the file of SQLite', () => {
@@ -15,7 +15,7 @@ describe('the thread that owns the file of SQLite', () => {
   let driver: SqliteDriver;
   let connection: DatabaseConnection;
   beforeEach(async () => {
-    driver = new SqliteDriver({ file: join(folder, 'made', 'a.db'), opening: '' }, 50);
+    driver = new SqliteDriver({ file: join(folder, 'made', 'a.db'), opening: '' }, 2000);
     connection = await driver.acquireConnection();
   });
   afterEach(async () => {

@@ -9,11 +9,6 @@ import {
 import { pause } from '../clock/pause.js';
 import { type SqliteAnswer, type SqliteQuestion, type SqliteThreadData } from './sqlite.thread.js';
 
-/**
- * A query that is not answered by then fails, as with PostgreSQL; until the thread answers
- * again, further ones fail at once.
- */
-const ANSWER_MS = 10_000;
 /** How long a shutdown waits for a disk that takes no writes. */
 const CLOSE_MS = 2000;
 
@@ -25,7 +20,7 @@ const ENTRY = new URL(
 interface Waiting {
   readonly resolve: (result: QueryResult<unknown>) => void;
   readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
+  readonly timer: NodeJS.Timeout | undefined;
 }
 
 /**
@@ -46,9 +41,13 @@ export class SqliteDriver implements Driver {
   #thread: Worker | undefined;
   #isLate = false;
 
+  /**
+   * @param answerMs a query that is not answered by then fails; until the thread answers
+   *   again, further ones fail at once. Undefined: without limit
+   */
   constructor(
     private readonly data: SqliteThreadData,
-    private readonly answerMs = ANSWER_MS,
+    private readonly answerMs: number | undefined,
   ) {}
 
   async init(): Promise<void> {
@@ -106,10 +105,11 @@ export class SqliteDriver implements Driver {
   #post(question: NonNullable<SqliteQuestion>): Promise<QueryResult<unknown>> {
     const thread = (this.#thread ??= this.#start());
     const { promise, resolve, reject } = Promise.withResolvers<QueryResult<unknown>>();
-    const timer = setTimeout(() => {
+    const expire = (): void => {
       this.#isLate = true;
       reject(late());
-    }, this.answerMs).unref();
+    };
+    const timer = this.answerMs === undefined ? undefined : setTimeout(expire, this.answerMs);
     this.#waiting.push({ resolve, reject, timer });
     thread.ref();
     thread.postMessage(question);
@@ -119,7 +119,7 @@ export class SqliteDriver implements Driver {
   #start(): Worker {
     const thread = new Worker(ENTRY, { name: 'sqlite', workerData: this.data });
     thread.on('message', (answer: SqliteAnswer) => this.#answered(answer));
-    thread.on('error', error => this.#ended(thread, error));
+    thread.on('error', (error: Error) => this.#ended(thread, error));
     thread.on('exit', () => this.#ended(thread, new Error('The thread of SQLite has ended.')));
     return thread;
   }

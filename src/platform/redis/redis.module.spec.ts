@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
 import { type Settings } from '../config/settings.js';
+import { judgedInfo } from './redis-info.js';
 import { RedisLink } from './redis.module.js';
 
 describeWith(REDIS)('commands of RedisLink', () => {
@@ -50,6 +52,39 @@ describeWith(REDIS)('commands of RedisLink', () => {
   it('reject with Redis’s own complaint where the command is wrong', async () => {
     await client.set('text', 'x');
     await expect(client.lpush('text', '1')).rejects.toMatchObject({ name: 'ReplyError' });
+  });
+});
+
+describeWith(REDIS)('the check of Redis at the start', () => {
+  const checked = async (...flags: readonly string[]): Promise<readonly string[]> => {
+    const server = await RedisServer.start(...flags);
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const link = new RedisLink({ redis: { url: server.url, prefix: 'spec' } } as Settings, Redis);
+    try {
+      await link.check();
+      return warn.mock.calls.map(([text]) => String(text));
+    } finally {
+      warn.mockRestore();
+      link.onApplicationShutdown();
+      await server[Symbol.asyncDispose]();
+    }
+  };
+
+  it('refuses a node of a cluster in words that say what to do', async () => {
+    await expect(checked('--cluster-enabled', 'yes')).rejects.toThrow('node of a Redis Cluster');
+  });
+
+  it('warns of a policy that removes work, and of nothing where none is', async () => {
+    const flags = ['--maxmemory', '50mb', '--maxmemory-policy'];
+    expect(await checked(...flags, 'allkeys-lru')).toEqual([
+      expect.stringContaining('allkeys-lru'),
+    ]);
+    expect(await checked(...flags, 'noeviction')).toEqual([]);
+  });
+
+  it('names a Sentinel', () => {
+    const { refusal } = judgedInfo('# Server\r\nredis_version:7.0.15\r\nredis_mode:sentinel\r\n');
+    expect(refusal).toContain('names a Sentinel');
   });
 });
 

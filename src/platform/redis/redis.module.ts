@@ -1,7 +1,9 @@
 import { Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
 import { Settings } from '../config/settings.js';
+import { StartError } from '../config/start-error.js';
 import { WaitBudget } from '../process/active-timeout.js';
+import { judgedInfo } from './redis-info.js';
 import { redisProblem } from './redis-problems.js';
 
 /**
@@ -73,6 +75,29 @@ export class RedisLink implements OnApplicationShutdown {
     };
     return client && { timeoutMs: ANSWER_MS, probe: () => probe(client) };
   }
+
+  /**
+   * Whether Redis is one that this product can stand on; one that does not answer now is
+   * asked when it does. @throws StartError for a cluster or a Sentinel
+   */
+  async check(): Promise<void> {
+    const client = this.commands(ANSWER_MS);
+    if (!client) return;
+    await untilConnected(client);
+    if (client.status === 'ready') await this.#judge(client);
+    else client.once('ready', () => void this.#judge(client).catch(this.#reported));
+  }
+
+  async #judge(client: Redis): Promise<void> {
+    const info = await client.info().catch(() => '');
+    this.#clients.splice(this.#clients.indexOf(client), 1);
+    client.disconnect();
+    const { warning, refusal } = judgedInfo(info);
+    if (warning !== undefined) this.#logger.warn(warning);
+    if (refusal !== undefined) throw new StartError(refusal);
+  }
+
+  readonly #reported = (error: Error): void => this.#logger.error(error.message);
 
   onApplicationShutdown(): void {
     for (const client of this.#clients.splice(0)) client.disconnect();
