@@ -52,6 +52,7 @@ export const STEPS = [
   suite('registry', 'manual, tables and code agree', 'test/architecture'),
   suite('property', 'invariants under random histories', 'test/property'),
   suite('contract', 'one suite for every engine', 'test/contract'),
+  suite('costs', 'CPU of the largest legal requests', 'test/costs', ['--maxWorkers=1']),
   suite('integration', 'real gRPC, HTTP and processes', 'test/integration', WAITING),
   suite('e2e', 'the built product', 'test/e2e'),
   suite('chaos', 'kills and overload', 'test/chaos'),
@@ -60,7 +61,7 @@ export const STEPS = [
 ];
 
 /** The steps of `npm test -- --quick`. */
-export const QUICK = ['lint', 'arch', 'unit', 'registry', 'property', 'contract'];
+export const QUICK = ['lint', 'arch', 'unit', 'registry', 'property', 'contract', 'costs'];
 /** The steps that only `npm run test:full` runs. */
 export const FULL = ['full'];
 
