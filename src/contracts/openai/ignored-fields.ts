@@ -1,4 +1,4 @@
-import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { type Fields, fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
 import { unsupportedField } from '../schema/field-problems.js';
 import { asksForNothing } from '../schema/rules.js';
 import { type FieldRules } from './field-types.js';
@@ -6,6 +6,15 @@ import { type FieldRules } from './field-types.js';
 /** Ignored fields that are told apart; a caller may send any number. */
 const MOST_PATHS = 1000;
 const LONGEST_PATH = 256;
+
+/** Of a field, or of one in an object: `output_config.effort`. */
+const valueAt = (object: Fields, name: string): unknown =>
+  name.includes('.')
+    ? name.split('.').reduce<unknown>((value, key) => fieldsIn(value)[key], object)
+    : object[name];
+
+const containersIn = (rules: FieldRules): ReadonlySet<string> =>
+  new Set(Object.keys(rules).flatMap(name => (name.includes('.') ? name.split('.', 1) : [])));
 
 /**
  * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported
@@ -38,9 +47,18 @@ export class IgnoredFields {
     return Object.fromEntries(names.map(name => [name, object[name]]));
   }
 
-  /** Fields that nothing here knows: advice of other servers. @throws DomainError */
+  /**
+   * Fields that nothing here knows, also in the objects whose fields `rules` name: advice
+   * of other servers. @throws DomainError
+   */
   unknown(rules: FieldRules, object: Fields): void {
-    this.others(object, name => Object.hasOwn(rules, name), 'nothing here knows it');
+    const why = 'nothing here knows it';
+    this.others(object, name => Object.hasOwn(rules, name), why);
+    for (const container of containersIn(rules)) {
+      const inner = object[container];
+      const isKnown = (name: string): boolean => Object.hasOwn(rules, `${container}.${name}`);
+      if (isObject(inner)) this.others(inner, isKnown, why, `${container}.`);
+    }
   }
 
   /** Fields of an object that do not act. There may be any number: none is copied. */
@@ -57,10 +75,11 @@ export class IgnoredFields {
    */
   settle(rules: FieldRules, object: Fields, path = ''): void {
     for (const [name, { treatment, why }] of Object.entries(rules)) {
+      if (treatment !== 'ignored' && treatment !== 'refused') continue;
       const param = path === '' ? name : `${path}.${name}`;
-      if (treatment === 'ignored') this.advised(param, object[name], why);
-      if (treatment === 'refused' && !asksForNothing(object[name]))
-        throw unsupportedField(param, why);
+      const value = valueAt(object, name);
+      if (treatment === 'ignored') this.advised(param, value, why);
+      else if (!asksForNothing(value)) throw unsupportedField(param, why);
     }
   }
 }

@@ -50,6 +50,11 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 export function keepJsonBytes(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.setReplySerializer(payload => writeJson(payload));
+  // Ollama's server reads JSON whatever the type says, as its documented examples rely on.
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    if (request.url.startsWith('/api/')) request.headers['content-type'] = 'application/json';
+    done();
+  });
   fastify.removeContentTypeParser('application/json');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;

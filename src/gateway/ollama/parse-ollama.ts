@@ -1,5 +1,5 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { type Fields, fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { OllamaChatRequest, OllamaGenerateRequest } from '../../contracts/ollama/ollama.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
@@ -18,7 +18,15 @@ import {
 import { parseDto } from '../http/dto-validation.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
-import { callOf, given, imagePart, streamed, thinking, translated } from '../text/chat-body.js';
+import {
+  callOf,
+  given,
+  imagePart,
+  reportUnreachable,
+  streamed,
+  thinking,
+  translated,
+} from '../text/chat-body.js';
 import { type ParamNames } from '../text/param-names.js';
 import { parseChat, parseCompletion } from '../text/parse-generation.js';
 
@@ -104,6 +112,8 @@ export function parseOllama(
     dto instanceof OllamaChatRequest
       ? chatOfOllama(dto, body, ignored)
       : promptOfOllama(dto, body, ignored);
+  const most = { name: 'options.num_predict', value: fieldsIn(fields.options).num_predict };
+  reportUnreachable(catalog.getOfKind(dto.model, 'llm'), most, ignored);
   const parse = 'prompt' in asked ? parseCompletion : parseChat;
   return { stream: dto.stream, ...translated(asked, ignored, catalog, compat, parse) };
 }
@@ -146,7 +156,8 @@ function chatOfOllama(dto: OllamaChatRequest, body: Fields, ignored: IgnoredFiel
 function promptOfOllama(dto: OllamaGenerateRequest, body: Fields, ignored: IgnoredFields) {
   const fields = usual(dto, body, ignored);
   if (dto.raw) {
-    const { max_completion_tokens, ...others } = fields;
+    const { max_completion_tokens, logprobs, top_logprobs: _, ...others } = fields;
+    ignored.advised('logprobs', logprobs, 'they are those of a chat');
     return { ...others, max_tokens: max_completion_tokens, prompt: dto.prompt };
   }
   const { images } = readObject(z.object({ images: IMAGES }), body);
@@ -156,7 +167,7 @@ function promptOfOllama(dto: OllamaGenerateRequest, body: Fields, ignored: Ignor
 }
 
 function usual(
-  { model, stream }: OllamaChatRequest | OllamaGenerateRequest,
+  { model, stream, logprobs, top_logprobs }: OllamaChatRequest | OllamaGenerateRequest,
   body: Fields,
   ignored: IgnoredFields,
 ): Fields {
@@ -167,6 +178,7 @@ function usual(
     ...formatOf(format),
     ...(typeof think === 'boolean' && thinking(think)),
     ...(typeof think === 'string' && { reasoning_effort: think }),
+    ...(logprobs && given({ logprobs, top_logprobs })),
     ...streamed(stream),
   };
 }
