@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { GatewayRig, sourceLaunch, until } from '../integration/api/gateway-rig.js';
+import { GatewayRig, builtLaunch, until } from '../integration/api/gateway-rig.js';
 import { syntheticEmbedding, syntheticLlm } from '../integration/generation/generation-rig.js';
 
 /**
@@ -236,7 +236,7 @@ beforeAll(async () => {
       syntheticLlm({ tokens: 1 }, { id: 'm', ...llm }),
       { ...syntheticEmbedding(), id: 'v' },
     ],
-    launch: sourceLaunch,
+    launch: builtLaunch,
   });
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 }, 60_000);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
-import { GatewayRig, sourceLaunch, until } from '../integration/api/gateway-rig.js';
+import { GatewayRig, builtLaunch, until } from '../integration/api/gateway-rig.js';
 import { syntheticLlm } from '../integration/generation/generation-rig.js';
 
 const CALLERS = 1500;
@@ -11,7 +11,7 @@ let rig: GatewayRig;
 beforeAll(async () => {
   rig = await GatewayRig.start({
     models: [syntheticLlm({ tokens: 1, baseMs: 300, maxBatch: 1 }, { id: 'm' })],
-    launch: sourceLaunch,
+    launch: builtLaunch,
     settings: { 'server.max_receiving': 10_000 },
   });
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));

@@ -10,7 +10,6 @@ import {
   DEFAULT_TENANT,
   type RequestKey,
   requestKey,
-  type RequestKey,
   type RequestRef,
 } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';

@@ -110,7 +110,9 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
         if (sent.type === 'metrics') this.#metricsTexts.next(sent.text);
       },
       onReady: () => (this.#state = 'ready'),
-      onGone: () => (this.#state = 'down'),
+      onGone: () => {
+        this.#state = 'down';
+      },
     });
   }
 
