@@ -2614,6 +2614,7 @@ export interface components {
             };
         };
         InputTokensDetailsDto: {
+            cache_write_tokens: number;
             cached_tokens: number;
         };
         IssuedKeyDto: {
@@ -2713,6 +2714,10 @@ export interface components {
              * @example gpt-4o-mini
              */
             model: string;
+            /** @description `format`: `json_schema` with a `schema` that the answer is held to. */
+            output_config?: Record<string, never>;
+            /** @description The older place of `output_config.format`. */
+            output_format?: Record<string, never>;
             stop_sequences?: string[];
             /**
              * @description Server-sent events.
@@ -2747,6 +2752,10 @@ export interface components {
              * @example gpt-4o-mini
              */
             model: string;
+            /** @description `format`: `json_schema` with a `schema` that the answer is held to. */
+            output_config?: Record<string, never>;
+            /** @description The older place of `output_config.format`. */
+            output_format?: Record<string, never>;
             /** @description Goes before the conversation: a text, or blocks of text. */
             system?: string | Record<string, never>[];
             /** @description `enabled` and `disabled` reach the chat template as `enable_thinking`; models think as long as they do. */
@@ -2843,6 +2852,11 @@ export interface components {
             /** @description `json`, or a JSON schema. */
             format?: "json" | Record<string, never>;
             /**
+             * @description Needs a model with that capability.
+             * @default false
+             */
+            logprobs: boolean;
+            /**
              * @description Each with `role` and `content`; `images`, `tool_calls`, `thinking`, `tool_name`.
              * @example [
              *       {
@@ -2870,6 +2884,8 @@ export interface components {
             think?: boolean | string;
             /** @description Needs a model with the capability `tools`. */
             tools?: Record<string, never>[];
+            /** @description Only with `logprobs`. */
+            top_logprobs?: number;
         };
         OllamaEmbedDto: {
             /** @description Of models with the capability `dimensions`. */
@@ -2891,6 +2907,11 @@ export interface components {
             format?: "json" | Record<string, never>;
             /** @description In base64. */
             images?: string[];
+            /**
+             * @description Needs a model with that capability.
+             * @default false
+             */
+            logprobs: boolean;
             /**
              * @description A model id or alias; `:latest` may follow it.
              * @example gpt-4o-mini
@@ -2916,6 +2937,8 @@ export interface components {
             system?: string;
             /** @description Reaches the chat template: `enable_thinking`, or `reasoning_effort`. */
             think?: boolean | string;
+            /** @description Only with `logprobs`. */
+            top_logprobs?: number;
         };
         OllamaShowDto: {
             /**
@@ -9011,7 +9034,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "version": "0.1.0"
+                     *       "version": "0.9.0"
                      *     }
                      */
                     "application/json": Record<string, never>;
