@@ -46,7 +46,6 @@ suite('README, first-app and tutorials, typed as they are written', () => {
   }, 120_000);
   afterAll(async () => {
     await product?.[Symbol.asyncDispose]();
-    await shell?.[Symbol.asyncDispose]();
   });
 
   const tutorial = (name: string): Promise<string> => shell.page(`docs/tutorials/${name}.md`);

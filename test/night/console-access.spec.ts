@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -9,6 +9,7 @@ import { GatewayProcess } from '../support/gateway-process.js';
 import { RedisServer } from '../support/redis-server.js';
 import { BROWSER, CONSOLE, describeWith, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 /** One worker of it has two slots: one request at the device, one behind it. */
 const MODELS = [syntheticModel({ maxBatch: 1, maxConcurrent: 1 })];
@@ -41,8 +42,8 @@ describeWith(BROWSER, CONSOLE)('the console where keys are asked for', () => {
   const views = () => page.locator('nav a').allInnerTexts();
 
   beforeAll(async () => {
-    keys = await KeysFolder.create();
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
+    keys = new KeysFolder();
+    folder = temporaryFolder();
     await writeFile(join(folder, 'secret'), 'f'.repeat(64));
     operator = keys.add('operator', 'inference', 'admin', 'events');
     gateway = await start();
@@ -52,8 +53,6 @@ describeWith(BROWSER, CONSOLE)('the console where keys are asked for', () => {
   afterAll(async () => {
     await browser?.close();
     await gateway?.[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-    await keys.remove();
   });
 
   it('signs in with a key and makes another, which is shown once', async () => {
@@ -126,6 +125,5 @@ describeWith(
     await browser.close();
     await gateways[0]![Symbol.asyncDispose]();
     await redis[Symbol.asyncDispose]();
-    await Promise.all(folders.map(folder => rm(folder, { recursive: true, force: true })));
   }, 120_000);
 });

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type Page } from 'playwright-core';
@@ -9,6 +8,7 @@ import { openBrowser } from '../support/browser.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { HubServer } from '../support/hub-server.js';
 import { BROWSER, CONSOLE, describeWith } from '../support/requires.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const NAME = 'sense-voice-small';
 const MODEL = 'model.int8.onnx';
@@ -34,7 +34,7 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
   let page: Page;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
+    folder = temporaryFolder();
     const { repository, entry } = ownEntry();
     const [model, tokens] = await Promise.all(
       ['model.onnx', 'tokens.txt'].map(name => readFile(`test/fixtures/sherpa/nemo-ctc/${name}`)),
@@ -60,7 +60,6 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
     await browser?.close();
     await gateway?.[Symbol.asyncDispose]();
     await hub?.[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const add = async () => {

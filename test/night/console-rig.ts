@@ -62,7 +62,7 @@ export class ConsoleRig implements AsyncDisposable {
   ) {}
 
   static async start(settings: SettingOverrides = {}, { fast = false } = {}): Promise<ConsoleRig> {
-    const keys = await KeysFolder.create();
+    const keys = new KeysFolder();
     const operator = keys.add('operator', 'inference', 'admin', 'events');
     const tenants = ['acme', 'globex', 'initech'].map(tenant => keys.add(tenant, 'inference'));
     const product = await Product.start(models(fast ? 0 : 1), {
@@ -144,7 +144,6 @@ export class ConsoleRig implements AsyncDisposable {
     await this.product.gateway[Symbol.asyncDispose]();
     await Promise.all(this.#loops);
     await this.product[Symbol.asyncDispose]();
-    await this.keys.remove();
   }
 
   async #client(tenant: number, client: number): Promise<void> {

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type Page, type Response } from 'playwright-core';
@@ -8,6 +7,7 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { openBrowser } from '../support/browser.js';
 import { Product } from '../support/product.js';
 import { BROWSER, describeWith } from '../support/requires.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const suite = describeWith(BROWSER);
 
@@ -18,7 +18,7 @@ suite('Swagger UI: what stands there runs as it stands', () => {
   let folder: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-docs-'));
+    folder = temporaryFolder();
     const { models } = parse(await readFile('config/models.yaml', 'utf8')) as {
       models: ModelSpec[];
     };
@@ -35,7 +35,6 @@ suite('Swagger UI: what stands there runs as it stands', () => {
   afterAll(async () => {
     await browser?.close();
     await product?.[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   });
 
   /**

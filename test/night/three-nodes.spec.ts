@@ -9,7 +9,7 @@ const suite = describeWith(...TUTORIAL_TOOLS);
 
 suite('the tutorial of three GPU nodes, typed as it is written', () => {
   it('serves while a node dies', async () => {
-    await using shell = await TutorialShell.open(await freePort());
+    const shell = await TutorialShell.open(await freePort());
     for (const name of ['dist', 'config']) await symlink(resolve(name), join(shell.folder, name));
     let page = commandsOf(await shell.page('docs/tutorials/three-gpu-nodes.md'));
     for (const node of [1, 2, 3]) {

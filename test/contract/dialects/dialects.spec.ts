@@ -76,7 +76,7 @@ let rig: GatewayRig;
 const keys = { acme: '', ops: '', limited: '' };
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys.acme = folder.add('acme', 'inference');
   keys.ops = folder.add('ops', 'admin', 'inference');
   const limits = { requests_per_minute: 1 };
@@ -91,10 +91,7 @@ beforeAll(async () => {
   });
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 }, 60_000);
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 let requests = 0;
 const newId = () => `contract-${++requests}`;

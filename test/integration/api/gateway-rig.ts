@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -22,6 +21,7 @@ import { inProcessWorker } from '../../../src/worker/in-process-worker.js';
 import { HostedWorkers } from '../../support/hosted-worker.js';
 import { leftover } from '../../support/leftovers.js';
 import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 export interface RigOptions {
   readonly models: readonly ModelSpec[];
@@ -68,7 +68,7 @@ export class GatewayRig {
     settings = {},
     launch = fixtureLaunch,
   }: RigOptions): Promise<GatewayRig> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-api-'));
+    const dataDir = temporaryFolder();
     const effective = settingsFrom({ ...QUICK, 'data.dir': dataDir, ...settings });
     const hosted = launch === 'hosted' ? await HostedWorkers.start(models, effective) : undefined;
     const module = await Test.createTestingModule({
@@ -153,7 +153,6 @@ export class GatewayRig {
   async close(): Promise<void> {
     await this.app.close();
     await this.hosted?.[Symbol.asyncDispose]();
-    await rm(this.dataDir, { recursive: true, force: true });
   }
 }
 

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { Catalogue } from '../../../src/cli/catalogue/catalogue.js';
 import { HubServer } from '../../support/hub-server.js';
 import { llamaModel } from '../../support/llama-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { GatewayRig } from '../api/gateway-rig.js';
 import { runHere } from './command-run.js';
 
@@ -26,14 +26,13 @@ describe('switchyard models add', () => {
   let hub: HubServer | undefined;
   let rig: GatewayRig | undefined;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'models-add-'));
+    folder = temporaryFolder();
     writeFileSync(join(folder, 'models.yaml'), MODELS_YAML);
   });
   afterEach(async () => {
     await rig?.close();
     await hub?.[Symbol.asyncDispose]();
     rig = hub = undefined;
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const modelsFile = () => readFileSync(join(folder, 'models.yaml'), 'utf8');

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { ModelList } from '../../../src/platform/config/config.module.js';
 import { HubServer } from '../../support/hub-server.js';
 import { pcmWav } from '../../support/pcm-wav.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
 import { GatewayRig } from '../api/gateway-rig.js';
 import { runHere } from './command-run.js';
@@ -27,7 +27,7 @@ describe('switchyard models starter', () => {
   let hub: HubServer;
   let rig: GatewayRig | undefined;
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'models-starter-'));
+    folder = temporaryFolder();
     writeFileSync(join(folder, 'models.yaml'), CONFIGURED);
     hub = await HubServer.start({ files: FILES });
     const entry = (name: string, ...files: readonly string[]) => ({
@@ -59,7 +59,6 @@ describe('switchyard models starter', () => {
     await rig?.close();
     await hub[Symbol.asyncDispose]();
     rig = undefined;
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const run = (...args: string[]) =>

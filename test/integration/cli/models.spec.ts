@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { HubServer } from '../../support/hub-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CommandRun, runHere } from './command-run.js';
 
 const WEIGHTS = randomBytes(400_000);
@@ -13,16 +13,13 @@ describe('switchyard models', () => {
   let hub: HubServer;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'models-'));
+    folder = temporaryFolder();
     writeModels('');
     hub = await HubServer.start({
       files: { 'config.json': Buffer.from('{}'), 'weights.bin': WEIGHTS },
     });
   });
-  afterEach(async () => {
-    await hub[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => hub[Symbol.asyncDispose]());
 
   const writeModels = (more: string) =>
     writeFileSync(

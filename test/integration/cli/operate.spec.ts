@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Product } from '../../support/product.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CommandRun, runHere } from './command-run.js';
 
 /**
@@ -135,14 +135,11 @@ describe('commands that use a running gateway', () => {
   const fast = syntheticModel({ streams: 4 }, { capabilities: ['transcribe', 'stream'] });
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'operate-'));
+    folder = temporaryFolder();
     writeFileSync(join(folder, 'clip.txt'), 'mind the gap');
     product = await Product.start([fast]);
   }, 60_000);
-  afterAll(async () => {
-    await product[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => product[Symbol.asyncDispose]());
 
   const inFolder = { INIT_CWD: '' };
   beforeAll(() => void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }));
@@ -279,8 +276,7 @@ describe('commands that use a running gateway', () => {
 
 describe('switchyard init', () => {
   let folder: string;
-  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'init-'))));
-  afterEach(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => void (folder = temporaryFolder()));
   const init = (...args: string[]) => runHere(['init', ...args], { INIT_CWD: folder });
 
   it('writes files that the product accepts, says what is next, and overwrites nothing', async () => {

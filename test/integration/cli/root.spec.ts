@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CommandRun, runHere } from './command-run.js';
 
 const run = (...args: readonly string[]) => runHere(args);
@@ -55,8 +55,7 @@ describe('switchyard', () => {
 
   describe('file names on the command line', () => {
     let folder: string;
-    beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'cli-'))));
-    afterEach(() => rmSync(folder, { recursive: true }));
+    beforeEach(() => void (folder = temporaryFolder()));
     const runThere = (...args: readonly string[]) => runHere(args, { INIT_CWD: folder });
 
     it('keys create --file writes into the current folder', async () => {

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { GatewayRig } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { CommandRun, runHere } from './command-run.js';
@@ -11,7 +11,7 @@ describe('switchyard transcribe and speak', () => {
   let folder: string;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'speech-'));
+    folder = temporaryFolder();
     rig = await GatewayRig.start({
       models: [
         sttModel({ replicas: 1 }),
@@ -21,10 +21,7 @@ describe('switchyard transcribe and speak', () => {
     });
     await Promise.all([rig.ready('stt'), rig.ready('tts')]);
   });
-  afterAll(async () => {
-    await rig.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rig.close());
 
   const run = (...args: string[]) => runHere([...args, '--url', rig.url], { INIT_CWD: folder });
 

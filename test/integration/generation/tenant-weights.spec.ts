@@ -32,7 +32,7 @@ const inner: typeof inProcessWorker = spec => {
 
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   headers = bearer(folder.add('acme', 'inference'));
   const settings = { 'auth.keys_file': folder.file };
   rig = await GatewayRig.start({
@@ -45,7 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await rig.close();
   await upstream[Symbol.asyncDispose]();
-  await folder.remove();
 });
 
 it('a worker is told the weight that the tenant of a generation has when it is sent', async () => {

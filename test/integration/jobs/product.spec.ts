@@ -100,39 +100,35 @@ describe('the built gateway with its batch processor', () => {
   }, 120_000);
 
   it('runs lines with keys for their tenant; other tenants see nothing, and no key or token is stored', async () => {
-    const keys = await KeysFolder.create();
-    try {
-      const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];
-      const ops = keys.add('ops', 'admin');
-      await using product = await Product.hosted(MODELS, {
-        ...EMBEDDED,
-        'auth.keys_file': keys.file,
+    const keys = new KeysFolder();
+    const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];
+    const ops = keys.add('ops', 'admin');
+    await using product = await Product.hosted(MODELS, {
+      ...EMBEDDED,
+      'auth.keys_file': keys.file,
+    });
+    const trip = new SdkRoundTrip(product.url, acme);
+    await product.until('a batch processor', async () => {
+      const answer = await fetch(`${product.url}/health`, {
+        headers: { authorization: `Bearer ${ops}` },
       });
-      const trip = new SdkRoundTrip(product.url, acme);
-      await product.until('a batch processor', async () => {
-        const answer = await fetch(`${product.url}/health`, {
-          headers: { authorization: `Bearer ${ops}` },
-        });
-        return ((await answer.json()) as Health).batch_processor.state === 'ready';
-      });
-      await trip.run();
-      const stranger = new SdkRoundTrip(product.url, other).client;
-      expect((await stranger.batches.list()).data).toEqual([]);
-      expect((await stranger.files.list()).data).toEqual([]);
-      const batch = (await trip.client.batches.list()).data.at(-1);
-      for (const reach of [
-        () => stranger.batches.retrieve(batch!.id),
-        () => stranger.batches.cancel(batch!.id),
-        () => stranger.files.content(batch!.input_file_id),
-        () => stranger.files.retrieve(batch!.output_file_id!),
-        () => stranger.files.delete(batch!.output_file_id!),
-      ])
-        await expect(reach()).rejects.toMatchObject({ status: 404 });
-      const kept = await bytesUnder(join(product.folder, 'data'));
-      expect(kept.includes(acme.slice(0, 20))).toBe(false);
-      expect(kept.includes('Bearer ')).toBe(false);
-    } finally {
-      await keys.remove();
-    }
+      return ((await answer.json()) as Health).batch_processor.state === 'ready';
+    });
+    await trip.run();
+    const stranger = new SdkRoundTrip(product.url, other).client;
+    expect((await stranger.batches.list()).data).toEqual([]);
+    expect((await stranger.files.list()).data).toEqual([]);
+    const batch = (await trip.client.batches.list()).data.at(-1);
+    for (const reach of [
+      () => stranger.batches.retrieve(batch!.id),
+      () => stranger.batches.cancel(batch!.id),
+      () => stranger.files.content(batch!.input_file_id),
+      () => stranger.files.retrieve(batch!.output_file_id!),
+      () => stranger.files.delete(batch!.output_file_id!),
+    ])
+      await expect(reach()).rejects.toMatchObject({ status: 404 });
+    const kept = await bytesUnder(join(product.folder, 'data'));
+    expect(kept.includes(acme.slice(0, 20))).toBe(false);
+    expect(kept.includes('Bearer ')).toBe(false);
   }, 120_000);
 });

@@ -16,7 +16,7 @@ let other: GatewayRig;
 const keys = { acme: '', other: '' };
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys.acme = folder.add('acme', 'inference', 'events');
   keys.other = folder.add('other', 'inference', 'events');
   data = await mkdtemp(join(tmpdir(), 'switchyard-feed-'));
@@ -27,7 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await one.close();
   await other.close();
-  await folder.remove();
   await rm(data, { recursive: true, force: true });
 });
 

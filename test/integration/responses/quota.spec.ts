@@ -13,7 +13,7 @@ let acme: ResponseClient;
 let other: ResponseClient;
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   const keys = ['acme', 'other'].map(tenant => folder.add(tenant, 'inference'));
   const settings = {
     'auth.keys_file': folder.file,
@@ -30,10 +30,7 @@ beforeAll(async () => {
     ResponseClient,
   ];
 }, 60_000);
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 describe('responses.tenant_quota_bytes', () => {
   it('refuses what would be stored beyond it, until responses are deleted; other tenants have their own', async () => {

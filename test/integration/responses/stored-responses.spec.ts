@@ -43,7 +43,7 @@ const SETTINGS = () => ({
 });
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys = {
     acme: folder.add('acme', 'inference'),
     other: folder.add('other', 'inference'),
@@ -65,7 +65,6 @@ afterAll(async () => {
   await one.close();
   await other.close();
   await upstream[Symbol.asyncDispose]();
-  await folder.remove();
   await rm(data, { recursive: true, force: true });
 });
 

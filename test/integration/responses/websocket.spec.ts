@@ -19,7 +19,7 @@ let key: string;
 let eventsKey: string;
 let rig: GatewayRig;
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   key = folder.add('acme', 'inference');
   eventsKey = folder.add('acme', 'events');
   rig = await GatewayRig.start({
@@ -33,10 +33,7 @@ beforeAll(async () => {
   });
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 });
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 /** One connection, and what came over it. */
 class Connection {

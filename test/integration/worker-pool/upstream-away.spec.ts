@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
 import { builtWorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
@@ -13,6 +11,7 @@ import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { workerThat } from '../../support/pool-harness.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { itWith, REDIS } from '../../support/requires.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { errorOf, GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';
 import { upstreamEmbedding, upstreamLlm } from '../generation/generation-rig.js';
 
@@ -141,8 +140,7 @@ describe('an upstream that cannot be reached (D-40)', () => {
 
 describe('two upstreams of one model', () => {
   it('one of which leaves: 20 of 20 callers notice nothing', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-two-'));
-    leftover(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     await using other = await OpenAiUpstream.start({ models: ['its/own-name'] });
     const addresses: string[] = [];
     for (const { baseUrl } of [upstream, other]) {
