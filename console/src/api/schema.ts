@@ -3413,7 +3413,7 @@ export interface components {
             /** @description Unix seconds. */
             started_at: number;
             uptime_s: number;
-            /** @example 0.1.0 */
+            /** @example 0.2.0 */
             version: string;
         };
         StatusModelDto: {
@@ -9011,7 +9011,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "version": "0.1.0"
+                     *       "version": "0.2.0"
                      *     }
                      */
                     "application/json": Record<string, never>;
