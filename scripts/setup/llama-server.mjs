@@ -23,7 +23,7 @@ const FLAGS = [
  */
 export async function ensureLlamaServer() {
   // The build of the product comes before.
-  const kernels = await import(inRoot('dist/cli/engines/llama-kernels.js'));
+  const kernels = await import(inRoot('dist/cli/for-scripts.js'));
   const source = kernels.LLAMA_SOURCE;
   const folder = inRoot('node_modules/.cache', `llama-server-${source.release}`);
   const binary = join(folder, 'build', 'bin', 'llama-server');
