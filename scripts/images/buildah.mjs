@@ -29,9 +29,10 @@ export class Buildah {
   static async open({ base }) {
     await ensureTools();
     const engine = new Buildah();
-    await engine.close();
     mkdirSync(engine.#folder, { recursive: true });
     if ((await engine.#try('info')).code !== 0) engine.#driver = 'vfs';
+    // What an interrupted run has left: its layers are used again.
+    await engine.#run('rm', '--all');
     await engine.#ensureBase(base);
     return engine;
   }
@@ -43,6 +44,7 @@ export class Buildah {
   }
 
   async #ensureBase(base) {
+    if ((await this.#try('images', '--quiet', BASE)).code === 0) return done('base', 'is there');
     if (base !== 'debian' && (await this.#try('pull', '--quiet', BASE)).code === 0)
       return done('base', BASE);
     if (base === 'published') throw new SetupError(`${BASE} cannot be pulled`);

@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
+import { changelogSection, versionsElsewhere } from '../../scripts/release.mjs';
+import { PACKAGED_ENGINES } from '../../src/cli/engines/engine-packages.js';
+import { ENGINE_TABLE } from '../../src/cli/engines/engine-table.js';
 import { CUDA_OF_PACKAGES } from '../../src/cli/gpu.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
@@ -22,7 +25,7 @@ import {
 import { itWith } from '../support/requires.js';
 
 const CHART = 'docker/helm/switchyard';
-const TARGETS = ['gateway', 'cuda', 'cpu'];
+const TARGETS = ['gateway', 'speech', 'cuda', 'cpu'];
 const VERSION = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 const COMPOSE = ['docker/compose.yaml', 'docker/compose.gpu.yaml', 'docker/compose.cluster.yaml'];
 const SETTINGS = SETTING_PATHS.map(environmentName);
@@ -33,6 +36,20 @@ const problemsOf = (models: unknown): unknown =>
   modelsFromFile(
     parseYaml(typeof models === 'string' ? models : JSON.stringify({ models }), 'models'),
   ).problems;
+
+describe('the version of package.json', () => {
+  it.each(Object.entries(versionsElsewhere()))('is in %s', (_, versions) => {
+    expect(new Set(versions)).toEqual(new Set([VERSION]));
+  });
+});
+
+describe('CHANGELOG.md', () => {
+  it('says of this version what to know before an upgrade first, in two minutes of reading', () => {
+    const section = changelogSection(read('CHANGELOG.md'), VERSION);
+    expect(section.split(/\s+/).length).toBeLessThan(560);
+    expect(/^### (.*)$/m.exec(section)?.[1]).toBe('Before you upgrade');
+  });
+});
 
 describe('docker/Dockerfile', () => {
   const stages = dockerStages('docker/Dockerfile');
@@ -78,16 +95,28 @@ describe('docker/Dockerfile', () => {
   });
 
   it('leaves out of gateway and batch only packages that neither ever imports', () => {
-    const removal = instructions.find(line => line.startsWith('RUN rm -rf node_modules/')) ?? '';
-    const removed = [...removal.matchAll(/node_modules\/(\S+)/g)].map(([, name = '']) => name);
-    expect(removed).toContain('node-llama-cpp');
+    const copied = stages
+      .find(({ name }) => name === 'gateway')!
+      .instructions.filter(line => line.startsWith('COPY '));
+    expect(copied).toEqual(['COPY --from=product /app ./']);
+    const engines = Object.values(ENGINE_TABLE).flatMap(({ npm = [] }) => npm);
+    expect(engines).toContain('sherpa-onnx-node');
     const needed = ['src/main.gateway.ts', 'src/main.batch.ts'].flatMap(main => [
       ...importedPackages(main),
     ]);
     expect(needed).toContain('@nestjs/core');
-    const isRemoved = (name: string): boolean =>
-      removed.some(gone => name === gone || name.startsWith(`${gone}/`));
-    expect(needed.filter(isRemoved)).toEqual([]);
+    expect(needed.filter(name => engines.includes(name))).toEqual([]);
+  });
+
+  it('brings engines by the command that a machine uses, into the images that run them', () => {
+    const installed = (stage: string): string[] =>
+      inherited(stages, stage).flatMap(line =>
+        [...line.matchAll(/engines install (\S+)/g)].map(([, name = '']) => name),
+      );
+    expect(installed('product')).toEqual([]);
+    expect(installed('speech-build')).toEqual(['sherpa-onnx', 'ctranslate2']);
+    expect(installed('cpu-build')).toEqual(PACKAGED_ENGINES);
+    expect(installed('cuda-build')).toEqual(PACKAGED_ENGINES);
   });
 
   it('takes the CUDA builds by the command that a machine uses', () => {

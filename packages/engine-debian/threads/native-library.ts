@@ -1,5 +1,5 @@
-import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import koffi, { type LibraryHandle } from 'koffi';
 
 /**
@@ -24,7 +24,7 @@ export function openNativeLibrary(
   } catch (cause) {
     const reason = errorMessage(cause);
     throw new Error(
-      `Cannot load ${soname} (${reason}). Install it with \`${aptInstallCommand(...debianPackages)}\`.`,
+      `Cannot load ${soname} (${reason}). Install it with \`${installCommand(debianPackages)}\`.`,
       {
         cause,
       },

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { CliError } from '../shared/cli-error.js';
 import { askNode, type Installing, runCommand, demandSuccess } from '../shared/run-command.js';
 import { engineModules } from './engine-packages.js';
@@ -39,8 +40,8 @@ export async function lackingBuildTools(): Promise<string | undefined> {
   const lacking = TOOLS.filter((_, index) => !found[index]!.includes(true));
   if (lacking.length === 0) return undefined;
   const names = lacking.map(({ commands }) => commands.join(' or ')).join(', ');
-  const install = `apt-get install -y --no-install-recommends ${lacking.map(({ debian }) => debian).join(' ')}`;
-  return `llama.cpp is built with git, cmake, ninja or make, and a C++ compiler; missing: ${names}. Debian: ${install}`;
+  const install = installCommand(lacking.map(({ debian }) => debian));
+  return `llama.cpp is built with git, cmake, ninja or make, and a C++ compiler; missing: ${names}. ${install}`;
 }
 
 /**
