@@ -7,7 +7,7 @@ import { smoke } from './images/smoke.mjs';
 import { inRoot } from './setup/command.mjs';
 import { doing, fail, runMain, say, SetupError, seconds } from './setup/report.mjs';
 
-const HELP = `npm run images [-- TARGETS… --base auto|debian|published --models]
+const HELP = `npm run images [-- TARGETS… --base auto|debian|published --no-models]
 
 Builds the images of docker/Dockerfile, starts each as production does (uid 1000, read-only root, no capabilities), and
 prints their sizes. Nothing is pushed. With Docker where it runs; else with buildah and runc, as root, from Debian.
@@ -15,7 +15,7 @@ prints their sizes. Nothing is pushed. With Docker where it runs; else with buil
   TARGETS      gateway, speech, cpu (default: these three), cuda
   --base       of buildah: published images, ones made here of Debian's packages and Node's npm package, or what works
                (default auto)
-  --models     fetch Whisper base (145 MB) into the speech image, and transcribe
+  --no-models  do not fetch Whisper base (145 MB) to transcribe with the speech image
   --save DIR   write each image that passed into the folder, as switchyard-TARGET-VERSION.tar
   --built TAG  try an image that Docker has, and build nothing; with one target
   --help       this text
@@ -76,9 +76,10 @@ async function makeAll(engine, targets, options) {
 function read() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
+    allowNegative: true,
     options: {
       base: { type: 'string', default: 'auto' },
-      models: { type: 'boolean', default: false },
+      models: { type: 'boolean', default: true },
       built: { type: 'string' },
       save: { type: 'string' },
       help: { type: 'boolean', short: 'h' },

@@ -111,11 +111,18 @@ const PARTS = {
     const archive = join(folder, `switchyard-chart-${version}.tgz`);
     return run('tar', [...same, '-czf', archive, '-C', inRoot('docker/helm'), 'switchyard']);
   },
+  // With --omit=dev npm 11 leaves out packages that development uses, too, such as @nestjs/core.
   SBOM: async ({ folder, version }) => {
-    const args = ['sbom', '--omit=dev', '--sbom-format=cyclonedx', '--package-lock-only'];
-    const { components, ...bom } = JSON.parse(await run('npm', args));
-    if (!(components?.length > 0)) throw new SetupError('npm sbom named no packages');
-    const text = JSON.stringify({ ...bom, components }, null, 2);
+    const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'];
+    const { components, dependencies, ...bom } = JSON.parse(await run('npm', args));
+    const isShipped = ({ properties = [] }) =>
+      !properties.some(({ name }) => name === 'cdx:npm:package:development');
+    const shipped = components.filter(isShipped);
+    const refs = new Set([bom.metadata.component, ...shipped].map(each => each['bom-ref']));
+    const links = dependencies
+      .filter(({ ref }) => refs.has(ref))
+      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter(on => refs.has(on)) }));
+    const text = JSON.stringify({ ...bom, components: shipped, dependencies: links }, null, 2);
     writeFileSync(join(folder, `switchyard-${version}.cdx.json`), `${text}\n`);
   },
   images: async ({ folder }) => {

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { command, inRoot, lastLines } from '../setup/command.mjs';
 import { done, doing, SetupError } from '../setup/report.mjs';
 import { CERTIFICATES, makeBases } from './debian-base.mjs';
 import { OciContainer } from './oci-container.mjs';
+import { neededStages } from './stages.mjs';
 
 const TOOLS = ['buildah', 'mmdebstrap', 'runc'];
 const BASE = 'docker.io/library/node:24-bookworm-slim';
@@ -44,7 +45,8 @@ export class Buildah {
   }
 
   async #ensureBase(base) {
-    if ((await this.#try('images', '--quiet', BASE)).code === 0) return done('base', 'is there');
+    if ((await this.#try('inspect', '--type=image', BASE)).code === 0)
+      return done('base', 'is there');
     if (base !== 'debian' && (await this.#try('pull', '--quiet', BASE)).code === 0)
       return done('base', BASE);
     if (base === 'published') throw new SetupError(`${BASE} cannot be pulled`);
@@ -69,10 +71,11 @@ export class Buildah {
   async build(target, tag) {
     const settings = SETTINGS.filter(([from]) => existsSync(from));
     const volumes = settings.flatMap(([from, to]) => ['--volume', `${from}:${to}:ro`]);
-    const file = ['--target', target, '-f', inRoot('docker/Dockerfile')];
+    const file = join(this.#folder, 'Dockerfile');
+    writeFileSync(file, neededStages(readFileSync(inRoot('docker/Dockerfile'), 'utf8'), target));
     // Layers stay, so that targets share their stages.
     const how = ['--pull-never', '--network=host', '--isolation=chroot', '--layers'];
-    await this.#run('bud', ...how, ...volumes, ...file, '-t', tag, inRoot());
+    await this.#run('bud', ...how, ...volumes, '-f', file, '-t', tag, inRoot());
   }
 
   /**

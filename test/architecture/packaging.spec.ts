@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
+import { neededStages } from '../../scripts/images/stages.mjs';
 import { changelogSection, versionsElsewhere } from '../../scripts/release.mjs';
 import { PACKAGED_ENGINES } from '../../src/cli/engines/engine-packages.js';
 import { ENGINE_TABLE } from '../../src/cli/engines/engine-table.js';
@@ -117,6 +118,12 @@ describe('docker/Dockerfile', () => {
     expect(installed('speech-build')).toEqual(['sherpa-onnx', 'ctranslate2']);
     expect(installed('cpu-build')).toEqual(PACKAGED_ENGINES);
     expect(installed('cuda-build')).toEqual(PACKAGED_ENGINES);
+  });
+
+  it('is built without Docker by the stages that a target needs', () => {
+    const needed = neededStages(read('docker/Dockerfile'), 'gateway');
+    const names = [...needed.matchAll(/^FROM \S+ AS (\S+)/gm)].map(([, name]) => name);
+    expect(names).toEqual(['build', 'product', 'runtime', 'gateway']);
   });
 
   it('takes the CUDA builds by the command that a machine uses', () => {
