@@ -90,12 +90,11 @@ export class Buildah {
 
   /** @returns a container of it that is starting */
   async start(tag) {
-    const format = '--format={{json .OCIv1.Config}}';
-    const config = JSON.parse(await this.#run('inspect', '--type=image', format, tag));
+    const { OCIv1 } = JSON.parse(await this.#run('inspect', '--type=image', tag));
     const { name, root, remove } = await this.#mounted(tag);
     const bundle = join(this.#folder, name);
     const mounts = Object.fromEntries(SETTINGS.map(([from, to]) => [to, from]));
-    return OciContainer.start({ bundle, root, config, remove, mounts });
+    return OciContainer.start({ bundle, root, config: OCIv1.config, remove, mounts });
   }
 
   save(tag, file) {

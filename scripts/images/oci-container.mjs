@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { command } from '../setup/command.mjs';
@@ -29,12 +29,13 @@ export class OciContainer {
   }
 
   /**
-   * @param options `bundle`: a folder for it; `root`: the files of its image; `mounts`: files of
+   * @param options `bundle`: a folder for it, which is made anew; `root`: the files of its image; `mounts`: files of
    *   this machine, by their place inside; `remove`: removes the root
    * @returns a container that is starting
    */
   static async start({ bundle, root, config, remove, mounts }) {
     const container = new OciContainer(bundle, remove);
+    rmSync(bundle, { recursive: true, force: true });
     const data = join(bundle, 'data');
     mkdirSync(data, { recursive: true });
     chownSync(data, USER, USER);

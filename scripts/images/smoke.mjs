@@ -104,7 +104,7 @@ async function drains(container, ask) {
     body: JSON.stringify(body),
   });
   const isRunning = async () =>
-    (await (await ask('/v1/requests/draining')).json()).status === 'running';
+    (await (await ask('/v1/requests/draining')).json()).state === 'running';
   await until('answering', container, isRunning);
   const stopped = container.stop();
   const { choices } = await (await answer).json();
