@@ -6,7 +6,6 @@ import { parse, parseAllDocuments } from 'yaml';
 import { neededStages } from '../../scripts/images/stages.mjs';
 import { changelogSection, versionsElsewhere } from '../../scripts/release.mjs';
 import { PACKAGED_ENGINES } from '../../src/cli/engines/engine-packages.js';
-import { ENGINE_TABLE } from '../../src/cli/engines/engine-table.js';
 import { CUDA_OF_PACKAGES } from '../../src/cli/gpu.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
@@ -18,7 +17,6 @@ import {
   dockerStages,
   environmentNames,
   helmBinary,
-  importedPackages,
   inherited,
   labelsOf,
   metricsOf,
@@ -95,18 +93,13 @@ describe('docker/Dockerfile', () => {
     ).toEqual([]);
   });
 
-  it('leaves out of gateway and batch only packages that neither ever imports', () => {
-    const copied = stages
-      .find(({ name }) => name === 'gateway')!
-      .instructions.filter(line => line.startsWith('COPY '));
-    expect(copied).toEqual(['COPY --from=product /app ./']);
-    const engines = Object.values(ENGINE_TABLE).flatMap(({ npm = [] }) => npm);
-    expect(engines).toContain('sherpa-onnx-node');
-    const needed = ['src/main.gateway.ts', 'src/main.batch.ts'].flatMap(main => [
-      ...importedPackages(main),
-    ]);
-    expect(needed).toContain('@nestjs/core');
-    expect(needed.filter(name => engines.includes(name))).toEqual([]);
+  it('copies packages into the images that have engines, and none into gateway', () => {
+    const copied = (stage: string): string[] =>
+      stages
+        .find(({ name }) => name === stage)!
+        .instructions.filter(line => line.startsWith('COPY '));
+    expect(copied('gateway')).toEqual(['COPY --from=product /app ./']);
+    expect(copied('cpu')).toEqual(['COPY --from=cpu-build /app ./']);
   });
 
   it('brings engines by the command that a machine uses, into the images that run them', () => {
