@@ -1,14 +1,19 @@
 import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { command, lastLines } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
 /** Debian's name of this machine's own library folder. */
 const multiarch = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`;
 
-/** What the embedded engines need from Debian. `proof`: whether it is there. */
+/**
+ * What the embedded engines need from Debian. `proof`: whether it is there; `brew`: Homebrew's
+ * name where it has one that works.
+ */
 const ENGINE_PACKAGES = [
   {
     name: 'ffmpeg',
+    brew: 'ffmpeg',
     why: 'decodes uploads, encodes speech',
     proof: () => onPath('ffmpeg'),
   },
@@ -29,6 +34,7 @@ const ENGINE_PACKAGES = [
   },
   {
     name: 'espeak-ng-data',
+    brew: 'espeak-ng',
     why: 'pronunciation for Piper voices',
     proof: () =>
       ['share', 'lib', `lib/${multiarch}`].some(folder =>
@@ -41,11 +47,13 @@ const ENGINE_PACKAGES = [
 const CLUSTER_PACKAGES = [
   {
     name: 'redis-server',
+    brew: 'redis',
     why: 'what several gateways share',
     proof: () => existsSync('/usr/bin/redis-server'),
   },
   {
     name: 'postgresql',
+    brew: 'postgresql@17',
     why: 'files and batches on PostgreSQL',
     proof: () => existsSync('/usr/lib/postgresql'),
   },
@@ -103,9 +111,7 @@ export async function ensureDebianPackages(set, { install = true } = {}) {
   const root = install ? await rootPrefix() : undefined;
   if (!root || !(await aptInstall(root, names, what))) {
     warn(`Not installed: ${names.join(', ')}. What needs them will say so. To install them:`);
-    warn(
-      `  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names.join(' ')}`,
-    );
+    warn(`  ${repair(missing)}`);
   }
   const left = (await missingOf(packages)).map(({ name }) => name);
   if (left.length === 0) done(what, 'installed');
@@ -117,8 +123,19 @@ async function missingOf(packages) {
   return packages.filter((_, at) => !there[at]);
 }
 
-const onPath = name =>
-  (process.env.PATH ?? '').split(':').some(folder => existsSync(`${folder}/${name}`));
+/** @returns the command that installs what this system's packages have of it */
+export function repair(packages, platform = process.platform) {
+  if (platform === 'darwin')
+    return `brew install ${packages.flatMap(({ brew }) => brew ?? []).join(' ')}; the rest by container`;
+  const names = packages.map(({ name }) => name).join(' ');
+  return `sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names}`;
+}
+
+/** Folders of PATH; the separator is the platform's. */
+export const programFolders = (path = process.env.PATH ?? '', separator = delimiter) =>
+  path.split(separator).filter(Boolean);
+
+const onPath = name => programFolders().some(folder => existsSync(join(folder, name)));
 
 async function hasLibrary(name) {
   const folders = ['/usr/lib', '/usr/local/lib', `/usr/lib/${multiarch}`];

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { programFolders } from '../platform/config/process-environment.js';
@@ -61,8 +62,7 @@ async function checkFfmpeg() {
   const { code, output } = await runCommand('ffmpeg', ['-version']);
   if (code !== 127) return passing('ffmpeg', output.split('\n')[0] ?? '');
   const detail = 'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
-  const fix = 'apt-get install -y --no-install-recommends ffmpeg';
-  return failing('ffmpeg', detail, fix);
+  return failing('ffmpeg', detail, installCommand(['ffmpeg']));
 }
 
 /** The Debian libraries of the engines that models.yaml uses. */

@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
+import { neededStages } from '../../scripts/images/stages.mjs';
+import { changelogSection, versionsElsewhere } from '../../scripts/release.mjs';
+import { PACKAGED_ENGINES } from '../../src/cli/engines/engine-packages.js';
 import { CUDA_OF_PACKAGES } from '../../src/cli/gpu.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
@@ -18,7 +21,7 @@ import {
 } from '../support/packaging.js';
 
 const CHART = 'docker/helm/switchyard';
-const TARGETS = ['gateway', 'cuda', 'cpu'];
+const TARGETS = ['gateway', 'speech', 'cuda', 'cpu'];
 const VERSION = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 const COMPOSE = ['docker/compose.yaml', 'docker/compose.gpu.yaml', 'docker/compose.cluster.yaml'];
 const SETTINGS = SETTING_PATHS.map(environmentName);
@@ -29,6 +32,20 @@ const problemsOf = (models: unknown): unknown =>
   modelsFromFile(
     parseYaml(typeof models === 'string' ? models : JSON.stringify({ models }), 'models'),
   ).problems;
+
+describe('the version of package.json', () => {
+  it.each(Object.entries(versionsElsewhere()))('is in %s', (_, versions) => {
+    expect(new Set(versions)).toEqual(new Set([VERSION]));
+  });
+});
+
+describe('CHANGELOG.md', () => {
+  it('says of this version what to know before an upgrade first, in two minutes of reading', () => {
+    const section = changelogSection(read('CHANGELOG.md'), VERSION);
+    expect(section.split(/\s+/).length).toBeLessThan(560);
+    expect(/^### (.*)$/m.exec(section)?.[1]).toBe('Before you upgrade');
+  });
+});
 
 describe('docker/Dockerfile', () => {
   const stages = dockerStages('docker/Dockerfile');
@@ -74,10 +91,29 @@ describe('docker/Dockerfile', () => {
   });
 
   it('copies packages into the images that have engines, and none into gateway', () => {
-    const withPackages = TARGETS.filter(name =>
-      inherited(stages, name).some(line => /^COPY .*node_modules/.test(line)),
-    );
-    expect(withPackages).toEqual(['cuda', 'cpu']);
+    const copied = (stage: string): string[] =>
+      stages
+        .find(({ name }) => name === stage)!
+        .instructions.filter(line => line.startsWith('COPY '));
+    expect(copied('gateway')).toEqual(['COPY --from=product /app ./']);
+    expect(copied('cpu')).toEqual(['COPY --from=cpu-build /app ./']);
+  });
+
+  it('brings engines by the command that a machine uses, into the images that run them', () => {
+    const installed = (stage: string): string[] =>
+      inherited(stages, stage).flatMap(line =>
+        [...line.matchAll(/engines install (\S+)/g)].map(([, name = '']) => name),
+      );
+    expect(installed('product')).toEqual([]);
+    expect(installed('speech-build')).toEqual(['sherpa-onnx', 'ctranslate2']);
+    expect(installed('cpu-build')).toEqual(PACKAGED_ENGINES);
+    expect(installed('cuda-build')).toEqual(PACKAGED_ENGINES);
+  });
+
+  it('is built without Docker by the stages that a target needs', () => {
+    const needed = neededStages(read('docker/Dockerfile'), 'gateway');
+    const names = [...needed.matchAll(/^FROM \S+ AS (\S+)/gm)].map(([, name]) => name);
+    expect(names).toEqual(['build', 'product', 'runtime', 'gateway']);
   });
 
   it('takes the CUDA builds by the command that a machine uses', () => {

@@ -3436,7 +3436,7 @@ export interface components {
             /** @description Unix seconds. */
             started_at: number;
             uptime_s: number;
-            /** @example 0.1.0 */
+            /** @example 0.2.0 */
             version: string;
         };
         StatusModelDto: {

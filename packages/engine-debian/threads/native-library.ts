@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import type Koffi from 'koffi';
 import { type LibraryHandle } from 'koffi';
 
@@ -28,7 +28,7 @@ export function openNativeLibrary(
   } catch (cause) {
     const reason = errorMessage(cause);
     throw new Error(
-      `Cannot load ${soname} (${reason}). Install it with \`${aptInstallCommand(...debianPackages)}\`.`,
+      `Cannot load ${soname} (${reason}). Install it with \`${installCommand(debianPackages)}\`.`,
       {
         cause,
       },

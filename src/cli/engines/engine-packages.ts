@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { openNativeLibrary } from '@switchyard/engine-debian/threads/native-library.js';
 import { gpuPackage, LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
@@ -48,7 +48,7 @@ const library = (name: string, ...packages: string[]) => ({
     openNativeLibrary(name, packages);
     return name;
   },
-  fix: aptInstallCommand(...packages),
+  fix: installCommand(packages),
 });
 
 /** Engines that need a library of the system, by their name in models.yaml. */

@@ -1,6 +1,7 @@
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { extraFolder, LLAMA_PACKAGE, NATIVE } from '@switchyard/engine-llama-cpp/binaries.js';
 import { CliError } from '../shared/cli-error.js';
 import { demandSuccess, type Installing, runCommand } from '../shared/run-command.js';
@@ -26,8 +27,8 @@ export async function lackingBuildTools(): Promise<string | undefined> {
   const lacking = TOOLS.filter((_, index) => !found[index]!.includes(true));
   if (lacking.length === 0) return undefined;
   const names = lacking.map(({ commands }) => commands.join(' or ')).join(', ');
-  const install = `apt-get install -y --no-install-recommends ${lacking.map(({ debian }) => debian).join(' ')}`;
-  return `llama.cpp is built with git, cmake, ninja or make, and a C++ compiler; missing: ${names}. Debian: ${install}`;
+  const install = installCommand(lacking.map(({ debian }) => debian));
+  return `llama.cpp is built with git, cmake, ninja or make, and a C++ compiler; missing: ${names}. ${install}`;
 }
 
 /** The version of the binaries, which is also that of the package with their source. */

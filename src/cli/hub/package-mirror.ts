@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import { lastLines, runCommand } from '../shared/run-command.js';
@@ -185,7 +186,7 @@ export class PackageMirror {
       [
         /No module named '?pip/,
         'order',
-        `${this.mirror.python} has no pip: apt-get install -y python3-pip, or ${ownName()} engines install ` +
+        `${this.mirror.python} has no pip: ${installCommand(['python3-pip'])}, or ${ownName()} engines install ` +
           'ctranslate2, whose environment has one',
       ],
       [
