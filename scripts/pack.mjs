@@ -34,9 +34,16 @@ const FILES = [
   ...['switchyard', 'up', 'up-examples', 'up-cluster', 'gateway-probe', 'gateway-process'].map(
     name => `scripts/${name}.mjs`,
   ),
-  ...['build', 'command', 'engine-packages', 'home', 'npm-parent', 'packages', 'report'].map(
-    name => `scripts/setup/${name}.mjs`,
-  ),
+  ...[
+    'build',
+    'built-folder',
+    'command',
+    'engine-packages',
+    'home',
+    'npm-parent',
+    'packages',
+    'report',
+  ].map(name => `scripts/setup/${name}.mjs`),
   'scripts/topology',
 ];
 /** They have binaries for one platform, or bring such packages. */
@@ -93,7 +100,7 @@ const kept = (source, top) =>
 const withoutTests = source => !/\.spec\.js$|\.tsbuildinfo$/.test(source) && !LEFT_OUT.test(source);
 
 async function enginePackages() {
-  const { ENGINE_TABLE } = await import(inRoot('dist/cli/engines/engine-table.js'));
+  const { ENGINE_TABLE } = await import(inRoot('dist/cli/for-scripts.js'));
   return Object.values(ENGINE_TABLE).flatMap(({ npm = [] }) => npm);
 }
 
@@ -167,7 +174,6 @@ function manifest(packages, engine) {
       'msgpackr-extract': packages['node_modules/msgpackr-extract'].version,
     },
     engineDependencies: Object.fromEntries(ofEngines),
-    engineOverrides: rest.overrides,
   };
 }
 

@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { BuiltFolder } from './built-folder.mjs';
 import { command, inRoot, ROOT } from './command.mjs';
 import { nodeBinary } from './packages.mjs';
 import { doing, done, SetupError, warn } from './report.mjs';
 
-/** Builds `dist/` unless nothing changed since the last build. */
+/** Makes the programs in `dist/` unless nothing changed since the last build. */
 export async function ensureBuild() {
-  const into = inRoot('dist');
-  const args = [inRoot('node_modules/@nestjs/cli/bin/nest.js'), 'build'];
-  await ensureCompiled({
-    what: 'build',
-    from: ['src', ...CONFIGURATION, 'nest-cli.json'],
-    into,
-    args,
-  });
-  await ensureOwnPackages(into);
+  const dist = new BuiltFolder(inRoot('dist'));
+  const key = fingerprint(['src', 'packages', ...CONFIGURATION, 'scripts/setup/bundle.mjs']);
+  if (dist.isCurrent(key)) return done('build', 'up to date');
+  doing('build', 'dist');
+  // The compilers are large: loaded when something has changed only.
+  await dist.replace(key, async () => (await import('./bundle.mjs')).bundle());
+  done('build', 'made');
 }
 
 const CONFIGURATION = ['package-lock.json', '.swcrc'];
@@ -108,8 +107,7 @@ const isCurrent = (into, key) =>
 function fingerprint(paths) {
   const hash = createHash('sha256');
   for (const file of paths.flatMap(path => files(inRoot(path)))) {
-    const { size, mtimeMs } = statSync(file);
-    hash.update(`${relative(ROOT, file)} ${size} ${mtimeMs}\n`);
+    hash.update(`${relative(ROOT, file)} `).update(readFileSync(file));
   }
   return hash.digest('hex');
 }

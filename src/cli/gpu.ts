@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { delimiter, basename, dirname, join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { toolEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import {
   extraFolder,
   gpuPackage,
@@ -127,7 +127,7 @@ export async function checkGpu({
 }
 
 const ownLibraryFolders = () =>
-  (foreignEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
+  (toolEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
 
 const NVIDIA_QUERY = ['--query-gpu=name,driver_version,memory.total', '--format=csv,noheader'];
 

@@ -60,6 +60,27 @@ describe('an input that ends its worker', () => {
     expect(await outcomes(texts)).toEqual(expected(texts));
   });
 
+  it('is refused when it is sent again, and what its tenant sends next runs on one of two replicas', async () => {
+    product = await Product.start([
+      syntheticModel({ baseMs: 50, maxBatch: 4, faults }, { replicas: 2 }),
+    ]);
+    const [poison] = uploads(1, 0);
+    expect(await outcomes([poison!])).toEqual(['500 worker_crashed false']);
+    await product.until('both workers', async () =>
+      (await product.workers()).every(({ state }) => state === 'ready'),
+    );
+    const before = await restarts();
+    expect(await outcomes([poison!])).toEqual(['500 worker_crashed false']);
+    expect(await restarts()).toBe(before);
+    const byWorker = async (): Promise<number[]> =>
+      (await product.workers()).map(worker => worker.restarts);
+    const first = await byWorker();
+    const texts = uploads(12, 4, 9).slice(1);
+    expect(await outcomes(texts)).toEqual(expected(texts));
+    const grown = (await byWorker()).filter((count, index) => count > first[index]!);
+    expect(grown).toHaveLength(1);
+  });
+
   it('and is REALTIME takes none of those with it that wait for two workers', async () => {
     product = await Product.start([
       syntheticModel({ baseMs: 50, maxBatch: 4, faults }, { replicas: 2 }),

@@ -73,12 +73,12 @@ describeWith(REDIS)('a Redis that refuses the password', () => {
 
   it('is not named with its password by a process that nothing saved', async () => {
     const script = join(folder, 'crash.mjs');
-    const module = (path: string) => JSON.stringify(resolve('dist', path));
+    const module = (path: string) => JSON.stringify(resolve('src', path));
     await writeFile(
       script,
-      `import { redactCrashes } from ${module('platform/process/crash-output.js')};
+      `import { redactCrashes } from ${module('platform/process/crash-output.ts')};
        import { createRequire } from 'node:module';
-       const { Redis } = createRequire(${module('main.gateway.js')})('ioredis');
+       const { Redis } = createRequire(${module('main.gateway.ts')})('ioredis');
        redactCrashes();
        const redis = new Redis(process.env.REDIS_URL, { retryStrategy: null });
        redis.on('error', () => undefined);
@@ -87,7 +87,7 @@ describeWith(REDIS)('a Redis that refuses the password', () => {
     const ended = await new Promise<{ code: unknown; stderr: string }>(done =>
       execFile(
         process.execPath,
-        [script],
+        ['--import', resolve('test/support/typescript-loader.mjs'), script],
         { env: { REDIS_URL: refusedUrl() } },
         (error, _stdout, stderr) => done({ code: error?.code, stderr }),
       ),

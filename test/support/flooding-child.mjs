@@ -1,8 +1,10 @@
 // A supervised process that logs without a pause. FLOOD_MODE: `exits` when its parent is
 // gone, as an idle worker does; `blocked`, whose event loop never turns again.
-import { onParentLost } from '../../dist/platform/process/is-alive.js';
-import { reportToSupervisor } from '../../dist/worker/lifecycle/supervisor-link.js';
-import { workerLog } from '../../dist/worker/lifecycle/worker-log.js';
+import './typescript-loader.mjs';
+
+const { onParentLost } = await import('../../src/platform/process/is-alive.js');
+const { reportToSupervisor } = await import('../../src/worker/lifecycle/supervisor-link.js');
+const { workerLog } = await import('../../src/worker/lifecycle/worker-log.js');
 
 const log = workerLog({ workerId: 'flood', model: { id: 'flood' }, logLevel: 'info' });
 const line = 'x'.repeat(200);

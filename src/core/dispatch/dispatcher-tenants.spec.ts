@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeWorkers } from '../../../test/support/fake-workers.js';
 import { aDispatcher, describePlan } from '../../../test/support/marble-harness.js';
-import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
+import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 
 const AGING_MS = 30_000;
 const LATE_MS = AGING_MS + 10;
@@ -52,5 +52,24 @@ describe('Dispatcher with several tenants', () => {
       queue.enqueue(aRealtimeRequest(id, { tenant: 'c', enqueuedAtMs: LATE_MS - 4 + ms })),
     );
     expect(plans(LATE_MS)).toEqual(['R single', 'S single', 'T single', 'a1! single', 'U single']);
+  });
+
+  it('a tenant under suspicion comes after all others until its request has aged, then in its turn', () => {
+    const { queue, plans } = harness(4);
+    queue.enqueue(aRequest('s1', { tenant: 's', enqueuedAtMs: 0 }));
+    queue.suspect('m', 's');
+    queue.enqueue(aRequest('a1', { tenant: 'a', enqueuedAtMs: 5 }));
+    expect(plans(60)).toEqual(['a1 ahead']);
+    expect(queue.get(aKey('s1', 's'))).toMatchObject({ mostTogether: 1, yields: true });
+    queue.enqueue(aRequest('a2', { tenant: 'a', enqueuedAtMs: LATE_MS - 2 }));
+    expect(plans(LATE_MS)).toEqual([]);
+  });
+
+  it('of a tenant under suspicion one request runs at a time', () => {
+    const { queue, plans } = harness(4);
+    queue.enqueue(aRequest('s1', { tenant: 's', enqueuedAtMs: 0 }));
+    queue.enqueue(aRequest('s2', { tenant: 's', enqueuedAtMs: 1 }));
+    queue.suspect('m', 's');
+    expect(plans(60)).toEqual(['s1 ahead']);
   });
 });

@@ -108,13 +108,13 @@ export class Dispatcher {
     const { queue, workers, admission, newGroupId } = this.deps;
     const { model } = lane;
     if (this.#held.has(model)) return undefined;
-    const next = lane.order.nextOf(lane)?.item;
+    const next = queue.nextOf(lane, nowMs)?.item;
     const offer = workers.offer(model, next);
     // Without a free slot, BATCH does not wait for the window.
     if (!offer?.free) lane.heldSinceMs = undefined;
     const credit = slotCredit(lane, queue, nowMs);
     if (!offer?.[credit]) {
-      if (next?.mostTogether) this.#held.add(model);
+      if (next?.mostTogether && !queue.yields(next, nowMs)) this.#held.add(model);
       return undefined;
     }
     // Beside an aged request of another tenant, one that is not aged keeps its turn and
@@ -149,7 +149,7 @@ export class Dispatcher {
   #take(lane: ModelLane, leases: readonly Lease[], nowMs: number) {
     const { queue } = this.deps;
     const { heldSinceMs = nowMs } = lane;
-    const requests = queue.take(lane, leases.length);
+    const requests = queue.take(lane, leases.length, nowMs);
     const members: DispatchPlan['members'][number][] = [];
     for (const lease of leases) {
       const request = requests[members.length];
@@ -179,7 +179,7 @@ export class Dispatcher {
   #sendsAtMs(lane: ModelLane, nowMs: number): number {
     const { queue, workers } = this.deps;
     const { model, priority } = lane;
-    const offer = workers.offer(model, lane.order.nextOf(lane)?.item);
+    const offer = workers.offer(model, queue.nextOf(lane, nowMs)?.item);
     const credit = slotCredit(lane, queue, nowMs);
     if (!offer?.[credit] || this.#held.has(model)) return Infinity;
     if ((queue.turnOf(model, nowMs) ?? priority) !== priority) return Infinity;

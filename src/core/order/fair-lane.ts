@@ -76,6 +76,12 @@ export class FairLane<T> {
     return nextOf(this.#turns, agedOnly ? this.#noticedAtMs : Infinity, accepts);
   }
 
+  /** The same, without tenants whose next entry is one of `excluded`. O(tenants) */
+  nextBeside(excluded: Accepts<T>, agedOnly: boolean): Entry<T> | undefined {
+    const items = this.#turns.items.filter(({ first }) => first && !excluded(first.of.item));
+    return best({ items }, agedOnly ? this.#noticedAtMs : Infinity);
+  }
+
   /** Adds an entry behind its equals. @param isAhead of its equals instead */
   append(entry: Entry<T>, isAhead = false): void {
     const { age, place, turn } = entry;
@@ -276,7 +282,7 @@ function nextOf<T>(
 }
 
 function best<T>(
-  { items }: KeyedHeap<Contender<T>>,
+  { items }: Pick<KeyedHeap<Contender<T>>, 'items'>,
   agedAtMs: number,
   accepts?: Accepts<T>,
 ): Entry<T> | undefined {

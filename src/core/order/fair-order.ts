@@ -121,7 +121,12 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
    * turns for aged entries.
    */
   nextOf(lane: FairLane<T>): Entry<T> | undefined {
-    return lane.next(lane !== this.realtime && this.realtime.size > 0);
+    return lane.next(this.#isAgedOnly(lane));
+  }
+
+  /** The same, of tenants whose next entry is none of `excluded`. */
+  nextBeside(lane: FairLane<T>, excluded: Accepts<T>): Entry<T> | undefined {
+    return lane.nextBeside(excluded, this.#isAgedOnly(lane));
   }
 
   /** The entry that goes next of those that `accepts` takes, absent: of all; it stays. */
@@ -173,6 +178,10 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
       (isOthers ? batch : realtime).take(entry);
       yield entry;
     }
+  }
+
+  #isAgedOnly(lane: FairLane<T>): boolean {
+    return lane !== this.realtime && this.realtime.size > 0;
   }
 
   #isAgedNext(urgent: Entry<T> | undefined, aged: Entry<T> | undefined): boolean {

@@ -203,6 +203,15 @@ export class PriorityQueue {
     return this.get(key);
   }
 
+  /** What waits of this tenant for this model yields from now on, and runs alone (D-51). O(depth) */
+  suspect(model: string, tenant: string): void {
+    for (const { item } of [...this.#entries.values()]) {
+      if (item.model !== model || (item.tenant ?? DEFAULT_TENANT) !== tenant) continue;
+      this.remove(item.key);
+      this.enqueue({ ...item, mostTogether: 1, yields: true });
+    }
+  }
+
   /**
    * Removes and returns expired requests, earliest first (D-07). One comparison if
    * there is none.
@@ -259,17 +268,29 @@ export class PriorityQueue {
     }
   }
 
+  /** What goes next of a lane; of a tenant that yields only when nothing else waits, or aged. */
+  nextOf(lane: ModelLane, nowMs: number): Waiting | undefined {
+    const { order } = lane;
+    const next = order.nextOf(lane);
+    if (!next || !this.yields(next.item, nowMs)) return next;
+    return order.nextBeside(lane, item => this.yields(item, nowMs)) ?? next;
+  }
+
+  /** Others go before it (D-51). */
+  yields({ yields, enqueuedAtMs }: ScheduledRequest, nowMs: number): boolean {
+    return yields === true && nowMs - enqueuedAtMs < this.options.agingMs;
+  }
+
   /**
    * Removes and returns up to `count` requests of a lane, suspects with their like only,
    * and charges their tenants.
    */
-  take(lane: ModelLane, count: number): ScheduledRequest[] {
-    const { order } = lane;
+  take(lane: ModelLane, count: number, nowMs = Infinity): ScheduledRequest[] {
     const taken: ScheduledRequest[] = [];
     for (
-      let entry = order.nextOf(lane);
+      let entry = this.nextOf(lane, nowMs);
       entry !== undefined && taken.length < count;
-      entry = order.nextOf(lane)
+      entry = this.nextOf(lane, nowMs)
     ) {
       if (taken.length > 0 && taken[0]!.mostTogether !== entry.item.mostTogether) break;
       lane.take(entry);

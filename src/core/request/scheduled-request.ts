@@ -12,7 +12,7 @@ export interface RequestDeadline {
 }
 
 /** What decides which workers may have the request. */
-export type Placement = Pick<ScheduledRequest, 'affinity' | 'avoid' | 'mostTogether'>;
+export type Placement = Pick<ScheduledRequest, 'affinity' | 'avoid' | 'mostTogether' | 'yields'>;
 
 /**
  * One accepted unit of work. Immutable: its RequestRecord and dispatch events hold its
@@ -49,6 +49,11 @@ export interface ScheduledRequest {
    * it is no suspect.
    */
   readonly mostTogether?: number | undefined;
+  /**
+   * Of a tenant whose input ended an engine lately (D-51): until it has aged, requests of others
+   * go first, and it waits for one replica.
+   */
+  readonly yields?: boolean;
   /**
    * Estimated device milliseconds, above 0: charged to its tenant until the time is
    * measured (D-25).

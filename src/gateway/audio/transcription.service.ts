@@ -196,6 +196,7 @@ export class TranscriptionService {
   ): Promise<InferenceRequest> {
     const { audio, filename } = upload;
     const durationS = await this.#seconds(upload);
+    await this.inference.demandHarmless(model.id, audio);
     const onSegment = output?.segment;
     const work = {
       model: model.id,

@@ -13,8 +13,9 @@ import { type RequestTimings } from '../http/answer-headers.js';
 import { RequestIntake } from '../scheduler/request-intake.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type RequestSpec, type SettledRequest } from '../scheduler/submitted-request.js';
+import { Suspects } from '../scheduler/suspects.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
-import { type WorkerReply } from '../worker-pool/worker-task.js';
+import { type TranscribeTask, type WorkerReply } from '../worker-pool/worker-task.js';
 import { watchDisconnect } from './disconnect-watch.js';
 import { InferenceMetrics } from './inference.metrics.js';
 import { type OutputStream } from './output-stream.js';
@@ -91,7 +92,13 @@ export class InferenceService {
     private readonly scheduler: SchedulerService,
     private readonly metrics: InferenceMetrics,
     private readonly clock: ProcessClock,
+    private readonly suspects: Suspects,
   ) {}
+
+  /** @throws DomainError `worker_crashed` for audio that ended an engine of the model lately (D-51) */
+  demandHarmless(model: string, audio: TranscribeTask['audio']): Promise<void> {
+    return this.suspects.demandHarmlessAudio(model, audio);
+  }
 
   /**
    * @throws DomainError what `RequestIntake.submit` throws, or `model_not_found` for a

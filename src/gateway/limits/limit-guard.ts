@@ -1,12 +1,15 @@
-import { type ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { isWork } from '../../contracts/endpoints.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type RateLimitStatus } from '../../core/limits/limit-rules.js';
+import { SharedBound } from '../../core/limits/shared-bound.js';
+import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { endSlowRequest } from '../http/error-reply.js';
 import { LimitEvents } from './limits.metrics.js';
 import { RateLimiter, type Ticket } from './rate-limiter.js';
 
@@ -62,24 +65,38 @@ export function detachTicket({ raw, request }: FastifyReply): () => void {
 
 const RETRY_MS = 1000;
 
+/** One in so many places is left to REALTIME requests and small bodies. */
+const RESERVE = 8;
+
+/** Bytes; a body that announces no more is small. */
+const SMALL_BODY = 65_536;
+
+/** A body younger than this has no rate yet. */
+const YOUNG_MS = 1000;
+
 /**
  * Comes after the guard, before any body is read, so that a rejected upload is not
  * received. Reading is free. Also bounds the requests that are being received and are
- * not queued yet: too many at once hold up the event loop.
+ * not queued yet, since too many at once hold up the event loop: a bound with shares (D-51).
  */
 @Injectable()
 export class LimitGuard implements OnModuleInit {
-  readonly #receiving = new Set<string>();
+  readonly #receiving: SharedBound;
+  /** What gives back the place of a request, by its key. */
+  readonly #places = new Map<RequestKey, () => void>();
 
   constructor(
     private readonly limiter: RateLimiter,
     private readonly settings: Settings,
     private readonly bus: DispatchEventBus,
     private readonly events: LimitEvents,
-  ) {}
+  ) {
+    const { maxReceiving } = settings.server;
+    this.#receiving = new SharedBound(maxReceiving, Math.floor(maxReceiving / RESERVE));
+  }
 
   onModuleInit(): void {
-    this.bus.on('accepted', ({ requestId }) => this.#receiving.delete(requestId));
+    this.bus.on('accepted', ({ key }) => this.#places.get(key)?.());
   }
 
   /**
@@ -89,23 +106,50 @@ export class LimitGuard implements OnModuleInit {
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const { url } = request.routeOptions;
     if (request.method !== 'POST' || url === undefined || !isLimited(url)) return undefined;
-    this.#receive(request.id, reply.raw);
+    this.#receive(request, reply.raw);
     const showStatus = (status: RateLimitStatus): void => void reply.headers(limitHeaders(status));
     return this.limiter
       .enter(principalOf(request), request.id, showStatus)
       ?.then(ticket => leaveWithReply(request, reply, ticket));
   }
 
-  #receive(requestId: string, response: ServerResponse): void {
-    const { maxReceiving } = this.settings.server;
-    if (this.#receiving.size >= maxReceiving) {
+  /** Full: this tenant is refused if it holds the most, else the slowest body of the one that does ends. */
+  #receive(request: FastifyRequest, response: ServerResponse): void {
+    const { raw, id } = request;
+    const { tenant } = principalOf(request);
+    const leave = this.#receiving.enter(tenant, {
+      urgent: isUrgent(raw),
+      pace: paceOf(raw),
+      end: () => endSlowRequest(raw, response),
+    });
+    if (!leave) {
       this.events.refused('intake');
-      const message = `The gateway receives ${maxReceiving} requests already (server.max_receiving); try again in 1 s.`;
-      throw new DomainError('queue_full', message, { retryAfterMs: RETRY_MS });
+      throw new DomainError(
+        'queue_full',
+        `The gateway receives ${this.settings.server.maxReceiving} requests already (server.max_receiving), most of them yours; try again in 1 s.`,
+        { retryAfterMs: RETRY_MS },
+      );
     }
-    this.#receiving.add(requestId);
-    response.once('close', () => this.#receiving.delete(requestId));
+    const key = requestKey({ tenant, id });
+    this.#places.set(key, leave);
+    response.once('close', () => {
+      leave();
+      if (this.#places.get(key) === leave) this.#places.delete(key);
+    });
   }
+}
+
+const isUrgent = ({ headers }: IncomingMessage): boolean =>
+  headers['x-priority'] === 'realtime' ||
+  Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
+
+/** Bytes per millisecond since now. */
+function paceOf({ socket }: IncomingMessage): () => number {
+  const [bytes, sinceMs] = [socket.bytesRead, performance.now()];
+  return () => {
+    const ageMs = performance.now() - sinceMs;
+    return ageMs < YOUNG_MS ? Infinity : (socket.bytesRead - bytes) / ageMs;
+  };
 }
 
 function leaveWithReply(request: FastifyRequest, { raw }: FastifyReply, ticket: Ticket): void {

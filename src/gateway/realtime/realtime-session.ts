@@ -74,6 +74,8 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   /** Without a message while a client is connected, else without a connection. */
   #waiting: NodeJS.Timeout | undefined;
   #socket: ClientSocket | undefined;
+  /** When its client sent the last message or connected. */
+  #heardAtMs = performance.now();
   /** Of the last stream. */
   #model = '';
   #streamCount = 0;
@@ -122,6 +124,13 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   /** True while it holds a streaming slot. */
   get live(): boolean {
     return this.#streams.live;
+  }
+
+  /** True when its client sent nothing for `realtime.quiet_ms`, or is away. */
+  get isQuiet(): boolean {
+    return (
+      performance.now() - this.#heardAtMs >= this.#limits.quietMs || this.detachedAtMs !== undefined
+    );
   }
 
   /** Milliseconds of audio received so far. */
@@ -329,6 +338,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
 
   #attach(socket: ClientSocket): void {
     this.#socket = socket;
+    this.#heardAtMs = performance.now();
     this.detachedAtMs = undefined;
     clearTimeout(this.#waiting);
     const { idleTimeoutMs } = this.#limits;
@@ -367,6 +377,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   #received(socket: ClientSocket, act: () => void): void {
     if (this.#ended || socket !== this.#socket) return;
     this.#waiting?.refresh();
+    this.#heardAtMs = performance.now();
     this.#run(act);
     void this.#streams.pump();
   }

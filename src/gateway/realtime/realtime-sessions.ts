@@ -7,6 +7,7 @@ import {
 import { type Subscription } from 'rxjs';
 import { CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type Claim, SharedBound } from '../../core/limits/shared-bound.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
@@ -25,6 +26,9 @@ import { SessionServices } from './session/session-services.js';
 export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown {
   readonly #sessions = new Map<string, RealtimeSession>();
   readonly #releasing = new Set<RealtimeSession>();
+  readonly #room: SharedBound;
+  /** What gives back the place of a session. */
+  readonly #places = new WeakMap<RealtimeSession, () => void>();
   #closing = false;
   #keyChanges: Subscription | undefined;
 
@@ -34,7 +38,9 @@ export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplic
     private readonly grace: ShutdownGrace,
     private readonly keys: KeyRing,
     private readonly authenticator: Authenticator,
-  ) {}
+  ) {
+    this.#room = new SharedBound(services.settings.realtime.maxSessions);
+  }
 
   onModuleInit(): void {
     this.#keyChanges = this.keys.changed$.subscribe(() => this.#endWithdrawn());
@@ -45,12 +51,21 @@ export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplic
   }
 
   /**
-   * @throws DomainError `shutting_down`, `queue_full` when there are too many sessions.
+   * @throws DomainError `shutting_down`; `queue_full` when there are too many sessions and none may
+   *   end for this tenant.
    */
-  demandRoom(): void {
+  demandRoom({ tenant }: Principal): void {
     if (this.#closing) throw shuttingDown();
+    this.#enter(tenant)();
+  }
+
+  /** Full: a session without its client ends, or a quiet one of the tenant with the most (D-51). */
+  #enter(tenant: string, claim: Claim = {}): () => void {
+    const leave =
+      this.#room.enter(tenant, claim) ??
+      (this.#endDetached(() => true) ? this.#room.enter(tenant, claim) : undefined);
+    if (leave) return leave;
     const { maxSessions } = this.services.settings.realtime;
-    if (this.#sessions.size < maxSessions || this.#endDetached(() => true)) return;
     throw new DomainError(
       'queue_full',
       `The limit of ${maxSessions} live sessions (realtime.max_sessions) is reached.`,
@@ -63,8 +78,16 @@ export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplic
   }
 
   create(wanted: NewSession): RealtimeSession {
+    const session: { made?: RealtimeSession } = {};
+    const leave = this.#enter(wanted.owner.tenant, {
+      end: () =>
+        void session.made?.end(CLOSE.tryAgainLater, 'its place was needed while it was quiet'),
+      pace: () => (session.made?.isQuiet ? 0 : undefined),
+    });
     const made = new RealtimeSession(wanted, this.services, this);
+    session.made = made;
     this.#sessions.set(made.id, made);
+    this.#places.set(made, leave);
     return made;
   }
 
@@ -114,6 +137,7 @@ export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplic
    */
   ended(session: RealtimeSession, released: Promise<void>): void {
     this.#sessions.delete(session.id);
+    this.#places.get(session)?.();
     this.#releasing.add(session);
     void released.finally(() => this.#releasing.delete(session));
   }

@@ -75,7 +75,7 @@ export class RealtimeGateway
   async #admit(request: IncomingMessage): Promise<SessionCaller> {
     const principal = await this.authenticator.authenticateUpgrade(request);
     demandScope(principal, 'realtime');
-    this.sessions.demandRoom();
+    this.sessions.demandRoom(principal);
     // A new session counts as a request while it lives; a resumed one was counted already.
     const ticket = queryOf(request).has('session_id')
       ? undefined

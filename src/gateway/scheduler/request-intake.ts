@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { requestKey } from '../../core/request/request-key.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
@@ -10,6 +9,7 @@ import { RequestFailures } from './request-failures.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { type RequestSpec } from './submitted-request.js';
+import { Suspects } from './suspects.js';
 import { type TrackedRequest } from './tracked-request.js';
 import { workSizeOf } from './work-usage.js';
 
@@ -38,9 +38,9 @@ export class RequestIntake {
     private readonly queues: RequestQueues,
     private readonly registry: RequestRegistry,
     private readonly failures: RequestFailures,
-    private readonly clock: ProcessClock,
     private readonly settings: Settings,
     private readonly models: ModelList,
+    private readonly suspects: Suspects,
   ) {}
 
   close(): void {
@@ -49,7 +49,7 @@ export class RequestIntake {
 
   /**
    * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`,
-   * `model_load_failed`, `deadline_unreachable`, `queue_full`, or `model_not_found` for
+   * `model_load_failed`, `deadline_unreachable`, `worker_crashed`, `queue_full`, or `model_not_found` for
    * an id that is not configured. A shared queue rejects later: then `settled` resolves
    * with a failure.
    */
@@ -58,6 +58,7 @@ export class RequestIntake {
     // this far (D-10).
     if (!this.models.find(spec.model))
       throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
+    this.suspects.demandHarmless(spec.model, spec.payload);
     const { record, refusal } = this.queues.track(this.#schedule(spec), spec.deadlines);
     let rejection = this.#check(record) ?? refusal;
     if (rejection === undefined) {
@@ -85,9 +86,10 @@ export class RequestIntake {
   #schedule(spec: RequestSpec): TaskRequest {
     const { audioDurationS, timeoutMs, deadlines: _, ...asked } = spec;
     const { queue, inference } = this.settings;
-    const nowMs = this.clock.nowMs();
+    const nowMs = this.registry.nowMs();
     return {
       ...asked,
+      ...this.suspects.placement(asked.model, asked.tenant),
       key: requestKey({ tenant: asked.tenant, id: asked.id }),
       // Charged until its device time is known (D-25).
       costMs: this.queues.costs.estimateMs(asked.model, workSizeOf(asked.payload)),

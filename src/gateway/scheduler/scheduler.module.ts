@@ -31,6 +31,7 @@ import { RequestReports } from './request-reports.js';
 import { schedulerMetricProviders } from './scheduler.metrics.js';
 import { SchedulerService } from './scheduler.service.js';
 import { ShutdownDrain, ShutdownGrace } from './shutdown-drain.js';
+import { Suspects } from './suspects.js';
 import { tenantMetricProviders } from './tenant.metrics.js';
 import { WorkerCalls } from './worker-calls.js';
 
@@ -77,6 +78,7 @@ const timersProvider = {
     RequestReports,
     SchedulerService,
     ShutdownDrain,
+    Suspects,
     ShutdownGrace,
     WorkerCalls,
     ...schedulerMetricProviders,
@@ -89,6 +91,7 @@ const timersProvider = {
     RequestRegistry,
     ShutdownGrace,
     Forecasts,
+    Suspects,
   ],
 })
 export class SchedulerModule implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -47,6 +47,8 @@ export class ModelWorkers {
    * model comes back.
    */
   readonly #drained = new Set<string>();
+  /** The replica that computes what tenants under suspicion send. */
+  #suspectsAt = '';
   #isBooted = false;
   #closed = false;
   #problem: string | undefined;
@@ -144,7 +146,9 @@ export class ModelWorkers {
     });
   }
 
-  offer({ affinity, avoid = [], mostTogether }: Placement = {}): SlotOffer | undefined {
+  offer({ affinity, avoid = [], mostTogether, yields }: Placement = {}): SlotOffer | undefined {
+    const replica = yields ? this.#replicaOfSuspects() : undefined;
+    if (replica) return replica.offer(mostTogether);
     const all: WorkerOffer[] = [];
     for (const worker of this.workers.values()) {
       const offer = worker.offer(mostTogether);
@@ -155,6 +159,16 @@ export class ModelWorkers {
     const trial = offers.find(({ isTrial }) => isTrial);
     if (trial) return trial;
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
+  }
+
+  /** Of several, one computes what tenants under suspicion send; the others are safe from it. */
+  #replicaOfSuspects(): PooledWorker | undefined {
+    if (this.workers.size < 2) return undefined;
+    const known = this.workers.get(this.#suspectsAt);
+    if (known && !known.isClosing) return known;
+    const [first] = [...this.workers.values()].filter(isReady);
+    this.#suspectsAt = first?.id ?? '';
+    return first;
   }
 
   /**

@@ -50,7 +50,7 @@ export const builtWorkerLaunch = (
   inner?: OpenInProcessWorker,
 ): WorkerLaunch => ({
   command: process.execPath,
-  args: ['--enable-source-maps', fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
+  args: [fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
   environment: (spec, replica) => {
     const pulled = pulledWork(spec.model, settings, replica);
     return workerEnvironment(

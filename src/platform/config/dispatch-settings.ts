@@ -67,6 +67,13 @@ export const DISPATCH_SETTINGS = {
     1,
     'Share of the turns of a model that aged requests get while REALTIME waits too; 1 = by age alone, without limit.',
   ),
+  'scheduling.suspect_ms': ms(
+    300_000,
+    0,
+    DAY_MS,
+    'How long requests of a tenant whose input ended an engine run alone, on one replica, after those of others ' +
+      '(D-51); 0 = never.',
+  ),
   'batching.policy': choice(
     ['adaptive', 'window', 'none'],
     'adaptive',
@@ -144,7 +151,14 @@ export const DISPATCH_SETTINGS = {
     1000,
     1,
     100_000,
-    'Maximum concurrent live sessions, including those that wait for a reconnect.',
+    'Maximum concurrent live sessions, including those that wait for a reconnect, and of connections to ' +
+      '/v1/responses. At the maximum a quiet one of the tenant with the most ends for another tenant.',
+  ),
+  'realtime.quiet_ms': ms(
+    10_000,
+    0,
+    DAY_MS,
+    'A session or connection without a client message for this long may end for another tenant at realtime.max_sessions.',
   ),
   'realtime.max_session_ms': ms(
     3_600_000,

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import * as grpc from '@grpc/grpc-js';
 import {
   Server,
   ServerCredentials,
@@ -82,6 +83,11 @@ export class WorkerGrpcServer extends ServerGrpc {
 
   constructor(private readonly spec: WorkerSpec) {
     super({ package: WORKER_PACKAGES, packageDefinition: workerPackageDefinition });
+  }
+
+  /** Nest asks by name; packages are compiled, so that nothing reads .proto files. */
+  protected override loadPackageSynchronously<T>(name: string): T {
+    return (name === '@grpc/grpc-js' ? grpc : {}) as T;
   }
 
   override async createClient(): Promise<Server> {

@@ -3,7 +3,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { faultOf, suspected, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue, retryUntilAborted } from './request-queue.js';
-import { type TakenJob } from './taken-job.js';
+import { type PulledJob, type TakenJob } from './taken-job.js';
 
 /**
  * Stored with a job during an engine call, so that the worker that takes it after a crash
@@ -60,8 +60,9 @@ export class CrashMarkers {
   ) {}
 
   /** What is known of the job from other workers that had it. */
-  async suspicion(job: TakenJob, gone: AbortController): Promise<Suspicion> {
-    if (job.attemptsStarted <= 1) return UNSUSPECTED;
+  async suspicion({ job, order, gone }: PulledJob): Promise<Suspicion> {
+    if (job.attemptsStarted <= 1)
+      return order.suspect ? { ...UNSUSPECTED, mostTogether: 1 } : UNSUSPECTED;
     const redis = this.connections.for('work');
     const text = await retryUntilAborted(
       () => redis.hget(this.queue.key(job.id), FIELD),

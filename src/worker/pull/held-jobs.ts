@@ -80,9 +80,7 @@ export class HeldJobs {
    * is left, what may not run beside it is returned, and it has left when this resolves.
    */
   async begin(jobs: readonly PulledJob[], group: PulledGroup): Promise<void> {
-    const suspicions = await Promise.all(
-      jobs.map(({ job, gone }) => this.markers.suspicion(job, gone)),
-    );
+    const suspicions = await Promise.all(jobs.map(pulled => this.markers.suspicion(pulled)));
     const most = suspicions[0]?.mostTogether;
     const together = jobs
       .filter((_, index) => suspicions[index]?.mostTogether === most)

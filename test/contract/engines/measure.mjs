@@ -5,9 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createEngine } from '../../../dist/worker/engine-factory.js';
-import { sleepUntil } from '../../../dist/worker/engines/synthetic/device.js';
+import '../../support/typescript-loader.mjs';
 
+const { createEngine } = await import('../../../src/worker/engine-factory.js');
+const { sleepUntil } = await import('../../../src/worker/engines/synthetic/device.js');
 const RATE = 16_000;
 const TEXT =
   `The quick brown fox jumps over the lazy dog. She sells sea shells by the sea shore. The weather was cold this

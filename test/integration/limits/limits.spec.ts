@@ -244,28 +244,71 @@ describeWith(REDIS)('two gateways with one Redis', () => {
   });
 });
 
+const part = (head: string, value: string) =>
+  `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
+const BODY = `${part('name="model"', 'stt')}${part('name="file"; filename="a.wav"', 'audio')}--b--\r\n`;
+
+/** A transcription whose body does not come. */
+async function slowBody(rig: GatewayRig, apiKey: string, ...headers: string[]): Promise<RawHttp> {
+  const raw = await RawHttp.open(rig.port);
+  raw.send(
+    'POST /v1/audio/transcriptions HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: multipart/form-data; boundary=b',
+    `Authorization: ${bearer(apiKey).authorization}`,
+    ...headers,
+    '',
+    '',
+  );
+  return raw;
+}
+
+const LARGE = 'Content-Length: 1000000';
+
 describe('server.max_receiving', () => {
   it('1: answers 429 queue_full with Retry-After before it reads a second body, until the first is queued', async () => {
     const acme = key('acme');
     const rig = await gateway({ 'server.max_receiving': 1 });
-    const part = (head: string, value: string) =>
-      `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
-    const body = `${part('name="model"', 'stt')}${part('name="file"; filename="a.wav"', 'audio')}--b--\r\n`;
-    const first = await RawHttp.open(rig.port);
-    first.send(
-      ...[
-        'POST /v1/audio/transcriptions HTTP/1.1',
-        'Host: localhost',
-        'Content-Type: multipart/form-data; boundary=b',
-      ],
-      ...[`Authorization: ${bearer(acme).authorization}`, `Content-Length: ${body.length}`, '', ''],
-    );
+    const first = await slowBody(rig, acme, `Content-Length: ${BODY.length}`);
     await until(async () => (await quick(rig, acme)).status === 429);
     const { status, code, headers } = await errorOf(quick(rig, acme));
     expect([status, code, headers.get('retry-after')]).toEqual([429, 'queue_full', '1']);
-    first.send(body);
+    first.send(BODY);
     await until(async () => (await quick(rig, acme)).status === 404);
     first.socket.destroy();
+  });
+
+  it('another tenant is received in place of the slowest body of the one that fills it, which ends with 408', async () => {
+    const [acme, other] = [key('acme'), key('other')];
+    const rig = await gateway({ 'server.max_receiving': 3 });
+    const slow = await Promise.all([1, 2, 3].map(() => slowBody(rig, acme, LARGE)));
+    await until(async () => (await quick(rig, acme)).status === 429);
+    expect((await quick(rig, other)).status).toBe(404);
+    const ended = await Promise.race(slow.map(one => one.answer(true)));
+    expect(ended.status).toBe(408);
+    for (const one of slow) one.socket.destroy();
+  });
+
+  it('counts requests of one id as what they are: two', async () => {
+    const acme = key('acme');
+    const rig = await gateway({ 'server.max_receiving': 2 });
+    const slow = await Promise.all(
+      [1, 2].map(() => slowBody(rig, acme, LARGE, 'X-Request-Id: same')),
+    );
+    await until(async () => (await quick(rig, acme)).status === 429);
+    for (const one of slow) one.socket.destroy();
+  });
+
+  it('leaves one place in eight to small bodies and REALTIME', async () => {
+    const acme = key('acme');
+    const rig = await gateway({ 'server.max_receiving': 8 });
+    const slow = await Promise.all(Array.from({ length: 9 }, () => slowBody(rig, acme, LARGE)));
+    let refused = 0;
+    for (const one of slow)
+      void one.head().then(({ status }) => (refused += status === 429 ? 1 : 0));
+    await until(() => refused === 2);
+    expect((await quick(rig, acme)).status).toBe(404);
+    for (const one of slow) one.socket.destroy();
   });
 });
 

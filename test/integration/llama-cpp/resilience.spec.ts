@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
@@ -17,6 +17,7 @@ import {
 import { llamaModel } from '../../support/llama-model.js';
 import { until } from '../../support/waiting.js';
 
+const LOADED = ['--import', resolve('test/support/typescript-loader.mjs')];
 const SEEDED = { ...GREEDY, temperature: 1, seed: 5 };
 
 describe('the llama.cpp process', () => {
@@ -73,7 +74,7 @@ describe('the llama.cpp process', () => {
 
   it('ends when the process that started it is killed', async () => {
     backend = new LlamaBackend({} as never);
-    const entry = pathToFileURL('dist/node_modules/@switchyard/engine-llama-cpp/backend.js').href;
+    const entry = pathToFileURL('packages/engine-llama-cpp/backend.ts').href;
     const options = {
       ...{
         modelFile: await llamaModel(),
@@ -91,7 +92,7 @@ describe('the llama.cpp process', () => {
       await backend.load();
       process.stdout.write(String(backend.pid));
       setInterval(() => undefined, 1000);`;
-    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    const parent = spawn(process.execPath, [...LOADED, '--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [said] = (await once(parent.stdout, 'data')) as [Buffer];

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { type GatewayRig, until } from '../api/gateway-rig.js';
+import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { heardIn, realtimeRig, streamsInUse } from './realtime-rig.js';
 
 let rig: GatewayRig;
@@ -58,5 +59,29 @@ describe('a session ends by itself', () => {
     expect(warnings(client)).toEqual(['session_expired: the session is 2 s old']);
     expect(client.transcripts()).toHaveLength(1);
     await until(() => streamsInUse(rig) === 0);
+  });
+});
+
+describe('realtime.max_sessions', () => {
+  const open = (apiKey: string): Promise<RealtimeClient> =>
+    RealtimeClient.open(rig.url, { model: 'synthetic' }, { headers: bearer(apiKey) });
+
+  it('at the maximum a quiet session of the tenant with the most ends, so that another tenant is served', async () => {
+    const folder = await KeysFolder.create();
+    const [acme, other] = ['acme', 'other'].map(tenant => folder.add(tenant, 'inference'));
+    rig = await realtimeRig({
+      settings: {
+        'auth.keys_file': folder.file,
+        'realtime.max_sessions': 2,
+        'realtime.quiet_ms': 0,
+      },
+    });
+    const [first, second] = [await open(acme!), await open(acme!)];
+    await expect(open(acme!)).rejects.toThrow('429');
+    const third = await open(other!);
+    expect(await first.closed).toMatchObject({ code: 1013 });
+    await expect(open(other!)).rejects.toThrow('429');
+    for (const client of [second, third]) client.socket.close(1000);
+    await folder.remove();
   });
 });

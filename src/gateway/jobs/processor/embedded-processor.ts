@@ -90,7 +90,7 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
     this.#supervisor = new ProcessSupervisor({
       what: 'batch processor',
       command: process.execPath,
-      args: [...PROCESSOR_NODE_FLAGS, '--enable-source-maps', PROGRAM],
+      args: [...PROCESSOR_NODE_FLAGS, PROGRAM],
       env: processorEnvironment(this.#link()),
       startTimeoutMs: workers.startTimeoutMs,
       stopGraceMs: server.shutdownGraceMs,

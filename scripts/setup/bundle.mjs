@@ -1,0 +1,180 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, relative } from 'node:path';
+import { transform } from '@swc/core';
+import { build } from 'esbuild';
+import { inRoot, ROOT } from './command.mjs';
+import { SetupError } from './report.mjs';
+
+const SOURCE_FILES = ['src', 'packages'].flatMap(folder =>
+  readdirSync(inRoot(folder), { recursive: true }).map(path => `${folder}/${path}`),
+);
+
+/** Files that are started or loaded by their name; each keeps its place, seen from `dist`. */
+const ENTRIES = SOURCE_FILES.filter(path =>
+  /^src\/(main\.\w+|cli\/for-scripts|.*\.thread)\.ts$|^packages\/engine-(?!api\/).*(\/engine|\.thread|\.child)\.ts$/.test(
+    path,
+  ),
+);
+
+/** What Node needs to know of the packages whose files are loaded by name, and their models. */
+const COPIED = SOURCE_FILES.filter(path =>
+  /^packages\/engine-(?!api\/)[^/]+\/(package\.json|silero-vad\/.+)$/.test(path),
+);
+
+/** They have binaries, or come with an engine: found by name in `node_modules`. */
+const BY_NAME = ['koffi', 'msgpackr-extract', 'sherpa-onnx-node'];
+
+/** What libraries would load for features that are not used. */
+const NEVER_LOADED = [
+  ...['@nestjs/platform-express', '@nestjs/platform-socket.io', '@fastify/view'],
+  ...['kafkajs', 'mqtt', 'amqplib', 'amqp-connection-manager', '@nats-io/transport-node'],
+  ...['class-transformer/storage', '@grpc/proto-loader'],
+];
+
+/** Files that are read, not loaded, where a library looks for them: beside it, by its name. */
+const SWAGGER_UI = [
+  ...['package.json', 'absolute-path.js', 'swagger-ui.css', 'index.css'],
+  ...['swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js'],
+  ...['favicon-16x16.png', 'favicon-32x32.png'],
+].map(name => `node_modules/swagger-ui-dist/${name}`);
+
+/** Inside a bundle, CommonJS packages ask for modules of Node. */
+const BANNER = `import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);`;
+
+const { $schema: _, exclude: __, ...SWC } = JSON.parse(readFileSync(inRoot('.swcrc'), 'utf8'));
+
+/**
+ * Makes the programs: one file each, with what they share in `chunks/`. Names of classes
+ * and functions stay; source maps lead to the lines of the sources.
+ * @returns path in `dist` and contents of each file
+ * @throws SetupError with what the compiler says
+ */
+export async function bundle() {
+  const result = await build(OPTIONS).catch(error => {
+    throw new SetupError(`build: ${messages(error)}`);
+  });
+  const files = result.outputFiles.map(({ path, contents, text }) => {
+    const place = relative(DIST, path);
+    return { place, contents: place.endsWith('.js') ? placed(text, place) : contents };
+  });
+  return [
+    ...files,
+    ...COPIED.map(path => ({ place: built(path), contents: readFileSync(inRoot(path)) })),
+    ...SWAGGER_UI.map(path => ({ place: path, contents: readFileSync(inRoot(path)) })),
+    { place: 'LICENSES.txt', contents: licences(Object.keys(result.metafile.inputs)) },
+  ];
+}
+
+const DIST = inRoot('dist');
+
+/** Where a source is found once it is built, seen from `dist`. */
+const built = path =>
+  path.replace(/^src\//, '').replace(/^packages\//, 'node_modules/@switchyard/');
+
+const entry = path => built(path).replace(/\.ts$/, '');
+
+/** Stands for the way from an output file to `dist`, known when the file is written. */
+const WAY_TO_DIST = '<way to dist>';
+
+const placed = (text, place) =>
+  text.replaceAll(WAY_TO_DIST, `${relative(dirname(place), '') || '.'}/`);
+
+/** Every program and thread names lines of the sources. */
+const FIRST = `import ${JSON.stringify(inRoot('src/platform/process/source-lines.ts'))};`;
+
+/** Decorators keep their metadata, and each file its `import.meta.url`, wherever its code goes. */
+const SOURCES = {
+  name: 'sources',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^@switchyard\// }, ({ path }) => ({
+      path: inRoot('packages', path.replace('@switchyard/', '').replace(/\.js$/, '.ts')),
+    }));
+    bundler.onLoad({ filter: /\.ts$/ }, async ({ path: filename }) => {
+      const { code } = await transform(await readFile(filename, 'utf8'), {
+        ...SWC,
+        ...{ swcrc: false, filename, sourceMaps: 'inline' },
+      });
+      const source = relative(ROOT, filename);
+      const place = `${WAY_TO_DIST}${entry(source)}.js`;
+      const url = `new URL(${JSON.stringify(place)}, import.meta.url).href`;
+      const contents = code
+        .replaceAll('createRequire(import.meta.url)(', 'require(')
+        .replaceAll('import.meta.url', url);
+      return { contents: ENTRIES.includes(source) ? FIRST + contents : contents, loader: 'js' };
+    });
+  },
+};
+
+/**
+ * `import()` of a CommonJS package has its names, as Node finds them: a chunk of esbuild
+ * has the default export alone.
+ */
+const COMMON_JS = {
+  name: 'names of CommonJS',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^[^./]/ }, async ({ path, kind, pluginData, ...from }) => {
+      if (kind !== 'dynamic-import' || pluginData === COMMON_JS) return undefined;
+      const found = await bundler.resolve(path, { ...from, kind, pluginData: COMMON_JS });
+      const wraps = !found.external && found.errors.length === 0 && isCommonJs(found.path);
+      return wraps ? { path: found.path, namespace: COMMON_JS.name } : found;
+    });
+    bundler.onLoad({ filter: /./, namespace: COMMON_JS.name }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter(name => !NO_NAMES.has(name));
+      const contents = `const whole = require(${JSON.stringify(path)});
+        export default whole;
+        export const { ${names.join()} } = whole;`;
+      return { contents, resolveDir: ROOT };
+    });
+  },
+};
+
+const NO_NAMES = new Set(['default', 'module.exports']);
+
+const isCommonJs = path =>
+  path.endsWith('.cjs') || (path.endsWith('.js') && packageOf(path).type !== 'module');
+
+function packageOf(path) {
+  const manifest = `${dirname(path)}/package.json`;
+  if (existsSync(manifest)) return JSON.parse(readFileSync(manifest, 'utf8'));
+  return packageOf(dirname(path));
+}
+
+const OPTIONS = {
+  entryPoints: ENTRIES.map(path => ({ in: inRoot(path), out: entry(path) })),
+  ...{ outdir: DIST, chunkNames: 'chunks/[name]-[hash]', write: false, metafile: true },
+  ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node22.12' },
+  ...{
+    keepNames: true,
+    minifyWhitespace: true,
+    lineLimit: 200,
+    sourcemap: true,
+    sourcesContent: false,
+  },
+  absWorkingDir: ROOT,
+  // As Node resolves: no condition `module`.
+  conditions: [],
+  external: [...BY_NAME, ...NEVER_LOADED],
+  banner: { js: BANNER },
+  plugins: [SOURCES, COMMON_JS],
+  ...{ legalComments: 'none', logLevel: 'silent' },
+};
+
+const messages = ({ errors, message }) =>
+  errors?.map(({ text, location }) => `${location?.file}:${location?.line}: ${text}`).join('\n') ??
+  message;
+
+/** Of every package that has code in the bundles. */
+function licences(inputs) {
+  const folders = inputs.flatMap(
+    path => /^node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path) ?? [],
+  );
+  return [...new Set(folders)].sort().map(licence).join('\n\n');
+}
+
+function licence(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(inRoot(folder, 'package.json')));
+  const files = readdirSync(inRoot(folder)).filter(file => /^(licen[cs]e|notice)/i.test(file));
+  const texts = files.map(file => readFileSync(inRoot(folder, file), 'utf8').trim());
+  return [`${name} ${version}, ${license}`, ...texts].join('\n\n');
+}

@@ -1,0 +1,112 @@
+import { createHash, hash } from 'node:crypto';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { RecentMap } from '../../core/request/recent-map.js';
+import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
+import { SuspectTenants } from '../../core/request/suspect-tenants.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { Settings } from '../../platform/config/settings.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { type TranscribeTask, type WorkerTask } from '../worker-pool/worker-task.js';
+import { RequestRegistry } from './request-registry.js';
+
+/** Milliseconds for which an input that ended an engine twice is refused. */
+const REFUSED_MS = 600_000;
+
+/** Inputs remembered at most. */
+const MAX_INPUTS = 1000;
+
+/**
+ * What is known of inputs that end engines, and of the tenants that send them (D-51): learned from
+ * requests that end as `worker_crashed`, asked by the intake.
+ */
+@Injectable()
+export class Suspects implements OnModuleInit {
+  readonly #tenants: SuspectTenants;
+  /** By model and digest: until when the input is refused. */
+  readonly #inputs = new RecentMap<number>(MAX_INPUTS);
+  /** Digests of suspects that run; taken while their input is still there. */
+  readonly #running = new Map<RequestKey, Promise<string | undefined>>();
+
+  constructor(
+    private readonly bus: DispatchEventBus,
+    private readonly registry: RequestRegistry,
+    private readonly queue: PriorityQueue,
+    private readonly clock: ProcessClock,
+    { scheduling }: Settings,
+  ) {
+    this.#tenants = new SuspectTenants(scheduling.suspectMs);
+  }
+
+  onModuleInit(): void {
+    this.bus.on('requeued', ({ key, code }) => {
+      const payload = this.registry.record(key)?.request.payload;
+      if (code !== 'worker_lost' || !payload || this.#running.has(key)) return;
+      this.#running.set(
+        key,
+        digestOf(payload).catch(() => undefined),
+      );
+    });
+    this.bus.on('settled', ({ key, model, tenant = DEFAULT_TENANT, code }) => {
+      const digest = this.#running.get(key);
+      this.#running.delete(key);
+      if (code !== 'worker_crashed') return;
+      this.#tenants.crashed(model, tenant, this.clock.nowMs());
+      this.queue.suspect(model, tenant);
+      void digest?.then(known => {
+        if (known !== undefined)
+          this.#inputs.add(`${model}\n${known}`, this.clock.nowMs() + REFUSED_MS);
+      });
+    });
+  }
+
+  /** How such a request may be placed; it is no suspect: without any condition. */
+  placement(model: string, tenant = DEFAULT_TENANT) {
+    const isSuspect = this.#tenants.isSuspect(model, tenant, this.clock.nowMs());
+    return isSuspect ? ({ mostTogether: 1, yields: true } as const) : undefined;
+  }
+
+  /**
+   * Of an upload, which takes reading. Costs nothing as long as no input has ended an engine.
+   * @throws DomainError as `demandHarmless`
+   */
+  async demandHarmlessAudio(model: string, audio: TranscribeTask['audio']): Promise<void> {
+    if (this.#inputs.size > 0) this.#demandUnknown(model, await digestOfAudio(audio));
+  }
+
+  /**
+   * Of text.
+   * @throws DomainError `worker_crashed` for bytes that ended an engine of the model twice within
+   *   the last 10 minutes
+   */
+  demandHarmless(model: string, payload: WorkerTask): void {
+    if (this.#inputs.size > 0 && payload.kind !== 'transcribe')
+      this.#demandUnknown(model, digestOfText(payload));
+  }
+
+  #demandUnknown(model: string, digest: string | undefined): void {
+    this.#inputs.dropWhile(untilMs => untilMs <= this.clock.nowMs());
+    if (digest === undefined || this.#inputs.get(`${model}\n${digest}`) === undefined) return;
+    throw new DomainError(
+      'worker_crashed',
+      `The same input ended the engine of ${model} twice within the last 10 minutes; it is refused until then.`,
+    );
+  }
+}
+
+const digestOf = (payload: WorkerTask): Promise<string | undefined> =>
+  payload.kind === 'transcribe'
+    ? digestOfAudio(payload.audio)
+    : Promise.resolve(digestOfText(payload));
+
+const digestOfText = (payload: Exclude<WorkerTask, TranscribeTask>): string =>
+  hash('sha256', payload.kind === 'synthesize' ? payload.text : payload.body, 'base64url');
+
+/** Undefined: its bytes are not here. */
+async function digestOfAudio(audio: TranscribeTask['audio']): Promise<string | undefined> {
+  if ('url' in audio) return undefined;
+  const digest = createHash('sha256');
+  for await (const chunk of audio.chunks()) digest.update(chunk);
+  return digest.digest('base64url');
+}
