@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { toolEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { toolEnvironment } from '../../platform/config/process-environment.js';
 import { lastLines, runCommand } from '../shared/run-command.js';
 import { writing } from './disk-space.js';
 import type { PullContext } from './file-download.js';

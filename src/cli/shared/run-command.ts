@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
-import { toolEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { toolEnvironment } from '../../platform/config/process-environment.js';
 import { CliError } from './cli-error.js';
 
 /** The folder with package.json, for sources and for the build. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -107,6 +107,7 @@ class ImmediateDriver extends SqliteDriver {
  */
 function openSqlite(file: string): SqliteDatabase {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makePrivate(file);
   const database = new DatabaseSync(file);
   database.exec(
     `PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`,
@@ -126,6 +127,27 @@ function openSqlite(file: string): SqliteDatabase {
     },
   };
 }
+
+/**
+ * What callers send is for this user alone, also in a folder that others may read. SQLite
+ * gives its other files the mode of this one.
+ */
+function makePrivate(file: string): void {
+  // Only where there is none: closing a file ends the locks that this process has on it.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', PRIVATE));
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(each)) restrict(each);
+}
+
+/** A file of another user keeps the mode that its owner gave it. */
+function restrict(file: string): void {
+  try {
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, PRIVATE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+  }
+}
+
+const PRIVATE = 0o600;
 
 /** What Kysely expects of a statement. */
 function statementOf(statement: StatementSync): SqliteStatement {
