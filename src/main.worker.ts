@@ -25,6 +25,7 @@ import { WorkerModule } from './worker/worker.module.js';
 async function bootstrap(): Promise<void> {
   const spec = workerSpecOf(process.argv.slice(2));
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
+  process.title = `switchyard worker ${spec.model.id}`;
   const log = workerLog(spec);
   const onWaiting = (waiting: Waiting) => void reportToSupervisor({ type: 'waiting', ...waiting });
   const bridged =
