@@ -24,8 +24,9 @@ const check = command('check', {
   examples: ['config check', 'config check --json | jq .warnings'],
   notes: CHECK_HELP,
   json: true,
-  run({ engines, options }) {
-    const { settings, models, warnings } = loadConfig({ askEngine: engines.objections });
+  async run({ engines, options }) {
+    const { objections } = await engines();
+    const { settings, models, warnings } = loadConfig({ askEngine: objections });
     const ids = models.map(({ id }) => id);
     if (options.json) return { ok: true, models: ids, warnings };
     for (const warning of warnings) print(`${MARKS.warn} ${problemText(warning)}`);

@@ -261,7 +261,7 @@ export const doctorCommand = command('doctor', {
   examples: ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
   notes: 'Exit code 1: something that is configured will not work. ! marks what is optional.',
   async run({ engines }) {
-    const checks = await diagnose(engines);
+    const checks = await diagnose(await engines());
     return { ok: checks.every(({ state }) => state !== 'fail'), checks };
   },
   text: diagnosesText,

@@ -80,7 +80,7 @@ export const supportBundleCommand = gatewayCommand('support-bundle', {
     const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
     const file = options.output ?? `switchyard-support-${stamp}.tar.gz`;
     const path = await writablePath(file);
-    const files = await contents(client, () => diagnose(engines));
+    const files = await contents(client, async () => diagnose(await engines()));
     const archive = tarGz(files, Math.floor(now.getTime() / 1000));
     writeFileSync(path, archive, { mode: 0o600 });
     const names = Object.keys(files);

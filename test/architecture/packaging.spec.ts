@@ -14,7 +14,6 @@ import {
   dockerStages,
   environmentNames,
   helmBinary,
-  importedPackages,
   inherited,
   labelsOf,
   metricsOf,
@@ -77,17 +76,11 @@ describe('docker/Dockerfile', () => {
     ).toEqual([]);
   });
 
-  it('leaves out of gateway and batch only packages that neither ever imports', () => {
-    const removal = instructions.find(line => line.startsWith('RUN rm -rf node_modules/')) ?? '';
-    const removed = [...removal.matchAll(/node_modules\/(\S+)/g)].map(([, name = '']) => name);
-    expect(removed).toContain('@node-llama-cpp');
-    const needed = ['src/main.gateway.ts', 'src/main.batch.ts'].flatMap(main => [
-      ...importedPackages(main),
-    ]);
-    expect(needed).toContain('@nestjs/core');
-    const isRemoved = (name: string): boolean =>
-      removed.some(gone => name === gone || name.startsWith(`${gone}/`));
-    expect(needed.filter(isRemoved)).toEqual([]);
+  it('copies packages into the images that have engines, and none into gateway', () => {
+    const withPackages = TARGETS.filter(name =>
+      inherited(stages, name).some(line => /^COPY .*node_modules/.test(line)),
+    );
+    expect(withPackages).toEqual(['cuda', 'cpu']);
   });
 
   it('takes the CUDA builds by the command that a machine uses', () => {

@@ -1,6 +1,8 @@
+import { createRequire } from 'node:module';
 import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
-import koffi, { type LibraryHandle } from 'koffi';
+import type Koffi from 'koffi';
+import { type LibraryHandle } from 'koffi';
 
 /**
  * Handles are kept for the life of the thread. koffi closes a library when its handle is
@@ -18,6 +20,8 @@ export function openNativeLibrary(
   debianPackages: readonly string[],
 ): LibraryHandle {
   try {
+    // The command line asks only when it examines this machine.
+    const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
     const library = koffi.load(soname);
     kept.push(library);
     return library;

@@ -59,11 +59,6 @@ export interface WorkerAnnouncement {
   readonly drained?: boolean;
 }
 
-export const HEARTBEAT_MS = 1000;
-export const ANNOUNCEMENT_TTL_MS = 3 * HEARTBEAT_MS;
-/** Of the mark that a worker is drained: it outlives a long break of its connection. */
-export const DRAINED_TTL_MS = 86_400_000;
-
 /** A job whose data no worker could read. */
 export interface DeadLetter {
   readonly v: 1;

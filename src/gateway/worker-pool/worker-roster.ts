@@ -51,7 +51,7 @@ export const builtWorkerLaunch = (
   inner?: OpenInProcessWorker,
 ): WorkerLaunch => ({
   command: process.execPath,
-  args: [fileURLToPath(new URL('../../main.worker.js', import.meta.url))],
+  args: [fileURLToPath(new URL('../../../dist/main.worker.js', import.meta.url))],
   environment: (spec, replica) => {
     const pulled = pulledWork(spec.model, settings, replica);
     return workerEnvironment(

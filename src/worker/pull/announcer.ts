@@ -5,8 +5,8 @@ import {
   ANNOUNCEMENT_TTL_MS,
   DRAINED_TTL_MS,
   HEARTBEAT_MS,
-  type WorkerAnnouncement,
-} from '../../contracts/queue-jobs/queue-messages.js';
+} from '../../contracts/queue-jobs/heartbeat.js';
+import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { HeldJobs } from './held-jobs.js';

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Redis, type RedisOptions } from 'ioredis';
-import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
+import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../../contracts/queue-jobs/heartbeat.js';
 
 /** Data of the thread that renews locks. */
 export interface LockThreadData {

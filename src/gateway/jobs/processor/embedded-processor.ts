@@ -25,7 +25,7 @@ import { ProcessLog } from '../../../platform/logging/log-ring.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
 
 /** The processor of this build, with the Node binary and the settings of the gateway. */
-const PROGRAM = fileURLToPath(new URL('../../../main.batch.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../../dist/main.batch.js', import.meta.url));
 
 /**
  * The embedded batch processor of a gateway (`batch.embedded`): a child process, so that
