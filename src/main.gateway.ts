@@ -26,6 +26,7 @@ processor. npm run up does the same after installing and building what is missin
 const CLOSE_MS = 2000;
 
 async function bootstrap(): Promise<void> {
+  process.title = 'switchyard gateway';
   const { settings, models, warnings, sources } = loadConfig({
     askEngine: ENGINE_CHECKS.objections,
   });

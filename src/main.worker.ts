@@ -29,6 +29,7 @@ const LOADING_MS = 5000;
 async function bootstrap(): Promise<void> {
   const spec = workerSpecOf(process.argv.slice(2));
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
+  process.title = `switchyard worker ${spec.model.id}`;
   const log = workerLog(spec);
   const onWaiting = (waiting: Waiting) => void reportToSupervisor({ type: 'waiting', ...waiting });
   const bridged =

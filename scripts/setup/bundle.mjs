@@ -18,19 +18,13 @@ const ENTRIES = SOURCE_FILES.filter(path =>
   ),
 );
 
-/** What Node needs to know of the packages whose files are loaded by name. */
-const MANIFESTS = SOURCE_FILES.filter(path =>
-  /^packages\/engine-(?!api\/)[^/]+\/package\.json$/.test(path),
+/** What Node needs to know of the packages whose files are loaded by name, and their models. */
+const COPIED = SOURCE_FILES.filter(path =>
+  /^packages\/engine-(?!api\/)[^/]+\/(package\.json|silero-vad\/.+)$/.test(path),
 );
 
 /** They have binaries, or come with an engine: found by name in `node_modules`. */
-const BY_NAME = [
-  'koffi',
-  'msgpackr-extract',
-  'sherpa-onnx-node',
-  '@node-llama-cpp/*',
-  '@huggingface/jinja',
-];
+const BY_NAME = ['koffi', 'msgpackr-extract', 'sherpa-onnx-node'];
 
 /** What libraries would load for features that are not used. */
 const NEVER_LOADED = [
@@ -69,7 +63,7 @@ export async function bundle() {
   const inputs = made.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   return [
     ...made.flatMap(({ outputFiles }) => outputFiles.flatMap(output)),
-    ...MANIFESTS.map(path => ({ place: built(path), contents: readFileSync(inRoot(path)) })),
+    ...COPIED.map(path => ({ place: built(path), contents: readFileSync(inRoot(path)) })),
     ...SWAGGER_UI.map(path => ({ place: path, contents: readFileSync(inRoot(path)) })),
     { place: 'LICENSES.txt', contents: licences(inputs) },
   ];

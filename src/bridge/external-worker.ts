@@ -13,7 +13,8 @@ import {
   EXTERNAL_GRACE_MS,
   type WorkerSpec,
 } from '../platform/config/worker-spec.js';
-import { channelSecurity, knownAs } from '../platform/grpc/channel-security.js';
+import { channelSecurity, knownAs, localSecurity } from '../platform/grpc/channel-security.js';
+import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '../platform/grpc/local-token.js';
 import { neededMessageBytes, reportProblem, whyNotReady } from '../platform/grpc/report-check.js';
 import { ProcessLog } from '../platform/logging/log-ring.js';
 import { freePort } from '../platform/process/listen-check.js';
@@ -102,7 +103,10 @@ export class ExternalWorker implements EngineBase {
       kind: this.kind,
       care,
       isSupervised: false,
-      security: knownAs(channelSecurity(remote), serverName),
+      security:
+        this.#bridged.address === undefined
+          ? localSecurity()
+          : knownAs(channelSecurity(remote), serverName),
       events: {
         onReport: report => this.#onReport(report),
         onProbeFailure: error => this.#onFailure(error),
@@ -157,7 +161,11 @@ export class ExternalWorker implements EngineBase {
     this.#process = new SupervisedProcess({
       command: program,
       args,
-      env: { ...inheritedEnvironment(), ...this.#bridged.env },
+      env: {
+        ...inheritedEnvironment(),
+        [LOCAL_TOKEN_VARIABLE]: LOCAL_TOKEN,
+        ...this.#bridged.env,
+      },
       foreign: true,
       onMessage: () => undefined,
       onLine: (stream, line) => log.line(stream, line),

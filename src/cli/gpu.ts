@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { delimiter, basename, dirname, join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import {
   extraFolder,
   gpuPackage,
@@ -12,6 +11,7 @@ import {
   probeProgram,
 } from '@switchyard/engine-llama-cpp/binaries.js';
 import { loadConfig } from '../platform/config/load-config.js';
+import { toolEnvironment } from '../platform/config/process-environment.js';
 import { engineModules, installedVersion, withPackage } from './engines/engine-packages.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { CliError } from './shared/cli-error.js';
@@ -127,7 +127,7 @@ export async function checkGpu({
 }
 
 const ownLibraryFolders = () =>
-  (foreignEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
+  (toolEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
 
 const NVIDIA_QUERY = ['--query-gpu=name,driver_version,memory.total', '--format=csv,noheader'];
 

@@ -200,6 +200,7 @@ async function open(settings: ChildSettings): Promise<{
   readonly operations: LlamaOperations;
 }> {
   const { modelFile } = settings;
+  process.title = `switchyard llama-cpp ${basename(modelFile)}`;
   const { size } = await stat(modelFile);
   const { device, native } = await openTextModel(settings);
   const { library, model, vocabulary } = native;

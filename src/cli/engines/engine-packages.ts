@@ -25,7 +25,6 @@ const manifestOf = (folder: string) =>
      * to `engines install`.
      */
     readonly engineDependencies?: Readonly<Record<string, string>>;
-    readonly engineOverrides?: Readonly<Record<string, unknown>>;
   };
 
 /**
@@ -87,7 +86,7 @@ export async function installEnginePackages(
   product = PRODUCT_FOLDER,
 ): Promise<void> {
   const manifest = manifestOf(product);
-  const { dependencies, optionalDependencies, engineDependencies, engineOverrides = {} } = manifest;
+  const { dependencies, optionalDependencies, engineDependencies } = manifest;
   const modules = engineModules(product);
   const names = ENGINE_TABLE[engine]?.npm ?? [];
   const versions = engineDependencies ?? { ...dependencies, ...optionalDependencies };
@@ -107,7 +106,7 @@ export async function installEnginePackages(
     );
   const folder = dirname(modules);
   report(`${engine}: ${missing.join(' ')} by npm, into ${folder}`);
-  await asOwner(folder, () => prepare(folder, engineOverrides));
+  await asOwner(folder, () => prepare(folder));
   const npm = [...NPM_INSTALL, '--save-exact', ...wanted];
   const { code, output } = await run('npm', npm, { cwd: folder, signal });
   if (code !== 0) throw npmFailure(output);
@@ -115,11 +114,10 @@ export async function installEnginePackages(
   report(`${engine} is installed; workers load it when they start`);
 }
 
-async function prepare(folder: string, overrides: Readonly<Record<string, unknown>>) {
+async function prepare(folder: string) {
   await mkdir(folder, { recursive: true });
   const manifest = join(folder, 'package.json');
-  if (!existsSync(manifest))
-    await writeFile(manifest, JSON.stringify({ private: true, overrides }, null, 2));
+  if (!existsSync(manifest)) await writeFile(manifest, '{ "private": true }');
 }
 
 /**

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { toolEnvironment } from '../../platform/config/process-environment.js';
 import { CliError } from './cli-error.js';
 
 /** The folder with package.json, for sources and for the build. */
@@ -14,8 +14,8 @@ export const PRODUCT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url
 /**
  * Never rejects: a command that is missing, killed or too slow has a code other than 0
  * and says why.
- * @param options `env` is added to the environment of this process, which keeps its
- *   settings to itself; PIP_… and npm's pass through
+ * @param options `env` is added to what commands need of the environment of this process
+ *   (`toolEnvironment`); settings of pip and npm are among that
  * @returns code 127 if there is no such command; both streams, in the order of arrival
  */
 export const runCommand = (
@@ -33,7 +33,7 @@ export const runCommand = (
     const { env = {}, cwd = PRODUCT_FOLDER, onLine, signal, limitMs } = options;
     const child = spawn(file, args, {
       cwd,
-      env: foreignEnvironment(env),
+      env: toolEnvironment(env),
       stdio: ['ignore', 'pipe', 'pipe'],
       signal,
     });

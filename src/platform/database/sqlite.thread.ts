@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -27,6 +27,8 @@ export type SqliteAnswer =
       };
     };
 
+const PRIVATE = 0o600;
+
 const port = parentPort;
 if (port === null)
   throw new Error('This module is the entry of a thread; it cannot run on its own.');
@@ -39,6 +41,7 @@ const statements = new Map<string, StatementSync>();
 function opened(): DatabaseSync {
   if (database) return database;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makePrivate(file);
   const made = new DatabaseSync(file);
   try {
     made.exec(opening);
@@ -47,6 +50,25 @@ function opened(): DatabaseSync {
     throw error;
   }
   return (database = made);
+}
+
+/**
+ * What callers send is for this user alone, also in a folder that others may read. SQLite
+ * gives its other files the mode of this one.
+ */
+function makePrivate(path: string): void {
+  // Only where there is none: closing a file ends the locks that this process has on it.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', PRIVATE));
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(each)) restrict(each);
+}
+
+/** A file of another user keeps the mode that its owner gave it. */
+function restrict(path: string): void {
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, PRIVATE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+  }
 }
 
 function statementOf(sql: string): StatementSync {

@@ -51,7 +51,7 @@ describe('npm run chaos', () => {
       const driver = spawn(process.execPath, [...MAIN, ...args], { stdio: 'ignore' });
       const exited = once(driver, 'exit');
       const gateway = () =>
-        processTree(driver.pid).find(({ command }) => command.includes('main.gateway.js'))?.pid;
+        processTree(driver.pid).find(({ command }) => command === 'switchyard gateway')?.pid;
       await until(() => pause(50).then(() => gateway() !== undefined));
       const pid = gateway()!;
       const disk = /SWITCHYARD_DATA_DIR=([^\0]+)/.exec(

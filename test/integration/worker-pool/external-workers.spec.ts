@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '../../../src/platform/grpc/local-token.js';
 import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { externalModel } from '../../support/external-model.js';
 import {
@@ -53,6 +54,12 @@ describe('a worker in another language, run by its command', () => {
       kind: 'transcript',
       execution: { batchSize: 1 },
     });
+  });
+
+  it('finds the token of its gateway in its environment, which every call carries', async () => {
+    await start(externalModel(['--tell', LOCAL_TOKEN_VARIABLE]));
+    const { health } = await ready();
+    expect(JSON.parse(health!.revision)).toEqual([LOCAL_TOKEN]);
   });
 
   it('is told of a cancel, and its end is waited for', async () => {
