@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { neededStages } from '../../scripts/images/stages.mjs';
 import { changelogSection, versionsElsewhere } from '../../scripts/release.mjs';
 import { PACKAGED_ENGINES } from '../../src/cli/engines/engine-packages.js';
