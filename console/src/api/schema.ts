@@ -2713,6 +2713,10 @@ export interface components {
              * @example gpt-4o-mini
              */
             model: string;
+            /** @description `format`: `json_schema` with a `schema` that the answer is held to. */
+            output_config?: Record<string, never>;
+            /** @description The older place of `output_config.format`. */
+            output_format?: Record<string, never>;
             stop_sequences?: string[];
             /**
              * @description Server-sent events.
@@ -2747,6 +2751,10 @@ export interface components {
              * @example gpt-4o-mini
              */
             model: string;
+            /** @description `format`: `json_schema` with a `schema` that the answer is held to. */
+            output_config?: Record<string, never>;
+            /** @description The older place of `output_config.format`. */
+            output_format?: Record<string, never>;
             /** @description Goes before the conversation: a text, or blocks of text. */
             system?: string | Record<string, never>[];
             /** @description `enabled` and `disabled` reach the chat template as `enable_thinking`; models think as long as they do. */
@@ -2843,6 +2851,11 @@ export interface components {
             /** @description `json`, or a JSON schema. */
             format?: "json" | Record<string, never>;
             /**
+             * @description Needs a model with that capability.
+             * @default false
+             */
+            logprobs: boolean;
+            /**
              * @description Each with `role` and `content`; `images`, `tool_calls`, `thinking`, `tool_name`.
              * @example [
              *       {
@@ -2870,6 +2883,8 @@ export interface components {
             think?: boolean | string;
             /** @description Needs a model with the capability `tools`. */
             tools?: Record<string, never>[];
+            /** @description Only with `logprobs`. */
+            top_logprobs?: number;
         };
         OllamaEmbedDto: {
             /** @description Of models with the capability `dimensions`. */
@@ -2891,6 +2906,11 @@ export interface components {
             format?: "json" | Record<string, never>;
             /** @description In base64. */
             images?: string[];
+            /**
+             * @description Needs a model with that capability.
+             * @default false
+             */
+            logprobs: boolean;
             /**
              * @description A model id or alias; `:latest` may follow it.
              * @example gpt-4o-mini
@@ -2916,6 +2936,8 @@ export interface components {
             system?: string;
             /** @description Reaches the chat template: `enable_thinking`, or `reasoning_effort`. */
             think?: boolean | string;
+            /** @description Only with `logprobs`. */
+            top_logprobs?: number;
         };
         OllamaShowDto: {
             /**
@@ -3651,7 +3673,7 @@ export interface components {
         UploadCreateDto: {
             /**
              * @description Exact size of the whole file.
-             * @example 400000000
+             * @example 100000000
              */
             bytes: number;
             expires_after?: components["schemas"]["ExpiresAfterDto"];
@@ -7747,7 +7769,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -7756,7 +7780,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7771,7 +7797,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -7780,7 +7808,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -7789,7 +7819,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -7798,7 +7830,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -7807,7 +7841,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -7816,7 +7852,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -7825,7 +7863,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -7834,7 +7874,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -7843,7 +7885,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7858,7 +7902,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -7867,7 +7913,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7892,7 +7940,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7905,7 +7955,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -7987,7 +8039,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -7996,7 +8050,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8011,7 +8067,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8020,7 +8078,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -8029,7 +8089,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8038,7 +8100,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8047,7 +8111,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8056,7 +8122,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -8065,7 +8133,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -8074,7 +8144,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -8083,7 +8155,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8098,7 +8172,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8107,7 +8183,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8132,7 +8210,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8145,7 +8225,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8225,7 +8307,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8234,7 +8318,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8249,7 +8335,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8258,7 +8346,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -8267,7 +8357,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8276,7 +8368,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8285,7 +8379,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8294,7 +8390,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -8303,7 +8401,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -8312,7 +8412,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -8321,7 +8423,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8336,7 +8440,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8345,7 +8451,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8370,7 +8478,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8383,7 +8493,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8421,7 +8533,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8430,7 +8544,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8443,7 +8559,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8452,7 +8570,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8461,7 +8581,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8470,7 +8592,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8515,7 +8639,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8524,7 +8650,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8539,7 +8667,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8548,7 +8678,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8557,7 +8689,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8566,7 +8700,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8575,7 +8711,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8584,7 +8722,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8593,7 +8733,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8602,7 +8744,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8611,7 +8755,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8656,7 +8802,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8665,7 +8813,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8680,7 +8830,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8689,7 +8841,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8698,7 +8852,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8707,7 +8863,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8716,7 +8874,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8725,7 +8885,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8734,7 +8896,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8743,7 +8907,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8752,7 +8918,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8807,7 +8975,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8816,7 +8986,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8831,7 +9003,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8840,7 +9014,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8849,7 +9025,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8858,7 +9036,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8867,7 +9047,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8876,7 +9058,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8885,7 +9069,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8894,7 +9080,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8903,7 +9091,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8941,7 +9131,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8950,7 +9142,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8963,7 +9157,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8972,7 +9168,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8981,7 +9179,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8990,7 +9190,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -9023,7 +9225,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -9032,7 +9236,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -9045,7 +9251,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -9054,7 +9262,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -9063,7 +9273,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -9072,7 +9284,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -14102,7 +14316,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -14111,7 +14334,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14126,7 +14358,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -14135,7 +14376,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -14144,7 +14394,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -14153,7 +14412,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -14162,7 +14430,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -14171,7 +14448,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -14180,7 +14466,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -14189,7 +14484,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -14198,7 +14502,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14213,7 +14526,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -14222,7 +14544,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14247,7 +14578,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14260,7 +14600,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
         };
@@ -14336,7 +14685,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -14345,7 +14703,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14360,7 +14727,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -14369,7 +14745,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -14378,7 +14763,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -14387,7 +14781,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -14396,7 +14799,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -14405,7 +14817,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -14414,7 +14835,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -14423,7 +14853,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -14432,7 +14871,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14447,7 +14895,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -14456,7 +14913,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14481,7 +14947,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14494,7 +14969,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
         };
@@ -14721,6 +15205,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
             413: {
                 headers: {
@@ -14836,6 +15329,15 @@ export interface operations {
              *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
              */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -127,7 +127,7 @@ export class LimitGuard implements OnModuleInit {
     const { tenant } = principalOf(request);
     const leave = this.place(tenant, {
       urgent: isUrgent(raw),
-      pace: paceOf(raw),
+      pace: receivingPace(raw),
       end: () => endSlowRequest(raw, response),
     });
     if (!leave) {
@@ -152,7 +152,7 @@ const isUrgent = ({ headers }: IncomingMessage): boolean =>
   Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 
 /** Bytes per millisecond since now. */
-export function paceOf({ socket }: IncomingMessage): () => number {
+export function receivingPace({ socket }: IncomingMessage): () => number {
   const [bytes, sinceMs] = [socket.bytesRead, performance.now()];
   return () => {
     const ageMs = performance.now() - sinceMs;

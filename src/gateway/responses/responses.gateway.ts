@@ -21,7 +21,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
 import { requestIdFor } from '../http/request-headers.js';
-import { LimitGuard, paceOf, SMALL_BODY } from '../limits/limit-guard.js';
+import { LimitGuard, receivingPace, SMALL_BODY } from '../limits/limit-guard.js';
 import { RateLimiter } from '../limits/rate-limiter.js';
 import { innerHeaders, InnerRequests, type InnerAnswer } from '../requests/inner-requests.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
@@ -336,7 +336,7 @@ export class ResponsesGateway
           throw error;
         }
       },
-      place: (end: () => void) => this.guard.place(tenant, { pace: paceOf(request), end }),
+      place: (end: () => void) => this.guard.place(tenant, { pace: receivingPace(request), end }),
       remember: (size: number, end: () => void) => this.#remembered.enter(tenant, { size, end }),
       resume: async (id: string, after: number, left: AbortSignal) => {
         this.#demandKey(principal);
