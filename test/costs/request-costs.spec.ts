@@ -31,8 +31,6 @@ const list = (count: number, entry: (at: number) => string): string =>
 const USER = '{"role":"user","content":"x"}';
 const tool = (name: string): string =>
   `{"type":"function","function":{"name":"${name}","parameters":{"type":"object"}}}`;
-const flat = (name: string): string =>
-  `{"type":"function","name":"${name}","parameters":{"type":"object"}}`;
 const call = (id: string): string =>
   `{"id":"${id}","type":"function","function":{"name":"f","arguments":"{}"}}`;
 

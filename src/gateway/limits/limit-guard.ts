@@ -7,6 +7,7 @@ import { type RateLimitStatus } from '../../core/limits/limit-rules.js';
 import { type Claim, SharedBound } from '../../core/limits/shared-bound.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { endSlowRequest } from '../http/error-reply.js';
@@ -111,6 +112,11 @@ export class LimitGuard implements OnModuleInit {
     return this.limiter
       .enter(principalOf(request), request.id, showStatus)
       ?.then(ticket => leaveWithReply(request, reply, ticket));
+  }
+
+  /** As `RateLimiter.enter`, of a message of a socket. */
+  enter(principal: Principal, id: string): Promise<Ticket> | undefined {
+    return this.limiter.enter(principal, id);
   }
 
   /**
