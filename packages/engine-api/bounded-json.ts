@@ -43,16 +43,21 @@ export const STORED_BOUNDS: JsonBounds = {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** By its code, what a character outside of strings is. */
+/** By its code, what a character outside of strings is; the kinds below. */
 const KINDS = new Uint8Array(0x1_00_00);
-const [TEXT, NUMBER, ENTRY, FIELD, OPEN, CLOSE] = [1, 2, 3, 4, 5, 6];
+const [ENTRY, FIELD, OPEN, CLOSE, TEXT, NUMBER, FRACTION] = [1, 2, 3, 4, 5, 6, 7];
+/** By kind, what it adds. */
+const LEVELS = [0, 0, 0, 1, -1, 0, 0];
+const NODES = [0, 0, 1, 1, 0, 0, 0];
+const ENTRIES = [0, 1, 0, 0, 0, 0, 0];
 for (const [characters, kind] of [
-  ['"', TEXT],
-  ['-0123456789', NUMBER],
   [',', ENTRY],
   [':', FIELD],
   ['[{', OPEN],
   [']}', CLOSE],
+  ['"', TEXT],
+  ['-0123456789', NUMBER],
+  ['.eE', FRACTION],
 ] as const)
   for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
 
@@ -93,17 +98,14 @@ export function jsonExcess(
   let depth = 0;
   let nodeCount = 0;
   let entryCount = 0;
+  const last = digits === false ? TEXT : NUMBER;
   for (let at = 0; at < text.length; at += 1) {
     const kind = KINDS[text.charCodeAt(at)]!;
-    if (kind === 0) continue;
-    if (kind === TEXT) at = endOfText(text, at);
-    else if (kind === NUMBER) at = digits === false ? at : endOfNumber(text, at, numbers) - 1;
-    else if (kind === ENTRY) entryCount += 1;
-    else {
-      if (kind === CLOSE) depth -= 1;
-      else nodeCount += 1;
-      if (kind === OPEN) depth += 1;
-    }
+    if (kind === 0 || kind > last) continue;
+    if (kind >= TEXT) at = kind === TEXT ? endOfText(text, at) : endOfNumber(text, at, numbers);
+    depth += LEVELS[kind]!;
+    nodeCount += NODES[kind]!;
+    entryCount += ENTRIES[kind]!;
     if (depth > levels) return `is nested deeper than ${levels} levels`;
     if (nodeCount + numbers.length > nodes)
       return `has more than ${nodes} objects, lists and fields`;
@@ -118,17 +120,19 @@ const ANY_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 /** What a number goes on with after its first digits. */
 const REST = /[-+.\deE]+/y;
 
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+/** @returns the index of its last character */
 function endOfNumber(text: string, begin: number, numbers: number[]): number {
   let end = begin + 1;
-  let code = text.charCodeAt(end);
-  while (code >= 0x30 && code <= 0x39) code = text.charCodeAt((end += 1));
-  const isWhole = code !== 0x2e && (code | 0x20) !== 0x65;
-  if (isWhole && end - begin <= EXACT_CHARACTERS && !text.startsWith('-0', begin)) return end;
+  while (isDigit(text.charCodeAt(end))) end += 1;
+  const goesOn = KINDS[text.charCodeAt(end)]! >= NUMBER;
+  if (!goesOn && end - begin <= EXACT_CHARACTERS && !text.startsWith('-0', begin)) return end - 1;
   REST.lastIndex = end;
-  end += REST.exec(text)?.[0].length ?? 0;
+  if (REST.test(text)) end = REST.lastIndex;
   const source = text.slice(begin, end);
   if (String(Number(source)) !== source && ANY_NUMBER.test(source)) numbers.push(begin, end);
-  return end;
+  return end - 1;
 }
 
 /** Index of the quote that ends the string, or the length of the text without one. */

@@ -63,9 +63,9 @@ const JOINS: Readonly<Record<string, Join>> = {
 /** @throws GrammarError at a keyword whose two values cannot be held together */
 export function mergedSchemas(one: Schema, other: Schema, path: string): Schema {
   if (one === other) return one;
+  const constant = exactAt('const' in one ? one : other, 'const', JSON.rawJSON);
   const merged: Record<string, unknown> = { ...other, ...one };
-  if (one.const === undefined && other.const !== undefined)
-    merged.const = exactAt(other, 'const', JSON.rawJSON);
+  if (constant !== undefined) merged.const = constant;
   for (const [keyword, value] of Object.entries(other)) {
     const own = one[keyword];
     if (own === undefined || isAnnotation(keyword) || OBJECT_KEYWORDS.has(keyword)) continue;

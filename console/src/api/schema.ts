@@ -3674,7 +3674,7 @@ export interface components {
         UploadCreateDto: {
             /**
              * @description Exact size of the whole file.
-             * @example 400000000
+             * @example 100000000
              */
             bytes: number;
             expires_after?: components["schemas"]["ExpiresAfterDto"];
@@ -7770,7 +7770,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -7779,7 +7781,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7794,7 +7798,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -7803,7 +7809,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -7812,7 +7820,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -7821,7 +7831,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -7830,7 +7842,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -7839,7 +7853,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -7848,7 +7864,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -7857,7 +7875,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -7866,7 +7886,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7881,7 +7903,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -7890,7 +7914,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7915,7 +7941,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7928,7 +7956,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8010,7 +8040,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8019,7 +8051,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8034,7 +8068,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8043,7 +8079,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -8052,7 +8090,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8061,7 +8101,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8070,7 +8112,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8079,7 +8123,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -8088,7 +8134,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -8097,7 +8145,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -8106,7 +8156,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8121,7 +8173,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8130,7 +8184,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8155,7 +8211,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8168,7 +8226,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8248,7 +8308,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8257,7 +8319,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8272,7 +8336,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8281,7 +8347,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -8290,7 +8358,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8299,7 +8369,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8308,7 +8380,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8317,7 +8391,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -8326,7 +8402,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -8335,7 +8413,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -8344,7 +8424,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8359,7 +8441,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8368,7 +8452,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8393,7 +8479,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8406,7 +8494,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8444,7 +8534,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8453,7 +8545,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8466,7 +8560,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8475,7 +8571,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8484,7 +8582,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8493,7 +8593,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8538,7 +8640,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8547,7 +8651,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8562,7 +8668,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8571,7 +8679,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8580,7 +8690,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8589,7 +8701,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8598,7 +8712,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8607,7 +8723,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8616,7 +8734,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8625,7 +8745,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8634,7 +8756,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8679,7 +8803,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8688,7 +8814,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8703,7 +8831,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8712,7 +8842,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8721,7 +8853,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8730,7 +8864,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8739,7 +8875,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8748,7 +8886,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8757,7 +8897,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8766,7 +8908,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8775,7 +8919,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8830,7 +8976,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8839,7 +8987,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8854,7 +9004,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8863,7 +9015,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8872,7 +9026,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8881,7 +9037,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8890,7 +9048,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8899,7 +9059,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8908,7 +9070,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8917,7 +9081,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8926,7 +9092,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8964,7 +9132,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8973,7 +9143,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8986,7 +9158,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8995,7 +9169,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -9004,7 +9180,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -9013,7 +9191,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -9046,7 +9226,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -9055,7 +9237,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -9068,7 +9252,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -9077,7 +9263,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -9086,7 +9274,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -9095,7 +9285,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -14125,7 +14317,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -14134,7 +14335,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14149,7 +14359,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -14158,7 +14377,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -14167,7 +14395,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -14176,7 +14413,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -14185,7 +14431,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -14194,7 +14449,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -14203,7 +14467,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -14212,7 +14485,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -14221,7 +14503,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14236,7 +14527,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -14245,7 +14545,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14270,7 +14579,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14283,7 +14601,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
         };
@@ -14359,7 +14686,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -14368,7 +14704,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14383,7 +14728,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -14392,7 +14746,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -14401,7 +14764,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -14410,7 +14782,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -14419,7 +14800,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -14428,7 +14818,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -14437,7 +14836,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -14446,7 +14854,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -14455,7 +14872,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14470,7 +14896,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -14479,7 +14914,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14504,7 +14948,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14517,7 +14970,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
         };
@@ -14744,6 +15206,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
             413: {
                 headers: {
@@ -14859,6 +15330,15 @@ export interface operations {
              *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
              */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

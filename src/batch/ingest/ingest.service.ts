@@ -240,8 +240,8 @@ export class IngestService {
 function rejectedIn(lines: Iterable<FileLine>, check: InputCheck): string {
   let text = '';
   for (const line of lines) {
-    for (const { problem, customId } of check.add(line))
-      text += `${errorLine(customId ?? null, problem)}\n`;
+    const invalid = check.add(line);
+    if (invalid) text += `${errorLine(invalid.customId ?? null, invalid.problem)}\n`;
     if (check.decided) break;
   }
   return text;

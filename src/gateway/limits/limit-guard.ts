@@ -7,6 +7,7 @@ import { type RateLimitStatus } from '../../core/limits/limit-rules.js';
 import { type Claim, SharedBound } from '../../core/limits/shared-bound.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { endSlowRequest } from '../http/error-reply.js';
@@ -113,6 +114,11 @@ export class LimitGuard implements OnModuleInit {
       ?.then(ticket => leaveWithReply(request, reply, ticket));
   }
 
+  /** As `RateLimiter.enter`, of a message of a socket. */
+  enter(principal: Principal, id: string): Promise<Ticket> | undefined {
+    return this.limiter.enter(principal, id);
+  }
+
   /**
    * A place among what is received, also for a message of a socket.
    * @returns leaves it; undefined: refused
@@ -127,7 +133,7 @@ export class LimitGuard implements OnModuleInit {
     const { tenant } = principalOf(request);
     const leave = this.place(tenant, {
       urgent: isUrgent(raw),
-      pace: bodyPace(raw),
+      pace: receivingPace(raw),
       end: () => endSlowRequest(raw, response),
     });
     if (!leave) {
@@ -152,7 +158,7 @@ const isUrgent = ({ headers }: IncomingMessage): boolean =>
   Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 
 /** Bytes per millisecond since now. */
-export function bodyPace({ socket }: IncomingMessage): () => number {
+export function receivingPace({ socket }: IncomingMessage): () => number {
   const [bytes, sinceMs] = [socket.bytesRead, performance.now()];
   return () => {
     const ageMs = performance.now() - sinceMs;

@@ -90,10 +90,13 @@ export function demandAbilities(
     }
     ignored.push(param);
   }
-  if (canHonour(model, PASSED_ON)) return ignored;
-  const unknown = new IgnoredFields(strict);
-  unknown.unknown(knownFieldsOf(dto.constructor), body);
-  return [...ignored, ...unknown.paths];
+  return canHonour(model, PASSED_ON) ? ignored : [...ignored, ...unknownFields(dto, body, strict)];
+}
+
+function unknownFields(dto: object, body: Fields, strict: boolean): readonly string[] {
+  const ignored = new IgnoredFields(strict);
+  ignored.unknown(knownFieldsOf(dto.constructor), body);
+  return ignored.paths;
 }
 
 /** By class. */

@@ -21,8 +21,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
 import { requestIdFor } from '../http/request-headers.js';
-import { LimitGuard, bodyPace, SMALL_BODY } from '../limits/limit-guard.js';
-import { RateLimiter } from '../limits/rate-limiter.js';
+import { LimitGuard, receivingPace, SMALL_BODY } from '../limits/limit-guard.js';
 import { innerHeaders, InnerRequests, type InnerAnswer } from '../requests/inner-requests.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { ClientSocket } from '../websockets/client-socket.js';
@@ -272,8 +271,7 @@ export class ResponsesGateway
 
   constructor(
     private readonly authenticator: Authenticator,
-    private readonly limits: RateLimiter,
-    private readonly guard: LimitGuard,
+    private readonly limits: LimitGuard,
     private readonly inner: InnerRequests,
     private readonly feed: ResponseFeed,
     private readonly grace: ShutdownGrace,
@@ -336,7 +334,7 @@ export class ResponsesGateway
           throw error;
         }
       },
-      place: (end: () => void) => this.guard.place(tenant, { pace: bodyPace(request), end }),
+      place: (end: () => void) => this.limits.place(tenant, { pace: receivingPace(request), end }),
       remember: (size: number, end: () => void) => this.#remembered.enter(tenant, { size, end }),
       resume: async (id: string, after: number, left: AbortSignal) => {
         this.#demandKey(principal);

@@ -29,9 +29,6 @@ export const imagePart = (url: string, detail?: string): Fields => ({
   image_url: { url, ...(detail !== undefined && { detail }) },
 });
 
-const mostTokensOf = ({ max_tokens, max_completion_tokens: most }: Fields): unknown =>
-  most ?? max_tokens;
-
 /** Reports a bound that the model cannot reach. @param name as its caller knows it */
 export function reportUnreachable(
   { options }: ModelSpec,
@@ -56,8 +53,7 @@ export function translated(
 ) {
   const model = catalog.getOfKind(String(body.model), 'llm');
   // Servers behind the gateway have bounds of their own.
-  const clamps = mostTokensOf(body) !== undefined && !canHonour(model, PASSED_ON);
-  const asked = clamps ? { ...body, clamp_max_tokens: true } : body;
+  const asked = canHonour(model, PASSED_ON) ? body : { ...body, clamp_max_tokens: true };
   const { generation, ignored: unusable } = parse(asked, catalog, compat);
   return { generation, ignored: [...ignored.paths, ...unusable] };
 }

@@ -46,9 +46,9 @@ class ReasoningReader {
     return { reasoning, content: this.#said(held.rest()) };
   }
 
-  /** The answer has ended. */
-  flush(): ReadReasoning {
-    const held = this.#held.rest();
+  /** The answer has ended. @param isCut not by itself: half a mark is not told */
+  flush(isCut: boolean): ReadReasoning {
+    const held = isCut ? '' : this.#held.rest();
     return this.#state === 'inside'
       ? { reasoning: this.#said(held), content: '' }
       : { reasoning: '', content: held };
@@ -129,14 +129,13 @@ class ToolCallReader {
 
   /**
    * The answer has ended: an unfinished call is text, unless it is whole but for its end.
+   * @param isCut it would have gone on: what may become a call is not text
    */
-  flush() {
+  flush(isCut: boolean) {
     const rest = this.#held.rest();
     const calls: ToolCall[] = [];
-    return {
-      content: this.#opened === undefined ? rest : this.#read(rest, calls),
-      calls,
-    };
+    const content = this.#opened === undefined ? rest : this.#read(rest, calls);
+    return { content: isCut ? '' : content, calls };
   }
 
   /** @returns the text that it is, if it is no call */
@@ -208,8 +207,8 @@ const joined = (parts: readonly AnswerPart[]): AnswerPart => ({
 /** Tells the parts of an answer apart while it comes. */
 interface AnswerReader {
   take(text: string): AnswerPart;
-  /** The answer has ended, with this text. */
-  flush(text?: string): AnswerPart;
+  /** The answer has ended, with this text. @param isCut not by itself */
+  flush(text?: string, isCut?: boolean): AnswerPart;
 }
 
 export interface ReaderOptions {
@@ -236,8 +235,12 @@ function plainReader(
     part(thoughts?.take(text) ?? { reasoning: '', content: text });
   return {
     take,
-    flush: (text = '') =>
-      joined([take(text), part(thoughts?.flush() ?? NOTHING), { ...NOTHING, ...calls?.flush() }]),
+    flush: (text = '', isCut = false) =>
+      joined([
+        take(text),
+        part(thoughts?.flush(isCut) ?? NOTHING),
+        { ...NOTHING, ...calls?.flush(isCut) },
+      ]),
   };
 }
 
@@ -269,9 +272,9 @@ class HarmonyReader implements AnswerReader {
     }
   }
 
-  flush(text = ''): AnswerPart {
+  flush(text = '', isCut = false): AnswerPart {
     const before = this.take(text);
-    const rest = this.#held.rest();
+    const rest = isCut ? '' : this.#held.rest();
     return this.#header === undefined ? before : joined([before, told(rest, this.#header)]);
   }
 

@@ -131,7 +131,6 @@ describe('a batch with bad input', () => {
     });
     expect(ended.problems.map(({ code, line }) => [line, code])).toEqual([
       [2, 'invalid_json_line'],
-      [3, 'empty_line'],
       [4, 'duplicate_custom_id'],
       [5, 'invalid_method'],
     ]);
@@ -146,14 +145,13 @@ describe('a batch with bad input', () => {
     const ended = await harness.untilEnd(job.id);
     expect(ended).toMatchObject({
       status: 'completed',
-      counts: { total: 6, completed: 2, failed: 4 },
+      counts: { total: 5, completed: 2, failed: 3 },
     });
     const errors = (await harness.lines(ended.errorFileId)).map(
       line => JSON.parse(line) as BadLine,
     );
     expect(errors.map(({ custom_id, error }) => [custom_id, error.code, error.line])).toEqual([
       [null, 'invalid_json_line', 2],
-      [null, 'empty_line', 3],
       ['a', 'duplicate_custom_id', 4],
       ['b', 'invalid_method', 5],
     ]);

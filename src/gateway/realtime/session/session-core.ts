@@ -193,12 +193,6 @@ export class SessionCore {
   }
 
   binary(data: Buffer, nowMs: number): void {
-    const container = this.recognition.begun ? undefined : containerOf(data);
-    if (container !== undefined) {
-      const message = `Binary frames are raw audio in the session's format; this is ${container}.`;
-      const error = new DomainError('invalid_audio', message);
-      return this.session.fail(error, CLOSE.unsupportedData);
-    }
     try {
       this.#append(data, nowMs);
     } catch (error) {
@@ -259,10 +253,16 @@ export class SessionCore {
   }
 
   /**
-   * Without a slot for its first audio the session ends; the client is asked
-   * to retry later.
+   * As a binary frame, or in an event. Without a slot for its first audio the session
+   * ends; the client is asked to retry later.
    */
   #append(audio: Buffer, nowMs: number): void {
+    const container = this.recognition.begun ? undefined : containerOf(audio);
+    if (container !== undefined) {
+      const message = `Audio is raw samples in the session's format; this is ${container}.`;
+      const error = new DomainError('invalid_audio', message);
+      return this.session.fail(error, CLOSE.unsupportedData);
+    }
     try {
       this.recognition.audio(audio, nowMs);
     } catch (error) {
