@@ -10,6 +10,7 @@ export default {
   testEnvironment: '<rootDir>/test/support/jest/native-environment.mjs',
   transform: {},
   testMatch: ['**/*.spec.ts'],
+  globalSetup: '<rootDir>/test/support/jest/build-check.mjs',
   // Nest's CommonJS plugins die with a require cycle unless these are loaded
   // first as ESM.
   setupFiles: ['<rootDir>/test/support/jest/setup.ts'],

@@ -48,7 +48,7 @@ const { $schema: _, exclude: __, ...SWC } = JSON.parse(readFileSync(inRoot('.swc
 /**
  * Makes the programs, with what they share in `chunks/`, and a file of its own for each
  * thread and child. Names of classes and functions stay; source maps lead to the lines of the sources.
- * @returns path in `dist` and contents of each file
+ * @returns path in `dist` and contents of each file, those that others name first
  * @throws SetupError with what the compiler says
  */
 export async function bundle() {
@@ -62,7 +62,9 @@ export async function bundle() {
   ]);
   const inputs = made.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   return [
-    ...made.flatMap(({ outputFiles }) => outputFiles.flatMap(output)),
+    ...made
+      .flatMap(({ outputFiles }) => outputFiles.flatMap(output))
+      .sort((one, other) => isChunk(other) - isChunk(one)),
     ...COPIED.map(path => ({ place: built(path), contents: readFileSync(inRoot(path)) })),
     ...SWAGGER_UI.map(path => ({ place: path, contents: readFileSync(inRoot(path)) })),
     { place: 'LICENSES.txt', contents: licences(inputs) },
@@ -77,6 +79,9 @@ const bundled = (paths, options) =>
   }).catch(error => {
     throw new SetupError(`build: ${messages(error)}`);
   });
+
+/** Programs name them. */
+const isChunk = ({ place }) => place.startsWith('chunks/');
 
 const DIST = inRoot('dist');
 
