@@ -2,8 +2,14 @@
  * The process itself as environment of a spec file: no virtual machine (see
  * `native-runtime.mjs`).
  */
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
+
+/** What a spec file does not place elsewhere: the data of the clone are the person's. */
+const DATA = join(tmpdir(), `switchyard-data-${process.pid}`);
 
 const atLeast = (least, ms) => Math.max(least, ms ?? 0);
 
@@ -24,6 +30,7 @@ export default class NativeEnvironment {
 
   /** As in a new process: Nest's and pino's loggers and the metrics are static. */
   async setup() {
+    process.env.SWITCHYARD_DATA_DIR = DATA;
     const { ConsoleLogger, Logger } = await import('@nestjs/common');
     Logger.overrideLogger(new ConsoleLogger());
     const { resetRootLogger } = await import(
@@ -55,6 +62,7 @@ export default class NativeEnvironment {
 
   async teardown() {
     await globalThis[Symbol.for('switchyard.jest.leftovers')]?.();
+    await rm(DATA, { recursive: true, force: true });
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
     const { console, exit, env } = this.#kept;
