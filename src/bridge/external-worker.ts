@@ -29,7 +29,7 @@ export interface Waiting {
   /** False: it has just been started, and opens its port when it can. */
   readonly isProblem: boolean;
   /** It answers, and reports that it is starting. */
-  readonly isStarting?: boolean;
+  readonly isStarting?: boolean | undefined;
 }
 
 /**
@@ -187,7 +187,11 @@ export class ExternalWorker implements EngineBase {
     if (this.#report) this.lose(reason);
     else {
       const isProblem = problem !== undefined;
-      this.options.onWaiting({ message: reason, isProblem, isStarting: !isProblem });
+      this.options.onWaiting({
+        message: reason,
+        isProblem,
+        isStarting: isProblem ? undefined : true,
+      });
     }
   }
 

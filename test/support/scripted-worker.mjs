@@ -205,8 +205,7 @@ async function perform({ script, signal, problem, seconds }) {
   const [verb, argument] = script.split(' ');
   if (verb === 'crash') process.exit(9);
   if (verb === 'fail') throw new Failure(argument, `told to fail with ${argument}`);
-  const usualMs = seconds > 20 ? 300 : 5;
-  const ms = verb === 'hold' ? 3_600_000 : verb === 'sleep' ? Number(argument) : usualMs;
+  const ms = verb === 'hold' ? 3_600_000 : verb === 'sleep' ? Number(argument) : 5;
   await new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     const stop = () => {
@@ -260,7 +259,7 @@ async function serve(call, request, script, receive) {
     const group = {
       id: request.group?.id || request.requestId,
       size: request.group?.size || 1,
-      limitMs: faulty('forgets-limits') ? 0 : request.group?.timeLimitMs || 0,
+      limitMs: request.group?.timeLimitMs || 0,
     };
     const { problem, seconds } = prepared(head);
     const execution = await device.compute({

@@ -17,20 +17,17 @@ export class StartTurns {
 
   /** Resolves when the load may begin, with what ends its turn. */
   async take(isRealtime: boolean): Promise<() => void> {
+    const { promise, resolve: end } = Promise.withResolvers<void>();
     await new Promise<void>(begin => {
       this.#waiting.push({ isRealtime, begin });
       // Those that ask at the same time are put in order first.
       setImmediate(() => this.#next());
     });
-    const timer = setTimeout(() => end(), this.longestMs).unref();
-    let isOver = false;
-    const end = (): void => {
-      clearTimeout(timer);
-      if (isOver) return;
-      isOver = true;
+    setTimeout(end, this.longestMs).unref();
+    void promise.then(() => {
       this.#running -= 1;
       this.#next();
-    };
+    });
     return end;
   }
 
@@ -40,9 +37,8 @@ export class StartTurns {
         0,
         this.#waiting.findIndex(({ isRealtime }) => isRealtime),
       );
-      const [next] = this.#waiting.splice(first, 1);
       this.#running += 1;
-      next!.begin();
+      this.#waiting.splice(first, 1)[0]!.begin();
     }
   }
 }

@@ -9,7 +9,7 @@ type WorkerMessage =
       readonly message: string;
       readonly isProblem: boolean;
       /** It makes progress: who waits for it goes on doing so. */
-      readonly isStarting?: boolean;
+      readonly isStarting?: boolean | undefined;
     }
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly message: string };
