@@ -21,7 +21,7 @@ import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { syntheticLlm, upstreamLlm } from '../generation/generation-rig.js';
 
 const WORDS = 'one two three four five';
-const LOCAL = syntheticLlm({ maxConcurrent: 8, tokens: 40, perTokenMs: 15 });
+const LOCAL = syntheticLlm({ maxConcurrent: 8, tokens: 40, perTokenMs: 60 });
 
 let upstream: OpenAiUpstream;
 let folder: KeysFolder;
