@@ -66,9 +66,7 @@ describe('kill -9 of a gateway', () => {
       'batch.embedded': 'true',
       'logging.level': 'trace',
     });
-    await product.until('three ready', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
     const gateway = product.gateway.process;
     const children = processTree(gateway.child.pid).filter(({ pid }) => pid !== gateway.child.pid);
     const pids = children.map(({ pid }) => pid);

@@ -54,9 +54,7 @@ describe('llama.cpp behind the built product', () => {
       maxRetries: 0,
       timeout: 60_000,
     });
-    await product.until('both models ready', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
   }, 120_000);
   afterAll(async () => product[Symbol.asyncDispose]());
 

@@ -23,9 +23,7 @@ suite('Swagger UI: what stands there runs as it stands', () => {
       models: ModelSpec[];
     };
     product = await Product.start(models);
-    await product.until('all models ready', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
     browser = await openBrowser();
     page = await browser.newPage();
     page.setDefaultTimeout(60_000);

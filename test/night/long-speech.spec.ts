@@ -41,9 +41,7 @@ describe('minutes of speech with pauses, through the default models', () => {
       maxRetries: 0,
       timeout: 240_000,
     });
-    await product.until('both models ready', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
     ({ placed, wav } = await spoken(openai));
   }, 120_000);
   afterAll(async () => product[Symbol.asyncDispose]());

@@ -106,6 +106,12 @@ export class Product implements AsyncDisposable {
     throw new Error(`waited for: ${what}\n${await this.gateway.process.logTail()}`);
   }
 
+  allReady(): Promise<void> {
+    return this.until('its workers', async () =>
+      (await this.workers()).every(({ state }) => state === 'ready'),
+    );
+  }
+
   untilRunning(count: number): Promise<void> {
     return this.until(`${count} requests on workers`, async () => {
       const { data } = await this.json<{ data: unknown[] }>('/admin/v1/requests?state=running');

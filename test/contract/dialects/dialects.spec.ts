@@ -89,7 +89,6 @@ beforeAll(async () => {
     settings: { 'auth.keys_file': folder.file, 'server.json_limit_bytes': 100_000 },
     launch: 'hosted',
   });
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 }, 60_000);
 afterAll(() => rig.close());
 

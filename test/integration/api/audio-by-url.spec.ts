@@ -53,7 +53,6 @@ beforeAll(async () => {
     }),
   ];
   rig = await GatewayRig.start({ models, settings, launch: 'hosted' });
-  await Promise.all(['stt', 'ear', 'echo'].map(model => rig.ready(model)));
 });
 afterAll(async () => {
   await rig.close();

@@ -10,7 +10,6 @@ let rig: GatewayRig;
 beforeAll(async () => {
   const models = [sttModel({ engine: 'pocketsphinx', replicas: 1 })];
   rig = await GatewayRig.start({ models, launch: 'hosted' });
-  await rig.ready('stt');
 });
 afterAll(() => rig.close());
 afterEach(async () => {

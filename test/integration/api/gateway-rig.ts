@@ -28,7 +28,7 @@ export interface RigOptions {
   readonly settings?: Partial<Record<SettingPath, SettingValue>>;
   /**
    * The program of local workers: a fixture unless told otherwise. `hosted`: the real
-   * worker, in this process, for what does not end it.
+   * worker, in this process, for what does not end it; `start` waits until all are ready.
    */
   readonly launch?: WorkerLaunch | 'hosted';
 }
@@ -85,7 +85,9 @@ export class GatewayRig {
     const connections = new OpenConnections(app.getHttpServer());
     leftover(() => app.close());
     await app.listen(0, '127.0.0.1');
-    return new GatewayRig(app, await app.getUrl(), dataDir, connections, hosted);
+    const rig = new GatewayRig(app, await app.getUrl(), dataDir, connections, hosted);
+    if (hosted) await rig.allReady();
+    return rig;
   }
 
   get port(): number {
@@ -98,6 +100,11 @@ export class GatewayRig {
 
   async ready(model: string): Promise<WorkerView> {
     return workerThat(this.pool, worker => worker.model === model && worker.state === 'ready');
+  }
+
+  /** Resolves when every worker is ready. */
+  allReady(): Promise<void> {
+    return until(() => this.pool.workers().every(({ state }) => state === 'ready'));
   }
 
   post(path: string, body: FormData | object, init: RequestInit = {}): Promise<Response> {

@@ -11,7 +11,6 @@ let rig: GatewayRig;
 let upload: string;
 beforeAll(async () => {
   rig = await GatewayRig.start({ models: [sttModel({ replicas: 1 })], launch: 'hosted' });
-  await rig.ready('stt');
   const pending = { bytes: 1, filename: 'a', mime_type: 'text/plain', purpose: 'batch' };
   upload = ((await (await rig.post('/v1/uploads', pending)).json()) as { id: string }).id;
 });

@@ -18,7 +18,6 @@ beforeAll(async () => {
   };
   const models = [sttModel(), sttModel({ ...able, options: { input: 'pcm' } })];
   rig = await GatewayRig.start({ models, launch: 'hosted' });
-  await rig.ready('able');
   client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
 });
 afterAll(() => rig.close());

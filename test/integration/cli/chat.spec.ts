@@ -11,7 +11,6 @@ describe('switchyard chat', () => {
       models: [syntheticLlm({ tokens: 4 })],
       launch: 'hosted',
     });
-    await rig.ready('synthetic-llm');
   });
   afterAll(() => rig.close());
 

@@ -14,7 +14,6 @@ beforeAll(async () => {
     launch: 'hosted',
     settings: { 'queue.aging_ms': 200 },
   });
-  await rig.ready('synthetic-llm');
 }, 60_000);
 afterAll(() => rig.close());
 

@@ -30,7 +30,6 @@ beforeAll(async () => {
     models: [llama, upstreamLlm(upstream)],
     launch: 'hosted',
   });
-  await Promise.all(['llama', 'upstream-llm'].map(model => rig.ready(model)));
 }, 120_000);
 afterAll(async () => {
   await rig.close();

@@ -28,7 +28,6 @@ describe('/v1/rerank on llama.cpp', () => {
       models: [{ ...spec, id: 'ranker', capabilities: ['rerank'], replicas: 1 }],
       launch: 'hosted',
     });
-    await rig.ready('ranker');
   }, 120_000);
   afterAll(() => rig.close());
 

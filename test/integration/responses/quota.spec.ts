@@ -24,7 +24,6 @@ beforeAll(async () => {
     settings,
     launch: 'hosted',
   });
-  await rig.ready('synthetic-llm');
   [acme, other] = keys.map(key => new ResponseClient(rig.url, bearer(key))) as [
     ResponseClient,
     ResponseClient,
