@@ -46,7 +46,8 @@ const FILES = [
   ].map(name => `scripts/setup/${name}.mjs`),
   'scripts/topology',
 ];
-const LEFT_OUT = /\/(?:__pycache__|\.sources)$/;
+/** Types of Python are for who writes a worker in a clone. */
+const LEFT_OUT = /\/(?:__pycache__|\.sources|py\.typed)$|\.pyi$/;
 
 const json = path => JSON.parse(readFileSync(path, 'utf8'));
 
@@ -89,9 +90,7 @@ function copyKoffi() {
   const folder = join(PACKAGE_FOLDER, KOFFI);
   const isNeeded = source =>
     source === inRoot(KOFFI) ||
-    /koffi\/((index|indirect)\.c?js|LICENSE\.txt|src(\/koffi(\/src(\/[\w-]+\.c?js)?)?)?)$/.test(
-      source,
-    );
+    /koffi\/(index\.c?js|LICENSE\.txt|src(\/koffi(\/src(\/[\w-]+\.c?js)?)?)?)$/.test(source);
   cpSync(inRoot(KOFFI), folder, { recursive: true, filter: isNeeded });
   const { scripts: _, ...rest } = json(inRoot(KOFFI, 'package.json'));
   writeManifest(folder, rest);

@@ -211,7 +211,7 @@ const INSTALL_HELP = `${Object.entries(GPU_PARTS)
   .map(([name, { megabytes }]) => `${name.padEnd(17)} ${megabytes} MB of downloads`)
   .join('\n')}
 
-Puts the GPU libraries of llama.cpp beside those for the CPU. npm ci removes them: run this again. The driver, CUDA and cuDNN
+Puts the GPU libraries of llama.cpp into node_modules. npm ci removes them: run this again. The driver, CUDA and cuDNN
 are not installed; switchyard gpu check names what is missing.`;
 
 const check = command('check', {
