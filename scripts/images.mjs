@@ -16,6 +16,7 @@ prints their sizes. Nothing is pushed. With Docker where it runs; else with buil
   --base       of buildah: published images, ones made here of Debian's packages and Node's npm package, or what works
                (default auto)
   --no-models  do not fetch Whisper base (145 MB) to transcribe with the speech image
+  --keep       leave what was built for the next run (buildah), 6 GB in node_modules/.cache
   --save DIR   write each image that passed into the folder, as switchyard-TARGET-VERSION.tar
   --built TAG  try an image that Docker has, and build nothing; with one target
   --help       this text
@@ -82,6 +83,7 @@ function read() {
       models: { type: 'boolean', default: true },
       built: { type: 'string' },
       save: { type: 'string' },
+      keep: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -104,6 +106,6 @@ await runMain(async () => {
   try {
     return await makeAll(engine, targets, options);
   } finally {
-    await engine.close();
+    if (!options.keep) await engine.close();
   }
 });

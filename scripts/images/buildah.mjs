@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { command, inRoot, lastLines } from '../setup/command.mjs';
 import { done, doing, SetupError } from '../setup/report.mjs';
 import { CERTIFICATES, makeBases } from './debian-base.mjs';
@@ -14,7 +14,6 @@ const SETTINGS = [
   ['/etc/npmrc', '/usr/local/etc/npmrc'],
   [join(homedir(), '.npmrc'), '/root/.npmrc'],
   ['/etc/pip.conf', '/etc/pip.conf'],
-  [CERTIFICATES, CERTIFICATES],
 ];
 
 /**
@@ -71,6 +70,9 @@ export class Buildah {
   async build(target, tag) {
     const settings = SETTINGS.filter(([from]) => existsSync(from));
     const volumes = settings.flatMap(([from, to]) => ['--volume', `${from}:${to}:ro`]);
+    // Debian's own may be installed over it: what a step writes there is dropped.
+    const folder = dirname(CERTIFICATES);
+    if (existsSync(folder)) volumes.push('--volume', `${folder}:${folder}:O`);
     const file = join(this.#folder, 'Dockerfile');
     writeFileSync(file, neededStages(readFileSync(inRoot('docker/Dockerfile'), 'utf8'), target));
     // Layers stay, so that targets share their stages.
@@ -93,7 +95,8 @@ export class Buildah {
     const { OCIv1 } = JSON.parse(await this.#run('inspect', '--type=image', tag));
     const { name, root, remove } = await this.#mounted(tag);
     const bundle = join(this.#folder, name);
-    const mounts = Object.fromEntries(SETTINGS.map(([from, to]) => [to, from]));
+    const settings = [...SETTINGS, [CERTIFICATES, CERTIFICATES]];
+    const mounts = Object.fromEntries(settings.map(([from, to]) => [to, from]));
     return OciContainer.start({ bundle, root, config: OCIv1.config, remove, mounts });
   }
 
