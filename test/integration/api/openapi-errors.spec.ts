@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ERROR_REGISTRY } from '../../../src/contracts/errors/error-registry.js';
 import { type ErrorCode } from '../../../src/core/errors/domain-error.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
-import { GatewayRig, sourceLaunch } from './gateway-rig.js';
+import { GatewayRig, builtLaunch } from './gateway-rig.js';
 
 interface Described {
   readonly content?: Readonly<
@@ -24,7 +24,7 @@ let paths: Paths;
 beforeAll(async () => {
   rig = await GatewayRig.start({
     models: [syntheticLlm({}, { id: 'org/name' })],
-    launch: sourceLaunch,
+    launch: builtLaunch,
   });
   ({ paths } = (await rig.json('/docs-json')) as { paths: Paths });
 }, 60_000);
