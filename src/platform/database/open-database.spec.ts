@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
 import { OpenDatabase } from './open-database.js';
 
 describe('the SQLite file', () => {
@@ -19,6 +20,7 @@ describe('the SQLite file', () => {
       if (was !== 'new') writeFileSync(file, '', { mode: 0o644 });
       const database = new OpenDatabase(file);
       await database.migrate();
+      await sql`select 1 from sqlite_master`.execute(database.db);
       for (const name of [file, `${file}-wal`, `${file}-shm`])
         expect(statSync(name).mode & 0o777).toBe(0o600);
       await database.db.destroy();

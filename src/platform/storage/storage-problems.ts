@@ -10,16 +10,21 @@ const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
  * `storage_unavailable` (503, to be tried again), descriptors that are used up included. A
  * DomainError says already what it means.
  */
-export function storageProblem(cause: unknown): DomainError {
+export function storageProblem(cause: unknown, place = 'the data folder'): DomainError {
   if (cause instanceof DomainError) return cause;
   if (FULL.has((cause as NodeJS.ErrnoException).code ?? ''))
-    return new DomainError('storage_full', 'There is no room to store the bytes.', { cause });
+    return new DomainError('storage_full', `There is no room to store the bytes in ${place}.`, {
+      cause,
+    });
   return storageUnavailable('The blob store or disk does not answer now.', cause);
 }
 
-/** @throws DomainError as `storageProblem` says, whatever `operation` throws */
-export const orStorageProblem = <T>(operation: Promise<T>): Promise<T> =>
-  operation.catch((cause: unknown) => Promise.reject(storageProblem(cause)));
+/**
+ * @param place where the bytes go
+ * @throws DomainError as `storageProblem` says, whatever `operation` throws
+ */
+export const orStorageProblem = <T>(operation: Promise<T>, place?: string): Promise<T> =>
+  operation.catch((cause: unknown) => Promise.reject(storageProblem(cause, place)));
 
 /** Free bytes for this user on the file system of an existing folder. */
 export async function freeBytes(folder: string): Promise<number> {

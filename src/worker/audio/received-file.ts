@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
 
+const PLACE = 'the temporary folder of the worker';
+
 /**
  * An open, seekable file without a name. ffmpeg finds no samples in an m4a with its index
  * at the end when it comes through a pipe (ENGINES "ffmpeg"); a file that is unlinked
@@ -43,7 +45,7 @@ export class ReceivedFile implements AsyncDisposable {
    * @throws DomainError `storage_full`, `storage_unavailable`
    */
   static async open(maxBytes: number, create = openUnnamed): Promise<ReceivedFile> {
-    return new ReceivedFile(await orStorageProblem(create()), maxBytes);
+    return new ReceivedFile(await orStorageProblem(create(), PLACE), maxBytes);
   }
 
   /** All of it. @throws as `open` and `append` do, or what `pieces` throws: it is gone then */
@@ -65,7 +67,7 @@ export class ReceivedFile implements AsyncDisposable {
   async append(piece: Uint8Array): Promise<void> {
     this.size += piece.length;
     if (this.size > this.maxBytes) throw fileTooLarge(this.maxBytes);
-    await orStorageProblem(this.handle.appendFile(piece));
+    await orStorageProblem(this.handle.appendFile(piece), PLACE);
   }
 
   /** All of it in memory. */
