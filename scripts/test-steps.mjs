@@ -33,7 +33,7 @@ export const TIERS = {
       suite('property', 'invariants under random histories', ['test/property']),
       suite('contract', 'one suite for every engine', ['test/contract']),
       ...(existsSync(inRoot('test/costs'))
-        ? [suite('costs', 'work per request, counted', ['test/costs'])]
+        ? [suite('costs', 'CPU of the largest legal requests', ['test/costs'], ['--maxWorkers=1'])]
         : []),
       suite('smoke', 'two products, every dialect, kills', ['test/smoke'], ONE_BY_ONE),
     ],
