@@ -23,18 +23,19 @@ export class CpuBudget {
   #busy = new Set();
   #factors = [];
 
+  /** @param run resolves with the outcomes of steps that run at the same time */
   async measure(name, run) {
     this.#factors.push(this.#budget.referenceMs / referenceMs());
     const load = machineLoad();
     const [before, startMs] = [childrenCpuS(), performance.now()];
-    const outcome = await run();
-    if (before === undefined) return outcome;
+    const outcomes = await run();
+    if (before === undefined) return outcomes;
     const cpuS = childrenCpuS() - before;
     const { busy, stolen } = load();
     const own = cpuS / availableParallelism() / ((performance.now() - startMs) / 1000);
     if (busy + stolen - own > BUSY) this.#busy.add(name);
     this.#used[name] = cpuS;
-    return { ...outcome, cpuS };
+    return outcomes.map((outcome, at) => (at === 0 ? { ...outcome, cpuS } : outcome));
   }
 
   /** @returns what to say of each step over its budget; none of a busy machine */

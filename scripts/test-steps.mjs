@@ -17,8 +17,9 @@ const NIGHT_KILLS = '50';
 
 /**
  * What each command runs, cheapest first. `packages`: sets of Debian packages (see
- * `setup/engine-packages.mjs`). A step is {name, proves, run, folders?}; `folders` are
- * those of its spec files. `run` returns {passed, failed, output?} and what `runSuite` adds.
+ * `setup/engine-packages.mjs`). A step is {name, proves, run, folders?, beside?}:
+ * `folders` are those of its spec files, `beside` is the step at whose time it runs. `run`
+ * returns {passed, failed, output?} and what `runSuite` adds.
  */
 export const TIERS = {
   test: {
@@ -32,7 +33,7 @@ export const TIERS = {
       suite('property', 'invariants under random histories', ['test/property']),
       suite('contract', 'one suite for every engine', ['test/contract']),
       ...(existsSync(inRoot('test/costs'))
-        ? [suite('costs', 'work per request, counted', ['test/costs'])]
+        ? [suite('costs', 'CPU of the largest legal requests', ['test/costs'], ['--maxWorkers=1'])]
         : []),
       suite('smoke', 'two products, every dialect, kills', ['test/smoke'], ONE_BY_ONE),
     ],
@@ -46,10 +47,13 @@ export const TIERS = {
       suite('e2e', 'the built product', ['test/e2e'], WAITING),
       suite('chaos', 'kills and overload', ['test/chaos'], WAITING),
       suite('real', 'published models, human speech', ['test/real']),
-      tool('conformance', 'official SDKs, workers in Python', [
-        'scripts/conformance.mjs',
-        '--no-build',
-      ]),
+      // Most of its time it installs clients.
+      {
+        name: 'conformance',
+        proves: 'official SDKs, workers in Python',
+        beside: 'integration',
+        run: conformance,
+      },
     ],
   },
   night: {
@@ -111,6 +115,12 @@ async function build() {
     if (!(error instanceof SetupError)) throw error;
     return { passed: 0, failed: 1, output: error.message };
   }
+}
+
+async function conformance() {
+  const args = ['scripts/conformance.mjs', '--no-build'];
+  const { code, output } = await command(nodeBinary(), args);
+  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1, output };
 }
 
 async function kills() {

@@ -44,7 +44,8 @@ await runMain(async () => {
   await sayChanges();
   const outcomes = [await setUp(steps, { install: !values['no-install'] })];
   const budget = new CpuBudget();
-  for (const step of steps) outcomes.push(await budget.measure(step.name, () => runStep(step)));
+  for (const group of groupsOf(steps))
+    outcomes.push(...(await budget.measure(group[0].name, () => Promise.all(group.map(runStep)))));
   if (values['save-budget']) budget.save();
   const strict = tier !== TIERS.test || process.env.CI !== undefined;
   return summarise(outcomes, { strict, over: budget.exceeded(), steps });
@@ -54,6 +55,12 @@ function chosen(names) {
   const unknown = names.filter(name => !STEPS.some(step => step.name === name));
   if (unknown.length > 0) throw new SetupError(`no such step: ${unknown.join(', ')}\n${HELP}`);
   return STEPS.filter(({ name }) => names.includes(name));
+}
+
+/** Each step with those that run beside it; their CPU time is one. */
+function groupsOf(steps) {
+  const leads = steps.filter(({ beside }) => !steps.some(({ name }) => name === beside));
+  return leads.map(lead => [lead, ...steps.filter(({ beside }) => beside === lead.name)]);
 }
 
 /** What is tested is then no commit. */

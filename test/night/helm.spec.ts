@@ -1,15 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { describe, expect } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
+import { helmBinary } from '../support/packaging.js';
 import { itWith } from '../support/requires.js';
 
-/** `npm run lint:packaging` builds it where there is Go, in minutes: no part of the gate. */
-const TOOLS = 'node_modules/.cache/switchyard-tools/bin';
-const helm = [TOOLS, ...(process.env.PATH ?? '').split(delimiter)]
-  .map(folder => join(folder, 'helm'))
-  .find(existsSync);
+// `npm run lint:packaging` builds it where there is Go, in minutes: no part of the gate.
+const helm = helmBinary();
 
 describe('docker/helm/switchyard', () => {
   itWith({ name: 'helm', present: helm !== undefined })(

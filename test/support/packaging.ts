@@ -1,4 +1,9 @@
+<<<<<<< HEAD
 import { readFileSync } from 'node:fs';
+=======
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+>>>>>>> tiers
 
 /** One stage of a Dockerfile. */
 export interface DockerStage {
@@ -57,3 +62,12 @@ export function labelsOf(expression: string): string[] {
 export const environmentNames = (text: string): string[] => [
   ...new Set([...text.matchAll(/\bSWITCHYARD_[A-Z0-9_]+[A-Z0-9]\b/g)].map(([name]) => name)),
 ];
+
+/** Where helm was put by `npm run lint:packaging`, or the one of this machine. */
+export function helmBinary(): string | undefined {
+  const folders = [
+    'node_modules/.cache/switchyard-tools/bin',
+    ...(process.env.PATH ?? '').split(':'),
+  ];
+  return folders.map(folder => join(folder, 'helm')).find(existsSync);
+}
