@@ -30,11 +30,21 @@ export class Buildah {
     await ensureTools();
     const engine = new Buildah();
     mkdirSync(engine.#folder, { recursive: true });
+    engine.#claim();
     if ((await engine.#try('info')).code !== 0) engine.#driver = 'vfs';
     // What an interrupted run has left: its layers are used again.
     await engine.#run('rm', '--all');
     await engine.#ensureBase(base);
     return engine;
+  }
+
+  /** One run at a time: two would remove each other's containers. */
+  #claim() {
+    const file = join(this.#folder, 'owner');
+    const owner = existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
+    if (owner !== undefined && isAlive(owner))
+      throw new SetupError(`another npm run images runs here (process ${owner}): wait for its end`);
+    writeFileSync(file, String(process.pid));
   }
 
   /** Unmounts what is left of an interrupted run, too. */
@@ -130,4 +140,13 @@ async function ensureTools() {
     throw new SetupError(
       `${missing.join(', ')} cannot be installed: they are in Debian 12 and newer.\n${lastLines(output)}`,
     );
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
