@@ -9,10 +9,10 @@ import { done, runMain, SetupError } from './setup/report.mjs';
  * Makes the npm package `switchyard-gateway` in node_modules/.cache/package and prints
  * the name of its archive.
  *
- * The packages that the gateway needs are in the archive (`bundleDependencies`), as
- * package-lock.json has them and without declarations and source maps: what was tested is
- * what is installed, in half the space. Packages with binaries for one platform are
- * installed by npm. Packages of engines come by `switchyard engines install`.
+ * The programs are bundles, so that what was tested is what is installed. koffi is in the
+ * archive without its install script, and npm brings its binaries for one platform, which
+ * are packages: nothing of somebody else is executed by an installation. Packages of engines
+ * come by `switchyard engines install`.
  */
 export const PACKAGE_FOLDER = inRoot('node_modules/.cache/package');
 
@@ -46,9 +46,8 @@ const FILES = [
   ].map(name => `scripts/setup/${name}.mjs`),
   'scripts/topology',
 ];
-/** They have binaries for one platform, or bring such packages. */
-const BY_NPM = ['koffi', 'msgpackr-extract'];
-const LEFT_OUT = /\.(?:map|md|markdown|[cm]?ts|flow)$|\/(?:__pycache__|\.sources)$/;
+/** Types of Python are for who writes a worker in a clone. */
+const LEFT_OUT = /\/(?:__pycache__|\.sources|py\.typed)$|\.pyi$/;
 
 const json = path => JSON.parse(readFileSync(path, 'utf8'));
 
@@ -57,15 +56,9 @@ export async function pack() {
   await ensureBuild();
   await ensureConsole();
   rmSync(PACKAGE_FOLDER, { recursive: true, force: true });
-  for (const path of FILES) copy(path, path === 'dist' ? withoutTests : kept);
-  const { packages } = json(inRoot('package-lock.json'));
-  const engine = await enginePackages();
-  const bundled = closure(packages, engine);
-  for (const path of bundled) copy(path, kept);
-  writeFileSync(
-    join(PACKAGE_FOLDER, 'package.json'),
-    `${JSON.stringify(manifest(packages, engine), null, 2)}\n`,
-  );
+  for (const path of FILES) copy(path);
+  copyKoffi();
+  writeManifest(PACKAGE_FOLDER, manifest(await enginePackages()));
   const { code, output } = await command('npm', [
     'pack',
     '--json',
@@ -74,79 +67,53 @@ export async function pack() {
     PACKAGE_FOLDER,
   ]);
   if (code !== 0) throw new SetupError(`npm pack failed:\n${output}`);
-  const { filename, size, unpackedSize } = JSON.parse(output.slice(output.search(/^[[{]/m)))[0];
-  done(
-    'package',
-    `${bundled.length} packages in it; ${megabytes(size)}, ${megabytes(unpackedSize)} unpacked`,
-  );
+  const { filename, size, unpackedSize, entryCount } = JSON.parse(
+    output.slice(output.search(/^[[{]/m)),
+  )[0];
+  done('package', `${entryCount} files; ${megabytes(size)}, ${megabytes(unpackedSize)} unpacked`);
   return join(PACKAGE_FOLDER, filename);
 }
 
 const megabytes = bytes => `${(bytes / 1e6).toFixed(1)} MB`;
 
-function copy(path, filter) {
+function copy(path) {
   if (!existsSync(inRoot(path))) throw new SetupError(`${path} is missing: npm ci`);
   mkdirSync(dirname(join(PACKAGE_FOLDER, path)), { recursive: true });
   cpSync(inRoot(path), join(PACKAGE_FOLDER, path), {
     recursive: true,
-    filter: source => filter(source, inRoot(path)),
+    filter: source => !LEFT_OUT.test(source),
   });
 }
 
-/** The nested packages of a package are entries of the lockfile themselves. */
-const kept = (source, top) =>
-  source === top || !(LEFT_OUT.test(source) || source.slice(top.length).includes('/node_modules'));
-/** Our own packages are compiled into its `node_modules`. */
-const withoutTests = source => !/\.spec\.js$|\.tsbuildinfo$/.test(source) && !LEFT_OUT.test(source);
+/** Its script would look for the binaries that npm brings, and build them where it finds none. */
+function copyKoffi() {
+  const folder = join(PACKAGE_FOLDER, KOFFI);
+  const isNeeded = source =>
+    source === inRoot(KOFFI) ||
+    /koffi\/(index\.c?js|LICENSE\.txt|src(\/koffi(\/src(\/[\w-]+\.c?js)?)?)?)$/.test(source);
+  cpSync(inRoot(KOFFI), folder, { recursive: true, filter: isNeeded });
+  const { scripts: _, ...rest } = json(inRoot(KOFFI, 'package.json'));
+  writeManifest(folder, rest);
+}
+
+const KOFFI = 'node_modules/koffi';
+
+const writeManifest = (folder, content) =>
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`);
 
 async function enginePackages() {
   const { ENGINE_TABLE } = await import(inRoot('dist/cli/for-scripts.js'));
   return Object.values(ENGINE_TABLE).flatMap(({ npm = [] }) => npm);
 }
 
-/** Places of all packages that the gateway needs at run time, as npm resolved them. */
-function closure(packages, engine) {
-  const found = new Set();
-  const visit = place => {
-    if (place === undefined || found.has(place)) return;
-    found.add(place);
-    const {
-      dependencies = {},
-      optionalDependencies = {},
-      peerDependencies = {},
-      peerDependenciesMeta = {},
-    } = packages[place];
-    const peers = Object.keys(peerDependencies).filter(
-      name => !peerDependenciesMeta[name]?.optional,
-    );
-    for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
-      if (!isLeftOut(name, engine)) visit(placeOf(packages, place, name));
-    }
-  };
-  for (const name of Object.keys(packages[''].dependencies)) {
-    if (!isLeftOut(name, engine)) visit(`node_modules/${name}`);
-  }
-  return [...found].sort();
-}
-
-/** Types are for compilers. */
-const isLeftOut = (name, engine) =>
-  engine.includes(name) || BY_NPM.includes(name) || name.startsWith('@types/');
-
-function placeOf(packages, from, name) {
-  for (let at = from; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
-    if (packages[`${at}/node_modules/${name}`]) return `${at}/node_modules/${name}`;
-  }
-  return packages[`node_modules/${name}`] ? `node_modules/${name}` : undefined;
-}
-
 /** Of the root's package.json, the one table of versions. */
-function manifest(packages, engine) {
-  const { version, description, license, type, bin, engines, dependencies, overrides } = json(
-    inRoot('package.json'),
+function manifest(engine) {
+  const { version, description, license, type, bin, engines, dependencies, optionalDependencies } =
+    json(inRoot('package.json'));
+  // The builds of llama.cpp, one for each platform, are optional.
+  const ofEngines = Object.entries({ ...dependencies, ...optionalDependencies }).filter(
+    ([name]) => engine.includes(name) || name.startsWith('@node-llama-cpp/'),
   );
-  const entries = Object.entries(dependencies);
-  const ordinary = entries.filter(([name]) => !engine.includes(name));
   return {
     name: 'switchyard-gateway',
     version,
@@ -164,14 +131,10 @@ function manifest(packages, engine) {
       'llm',
       'gateway',
     ],
-    dependencies: Object.fromEntries(ordinary),
-    bundleDependencies: ordinary.map(([name]) => name).filter(name => !BY_NPM.includes(name)),
-    // bullmq packs messages faster with it, and works without.
-    optionalDependencies: {
-      'msgpackr-extract': packages['node_modules/msgpackr-extract'].version,
-    },
-    engineDependencies: Object.fromEntries(entries.filter(([name]) => engine.includes(name))),
-    engineOverrides: overrides,
+    dependencies: { koffi: dependencies.koffi },
+    bundleDependencies: ['koffi'],
+    optionalDependencies: json(inRoot(KOFFI, 'package.json')).optionalDependencies,
+    engineDependencies: Object.fromEntries(ofEngines),
   };
 }
 

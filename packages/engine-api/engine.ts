@@ -122,8 +122,3 @@ export function cancelledError(requestId: string): EngineError {
     `Request ${requestId} was cancelled while the engine had it.`,
   );
 }
-
-/** The command that installs missing Debian packages, for "cannot load" messages. */
-export function aptInstallCommand(...packages: readonly string[]): string {
-  return `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
-}

@@ -1,8 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { appendFile, copyFile, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { z } from 'zod';
 import { type ModelFolder } from './model-files.js';
 
@@ -28,7 +29,9 @@ interface PiperVoice {
 const PREPARED = '.sherpa-onnx';
 const ESPEAK_DATA = 'espeak-ng-data';
 /** Of Debian's package espeak-ng-data, and of other systems. */
-const SYSTEM_DATA = ['/usr/lib/*/espeak-ng-data', '/usr/share/espeak-ng-data'];
+const SYSTEM_DATA = ['/usr/lib/*', '/usr/share', '/opt/homebrew/share', '/usr/local/share'].map(
+  folder => `${folder}/espeak-ng-data`,
+);
 
 /**
  * The voice of a folder as Piper publishes it: `NAME.onnx`, `NAME.onnx.json` and no
@@ -40,7 +43,7 @@ export function piperVoiceIn(folder: ModelFolder): PiperVoice | undefined {
   const path = `${model}.json`;
   if (model === undefined || !existsSync(path)) return undefined;
   try {
-    const description = DESCRIPTION.parse(JSON.parse(readFileSync(path, 'utf8')));
+    const description = DESCRIPTION.parse(parseBoundedJson(readFileSync(path, 'utf8')));
     const byNumber = Object.entries(description.speaker_id_map).sort(([, a], [, b]) => a - b);
     return { model, description, speakers: byNumber.map(([name]) => name) };
   } catch (cause) {
@@ -57,7 +60,7 @@ export function espeakDataFor({ path }: ModelFolder): string {
   if (found !== undefined) return found;
   throw new Error(
     `The voice in '${path}' needs espeak-ng-data, which is not here: ` +
-      `${aptInstallCommand(ESPEAK_DATA)}, or put that folder beside the voice.`,
+      `${installCommand([ESPEAK_DATA])}, or put that folder beside the voice.`,
   );
 }
 

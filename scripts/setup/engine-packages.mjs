@@ -1,14 +1,19 @@
 import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { command, lastLines } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
 /** Debian's name of this machine's own library folder. */
 const multiarch = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`;
 
-/** What the embedded engines need from Debian. `proof`: whether it is there. */
+/**
+ * What the embedded engines need from Debian. `proof`: whether it is there; `brew`: Homebrew's
+ * name where it has one that works.
+ */
 const ENGINE_PACKAGES = [
   {
     name: 'ffmpeg',
+    brew: 'ffmpeg',
     why: 'decodes uploads, encodes speech',
     proof: () => onPath('ffmpeg'),
   },
@@ -29,6 +34,7 @@ const ENGINE_PACKAGES = [
   },
   {
     name: 'espeak-ng-data',
+    brew: 'espeak-ng',
     why: 'pronunciation for Piper voices',
     proof: () =>
       ['share', 'lib', `lib/${multiarch}`].some(folder =>
@@ -41,19 +47,35 @@ const ENGINE_PACKAGES = [
 const CLUSTER_PACKAGES = [
   {
     name: 'redis-server',
+    brew: 'redis',
     why: 'what several gateways share',
     proof: () => existsSync('/usr/bin/redis-server'),
   },
   {
     name: 'postgresql',
+    brew: 'postgresql@17',
     why: 'files and batches on PostgreSQL',
     proof: () => existsSync('/usr/lib/postgresql'),
   },
 ];
 
-/** What tests run against besides. Without them those tests are skipped. */
-const TEST_PACKAGES = [
-  ...CLUSTER_PACKAGES,
+/** What specs of `npm run test:gate` use besides. */
+const GATE_PACKAGES = [
+  { name: 'curl', why: 'commands of the tutorials', proof: () => onPath('curl') },
+  { name: 'jq', why: 'commands of the tutorials', proof: () => onPath('jq') },
+  {
+    name: 'python3-venv',
+    why: 'workers and clients in Python',
+    proof: async () => (await command('python3', ['-c', 'import ensurepip, venv'])).code === 0,
+  },
+  {
+    name: 'python3-pip',
+    why: 'models from Python packages',
+    proof: async () => (await command('python3', ['-m', 'pip', '--version'])).code === 0,
+  },
+];
+
+const NIGHT_PACKAGES = [
   {
     name: 'chromium',
     why: 'the console in a real browser',
@@ -62,13 +84,14 @@ const TEST_PACKAGES = [
 ];
 
 /**
- * What engines, a cluster and tests stand on. Tests apart, so that a failure there leaves
- * the engines alone.
+ * What engines, a cluster and the tiers of tests stand on. Apart, so that a failure there
+ * leaves the engines alone.
  */
 const SETS = {
   engine: { packages: ENGINE_PACKAGES, present: 'ffmpeg, pocketsphinx, flite' },
   cluster: { packages: CLUSTER_PACKAGES, present: 'redis-server, postgresql' },
-  test: { packages: TEST_PACKAGES, present: 'redis-server, postgresql, chromium' },
+  gate: { packages: GATE_PACKAGES, present: 'curl, jq, python3 with venv and pip' },
+  night: { packages: NIGHT_PACKAGES, present: 'chromium' },
 };
 
 /**
@@ -88,9 +111,7 @@ export async function ensureDebianPackages(set, { install = true } = {}) {
   const root = install ? await rootPrefix() : undefined;
   if (!root || !(await aptInstall(root, names, what))) {
     warn(`Not installed: ${names.join(', ')}. What needs them will say so. To install them:`);
-    warn(
-      `  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names.join(' ')}`,
-    );
+    warn(`  ${repair(missing)}`);
   }
   const left = (await missingOf(packages)).map(({ name }) => name);
   if (left.length === 0) done(what, 'installed');
@@ -102,8 +123,19 @@ async function missingOf(packages) {
   return packages.filter((_, at) => !there[at]);
 }
 
-const onPath = name =>
-  (process.env.PATH ?? '').split(':').some(folder => existsSync(`${folder}/${name}`));
+/** @returns the command that installs what this system's packages have of it */
+export function repair(packages, platform = process.platform) {
+  if (platform === 'darwin')
+    return `brew install ${packages.flatMap(({ brew }) => brew ?? []).join(' ')}; the rest by container`;
+  const names = packages.map(({ name }) => name).join(' ');
+  return `sudo apt-get update && sudo apt-get install -y --no-install-recommends ${names}`;
+}
+
+/** Folders of PATH; the separator is the platform's. */
+export const programFolders = (path = process.env.PATH ?? '', separator = delimiter) =>
+  path.split(separator).filter(Boolean);
+
+const onPath = name => programFolders().some(folder => existsSync(join(folder, name)));
 
 async function hasLibrary(name) {
   const folders = ['/usr/lib', '/usr/local/lib', `/usr/lib/${multiarch}`];

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { programFolders } from '../platform/config/process-environment.js';
@@ -61,8 +62,7 @@ async function checkFfmpeg() {
   const { code, output } = await runCommand('ffmpeg', ['-version']);
   if (code !== 127) return passing('ffmpeg', output.split('\n')[0] ?? '');
   const detail = 'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
-  const fix = 'apt-get install -y --no-install-recommends ffmpeg';
-  return failing('ffmpeg', detail, fix);
+  return failing('ffmpeg', detail, installCommand(['ffmpeg']));
 }
 
 /** The Debian libraries of the engines that models.yaml uses. */
@@ -250,7 +250,7 @@ async function checkLlamaKernels(models: readonly ModelSpec[]): Promise<readonly
     return [];
   if ((await lackingBuildTools()) !== undefined) return [];
   const what = 'llama.cpp';
-  if (await isCompiledHere()) return [passing(what, 'compiled for this CPU')];
+  if (isCompiledHere()) return [passing(what, 'compiled for this CPU')];
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';
   return [warning(what, detail, 'switchyard engines install llama-cpp --native')];
@@ -261,7 +261,7 @@ export const doctorCommand = command('doctor', {
   examples: ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
   notes: 'Exit code 1: something that is configured will not work. ! marks what is optional.',
   async run({ engines }) {
-    const checks = await diagnose(engines);
+    const checks = await diagnose(await engines());
     return { ok: checks.every(({ state }) => state !== 'fail'), checks };
   },
   text: diagnosesText,

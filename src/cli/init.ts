@@ -75,18 +75,31 @@ function write(target: string): readonly string[] {
   return files;
 }
 
-/** Runs on every machine, with packages from npm alone. */
-const FIRST = { engine: 'sherpa-onnx', model: 'sense-voice-small' } as const;
+/**
+ * Run on every machine, with packages from npm alone. On Linux the starter set, which needs
+ * Python and Debian's packages, is offered before the first of them.
+ */
+const FIRST = [
+  { engine: 'sherpa-onnx', model: 'moonshine-base-en', what: 'recognition' },
+  { engine: 'sherpa-onnx', model: 'kokoro-en', what: 'voices' },
+  { engine: 'llama-cpp', model: 'smollm2-135m-instruct', what: 'chat' },
+] as const;
 
 /** What to type where no model is configured yet, up to the first one. */
-export function firstModelSteps(): readonly string[] {
-  const engine =
-    engineVersion(FIRST.engine) === undefined
-      ? [`  ${ownName()} engines install ${FIRST.engine}`]
-      : [];
-  return [
-    `  ${ownName()} models starter             # Whisper base, SmolLM2 135M and a voice; or one model:`,
-    ...engine,
-    `  ${ownName()} models add ${FIRST.model}       # or another one: ${ownName()} models search`,
+export function firstModelSteps(
+  platform: NodeJS.Platform = process.platform,
+  isInstalled = (engine: string) => engineVersion(engine) !== undefined,
+): readonly string[] {
+  const offered = platform === 'linux' ? FIRST.slice(0, 1) : FIRST;
+  const engines = [...new Set(offered.map(({ engine }) => engine))].filter(e => !isInstalled(e));
+  const steps = [
+    ...engines.map(engine => [`engines install ${engine}`]),
+    ...offered.map(({ model, what }) => [`models add ${model}`, what]),
   ];
+  const starter = ['models starter', 'Whisper base, SmolLM2 135M and a voice; or one model:'];
+  const all = [...(platform === 'linux' ? [starter] : []), ...steps, ['models search', 'others']];
+  return all.map(([step = '', what]) => {
+    const typed = `  ${ownName()} ${step}`;
+    return what === undefined ? typed : `${typed.padEnd(50)} # ${what}`;
+  });
 }

@@ -47,7 +47,7 @@ export const modelsAddCommand = gatewayCommand('add <names...>', {
   async run(invocation) {
     const { options, signal } = invocation;
     const { settings, plans } = await planned(invocation);
-    const askEngine = invocation.engines.objections;
+    const { objections: askEngine } = await invocation.engines();
     const file = { path: settings.workers.modelsFile, askEngine };
     const edit = editOf(plans);
     // What models.yaml would refuse is found before the first byte is downloaded.
@@ -77,7 +77,7 @@ type Adding = Invocation<typeof OPTIONS, readonly string[]>;
 
 async function planned({ arg: names, options, engines, signal }: Adding) {
   if (names.length > 1 && options.as !== undefined) throw usageError('--as is for one model');
-  const { settings, models } = loadConfig({ askEngine: engines.objections });
+  const { settings, models } = loadConfig({ askEngine: (await engines()).objections });
   const catalogue = Catalogue.load(settings.hub.catalogueFile);
   const entries = [...new Set(names)].map(name => catalogue.find(name));
   const plans: AddPlan[] = [];

@@ -38,13 +38,14 @@ export const modelsCheckCommand = command('check [file]', {
     'Exit code 2: models.yaml has errors, each with line and column. Exit code 1: files are missing or wrong.',
   options: { '--fast': 'presence and sizes only, no checksums' },
   async run({ engines, signal, arg: file, options }) {
+    const { objections, checkFiles } = await engines();
     const { settings, models } = loadConfig({
-      askEngine: engines.objections,
+      askEngine: objections,
       ...(file !== undefined && { modelsFile: resolve(launchDirectory(), file) }),
     });
     Catalogue.load(settings.hub.catalogueFile);
     const verdicts = await checkModels(models, new ModelStore(settings.hub.modelsDir), {
-      checkFiles: engines.checkFiles,
+      checkFiles,
       checksums: !options.fast,
       signal,
     });

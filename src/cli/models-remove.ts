@@ -40,7 +40,8 @@ export const modelsRemoveCommand = gatewayCommand('remove <name>', {
       : `Delete ${what[0]}?`;
     if (!options.yes) await confirm(question, 'nothing was removed');
     if (model) {
-      await editModels({ path, askEngine: engines.objections }, list => list.remove(name));
+      const { objections: askEngine } = await engines();
+      await editModels({ path, askEngine }, list => list.remove(name));
       // A gateway that cannot be asked would go on reading files that are gone.
       await reloadGateway(invocation.client);
     }

@@ -188,7 +188,7 @@ async function serve(
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, HEAD, { flag: 'wx' });
   }
-  const file = { path, askEngine: engines.objections };
+  const file = { path, askEngine: (await engines()).objections };
   const edit = (names: readonly string[]) => {
     const entry = { ...model!, aliases: names };
     return editModels(file, models => models.put(entry, 'models starter'));

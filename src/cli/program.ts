@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../platform/config/program-arguments.js';
-import { ConfigError } from '../platform/config/yaml-file.js';
+import { StartError } from '../platform/config/start-error.js';
 import { productVersion } from '../platform/process/product-version.js';
 import { batchCommand } from './batch.js';
 import { benchCommand } from './bench.js';
@@ -26,7 +26,7 @@ import { statusCommand, topCommand } from './operate/status.js';
 import { tenantsCommand, usageCommand } from './operate/usage.js';
 import { workersCommand, logsCommand } from './operate/workers.js';
 import { CliError, EXIT, type ExitCode, InterruptedError } from './shared/cli-error.js';
-import { commandGroup, type EngineChecks } from './shared/command.js';
+import { commandGroup, type LoadEngines } from './shared/command.js';
 import { columns, MARKS, say } from './shared/terminal.js';
 import { speakCommand } from './speak.js';
 import { supportBundleCommand } from './support-bundle.js';
@@ -123,8 +123,8 @@ const COMMANDS = [
   completionCommand,
 ];
 
-/** The whole command line. @param engines what the engines of this product say */
-export function program(engines: EngineChecks): Command {
+/** The whole command line. @param engines loads what the engines of this product say */
+export function program(engines: LoadEngines): Command {
   const root = new Command('switchyard')
     .description(
       'Manages and tests the speech and language models of a Switchyard gateway, behind one OpenAI-compatible API.',
@@ -148,7 +148,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof InterruptedError) return report(error, EXIT.interrupted);
   if (error instanceof CliError) return report(error, error.exitCode);
-  if (error instanceof ConfigError || error instanceof UsageError) return report(error, EXIT.usage);
+  if (error instanceof StartError || error instanceof UsageError) return report(error, EXIT.usage);
   if (isSystemError(error)) return report(error, EXIT.failed);
   throw error;
 }

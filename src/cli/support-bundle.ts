@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { protectSecrets, redacted } from '../platform/config/redaction.js';
 import { isSecretSetting } from '../platform/config/setting-source.js';
@@ -80,7 +81,7 @@ export const supportBundleCommand = gatewayCommand('support-bundle', {
     const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
     const file = options.output ?? `switchyard-support-${stamp}.tar.gz`;
     const path = await writablePath(file);
-    const files = await contents(client, () => diagnose(engines));
+    const files = await contents(client, async () => diagnose(await engines()));
     const archive = tarGz(files, Math.floor(now.getTime() / 1000));
     writeFileSync(path, archive, { mode: 0o600 });
     const names = Object.keys(files);
@@ -113,7 +114,7 @@ async function contents(client: GatewayClient, doctor: () => Promise<unknown>) {
   );
   const files = [...Object.entries(own), ...answers].map(([name, value]) => [
     `${name}.json`,
-    redacted(JSON.stringify(value, null, 2)),
+    redacted(writeJson(value, 2)),
   ]);
   return {
     ...Object.fromEntries(files),

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { type Command } from 'commander';
 import { parse } from 'yaml';
-import { program } from '../../src/cli/program.js';
+import { COMMAND_LINE } from '../../scripts/docs/command-tree.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { GATEWAY_VARIABLES } from '../../src/platform/config/process-environment.js';
 import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';
-import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
+import { LOCAL_TOKEN_VARIABLE } from '../../src/platform/grpc/local-token.js';
 import { environmentNames } from '../support/packaging.js';
 
 const MANUAL = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs')];
@@ -102,7 +102,7 @@ describe('commands', () => {
   const { scripts } = JSON.parse(read('package.json')) as {
     scripts: Record<string, string>;
   };
-  const commands = commandNames(program(ENGINE_CHECKS));
+  const commands = commandNames(COMMAND_LINE);
   const codeOf = (file: string): string =>
     [read(file)].flatMap(text => [...inlineCode(text), ...shellOf(text)]).join('\n');
 
@@ -180,6 +180,7 @@ describe('names', () => {
       'SWITCHYARD_CONFIG',
       'SWITCHYARD_HOME',
       'SWITCHYARD_WORKER_SPEC',
+      LOCAL_TOKEN_VARIABLE,
     ];
     expect(environmentNames(read(file)).filter(name => !known.includes(name))).toEqual([]);
   });

@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
+import { neededStages } from '../../scripts/images/stages.mjs';
+import { changelogSection, versionsElsewhere } from '../../scripts/release.mjs';
+import { PACKAGED_ENGINES } from '../../src/cli/engines/engine-packages.js';
 import { CUDA_OF_PACKAGES } from '../../src/cli/gpu.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
@@ -13,16 +15,13 @@ import { METRICS } from '../../src/platform/metrics/registry.js';
 import {
   dockerStages,
   environmentNames,
-  helmBinary,
-  importedPackages,
   inherited,
   labelsOf,
   metricsOf,
 } from '../support/packaging.js';
-import { itWith } from '../support/requires.js';
 
 const CHART = 'docker/helm/switchyard';
-const TARGETS = ['gateway', 'cuda', 'cpu'];
+const TARGETS = ['gateway', 'speech', 'cuda', 'cpu'];
 const VERSION = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 const COMPOSE = ['docker/compose.yaml', 'docker/compose.gpu.yaml', 'docker/compose.cluster.yaml'];
 const SETTINGS = SETTING_PATHS.map(environmentName);
@@ -33,6 +32,20 @@ const problemsOf = (models: unknown): unknown =>
   modelsFromFile(
     parseYaml(typeof models === 'string' ? models : JSON.stringify({ models }), 'models'),
   ).problems;
+
+describe('the version of package.json', () => {
+  it.each(Object.entries(versionsElsewhere()))('is in %s', (_, versions) => {
+    expect(new Set(versions)).toEqual(new Set([VERSION]));
+  });
+});
+
+describe('CHANGELOG.md', () => {
+  it('says of this version what to know before an upgrade first, in two minutes of reading', () => {
+    const section = changelogSection(read('CHANGELOG.md'), VERSION);
+    expect(section.split(/\s+/).length).toBeLessThan(560);
+    expect(/^### (.*)$/m.exec(section)?.[1]).toBe('Before you upgrade');
+  });
+});
 
 describe('docker/Dockerfile', () => {
   const stages = dockerStages('docker/Dockerfile');
@@ -77,17 +90,30 @@ describe('docker/Dockerfile', () => {
     ).toEqual([]);
   });
 
-  it('leaves out of gateway and batch only packages that neither ever imports', () => {
-    const removal = instructions.find(line => line.startsWith('RUN rm -rf node_modules/')) ?? '';
-    const removed = [...removal.matchAll(/node_modules\/(\S+)/g)].map(([, name = '']) => name);
-    expect(removed).toContain('node-llama-cpp');
-    const needed = ['src/main.gateway.ts', 'src/main.batch.ts'].flatMap(main => [
-      ...importedPackages(main),
-    ]);
-    expect(needed).toContain('@nestjs/core');
-    const isRemoved = (name: string): boolean =>
-      removed.some(gone => name === gone || name.startsWith(`${gone}/`));
-    expect(needed.filter(isRemoved)).toEqual([]);
+  it('copies packages into the images that have engines, and none into gateway', () => {
+    const copied = (stage: string): string[] =>
+      stages
+        .find(({ name }) => name === stage)!
+        .instructions.filter(line => line.startsWith('COPY '));
+    expect(copied('gateway')).toEqual(['COPY --from=product /app ./']);
+    expect(copied('cpu')).toEqual(['COPY --from=cpu-build /app ./']);
+  });
+
+  it('brings engines by the command that a machine uses, into the images that run them', () => {
+    const installed = (stage: string): string[] =>
+      inherited(stages, stage).flatMap(line =>
+        [...line.matchAll(/engines install (\S+)/g)].map(([, name = '']) => name),
+      );
+    expect(installed('product')).toEqual([]);
+    expect(installed('speech-build')).toEqual(['sherpa-onnx', 'ctranslate2']);
+    expect(installed('cpu-build')).toEqual(PACKAGED_ENGINES);
+    expect(installed('cuda-build')).toEqual(PACKAGED_ENGINES);
+  });
+
+  it('is built without Docker by the stages that a target needs', () => {
+    const needed = neededStages(read('docker/Dockerfile'), 'gateway');
+    const names = [...needed.matchAll(/^FROM \S+ AS (\S+)/gm)].map(([, name]) => name);
+    expect(names).toEqual(['build', 'product', 'runtime', 'gateway']);
   });
 
   it('takes the CUDA builds by the command that a machine uses', () => {
@@ -287,42 +313,6 @@ describe('docker/helm/switchyard', () => {
     expect(options.filter(option => !WORKER_USAGE.includes(`${option} `))).toEqual([]);
     expect(options).toContain('--listen');
   });
-
-  const helm = helmBinary();
-  itWith({ name: 'helm', present: helm !== undefined })(
-    'renders to valid YAML with everything switched on',
-    () => {
-      const on = [
-        'keda.enabled',
-        'gateway.autoscaling.enabled',
-        'gateway.ingress.enabled',
-        'monitoring.serviceMonitor',
-      ];
-      const set = [...on, 'monitoring.rules', 'monitoring.dashboard']
-        .map(name => `${name}=true`)
-        .join(',');
-      const text = execFileSync(
-        helm!,
-        ['template', 'r', CHART, '--kube-version', '1.31.0', '--set', set],
-        {
-          encoding: 'utf8',
-        },
-      );
-      const documents = parseAllDocuments(text);
-      expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
-      const kinds = documents.map(document => (document.toJS() as { kind: string } | null)?.kind);
-      const wanted = [
-        'Deployment',
-        'PodDisruptionBudget',
-        'NetworkPolicy',
-        'ScaledObject',
-        'HorizontalPodAutoscaler',
-      ];
-      expect(kinds).toEqual(
-        expect.arrayContaining([...wanted, 'ServiceMonitor', 'PrometheusRule', 'Ingress']),
-      );
-    },
-  );
 });
 
 interface Schema {

@@ -5,11 +5,12 @@ import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { processTree } from '../support/process-tree.js';
+import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 import { atMost, type BenchResult, progress } from './support/bench-result.js';
 import { rounded } from './support/percentiles.js';
 import { processCpuMs } from './support/process-cpu.js';
-import { rssMib } from './support/process-memory.js';
+import { memoryMib } from './support/process-memory.js';
 
 /** After the start: by then every process has given back what its start left behind. */
 const SETTLE_MS = 40_000;
@@ -19,7 +20,8 @@ const MEASURE_MS = 60_000;
 interface AtRest {
   /** Percent of a core. */
   readonly cpuPercent: number;
-  readonly rssMib: number;
+  readonly privateMib: number;
+  readonly pssMib: number;
 }
 
 /**
@@ -28,14 +30,26 @@ interface AtRest {
  */
 export async function run(): Promise<BenchResult> {
   const proxies = await measure('two openai-http models', ['a', 'b'].map(upstreamModel));
+  const synthetic = await measure('two synthetic models', ['c', 'd'].map(syntheticModelOf));
   const speech = await measure('config/models.yaml', await defaultModels());
+  const largest = (name: string): number =>
+    Math.max(...synthetic.processes.filter(isOf(name)).map(({ privateMib }) => privateMib));
   const goals = [
     atMost('CPU at rest, two openai-http models, % of a core', proxies.all.cpuPercent, 0.3),
-    atMost('resident memory at rest, two openai-http models, MiB', proxies.all.rssMib, 350),
+    atMost('private memory at rest, two openai-http models, MiB', proxies.all.privateMib, 160),
+    atMost('private memory at rest of a gateway, MiB', largest('main.gateway'), 80),
+    atMost('private memory at rest of a synthetic worker, MiB', largest('main.worker'), 45),
     atMost('CPU at rest, PocketSphinx and flite, % of a core', speech.all.cpuPercent, 0.3),
   ];
-  return { results: { proxies, speech }, goals };
+  return { results: { proxies, synthetic, speech }, goals };
 }
+
+const isOf =
+  (name: string) =>
+  ({ process }: { readonly process: string }): boolean =>
+    process === name;
+
+const syntheticModelOf = (id: string): ModelSpec => syntheticModel({}, { id });
 
 /** Its server is not asked for anything. */
 const upstreamModel = (id: string): ModelSpec => ({
@@ -55,9 +69,10 @@ async function measure(name: string, models: readonly ModelSpec[]) {
     rounded(processes.reduce((total, one) => total + pick(one), 0));
   const all: AtRest = {
     cpuPercent: sum(one => one.cpuPercent),
-    rssMib: sum(one => one.rssMib),
+    privateMib: sum(one => one.privateMib),
+    pssMib: sum(one => one.pssMib),
   };
-  progress(`  ${name}: ${all.cpuPercent} % of a core, ${all.rssMib} MiB`);
+  progress(`  ${name}: ${all.cpuPercent} % of a core, ${all.privateMib} MiB private`);
   return { all, processes };
 }
 
@@ -72,9 +87,13 @@ async function processesAtRest(models: readonly ModelSpec[], folder: string) {
   const processes = processTree(gateway.process.child.pid);
   const before = processes.map(({ pid }) => processCpuMs(pid));
   await pause(MEASURE_MS);
-  return processes.map(({ pid, command }, at) => ({
-    process: /main\.\w+|orphan-guard/.exec(command)?.[0] ?? command,
-    cpuPercent: rounded(((processCpuMs(pid) - (before[at] ?? 0)) / MEASURE_MS) * 100),
-    rssMib: rounded(rssMib(pid)),
-  }));
+  return processes.map(({ pid, command }, at) => {
+    const memory = memoryMib(pid);
+    return {
+      process: /main\.\w+|orphan-guard/.exec(command)?.[0] ?? command,
+      cpuPercent: rounded(((processCpuMs(pid) - (before[at] ?? 0)) / MEASURE_MS) * 100),
+      privateMib: rounded(memory.private),
+      pssMib: rounded(memory.pss),
+    };
+  });
 }

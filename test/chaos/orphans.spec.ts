@@ -76,7 +76,7 @@ describe('kill -9 of a gateway', () => {
     );
     await product.untilRunning(4);
     const workers = (await product.workers()).map(({ pid }) => pid!);
-    const processor = children.find(({ command }) => command.includes('main.batch'))!;
+    const processor = children.find(({ command }) => command === 'switchyard batch')!;
     for (const pid of [workers[0]!, workers[1]!, processor.pid]) process.kill(pid, 'SIGSTOP');
     await kill(gateway);
     await Promise.all(requests);

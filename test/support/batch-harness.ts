@@ -23,7 +23,7 @@ import { S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
 import { type SettingOverrides } from './gateway-process.js';
 import { NodeProcess } from './node-process.js';
 import { type S3Server } from './s3-server.js';
-import { pause } from './waiting.js';
+import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 export const TENANT = 'default';
 
@@ -52,7 +52,14 @@ export interface RowLease {
   readonly pid: number | undefined;
   /** Times it was claimed. */
   readonly epoch: number;
+  readonly untilMs: number;
 }
+
+/**
+ * A lease that ends soon, and far above what a busy machine keeps a process from its
+ * heartbeat: that comes after a third of it.
+ */
+export const SHORT_LEASE_MS = 3000;
 
 /**
  * A data folder with a real SQLite file and real blobs, and processors
@@ -214,7 +221,7 @@ export class BatchHarness implements AsyncDisposable {
     id: string,
     what: string,
     holds: (job: BatchJob) => boolean,
-    limitMs = 60_000,
+    limitMs = WAIT_LIMIT_MS,
   ): Promise<BatchJob> {
     for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
       const job = await this.job(id);
@@ -237,7 +244,8 @@ export class BatchHarness implements AsyncDisposable {
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     const isHeld = leaseOwner !== undefined && leaseUntilMs > Date.now();
-    return { pid: isHeld ? Number(leaseOwner.split('-').at(-2)) : undefined, epoch };
+    const pid = isHeld ? Number(leaseOwner.split('-').at(-2)) : undefined;
+    return { pid, epoch, untilMs: leaseUntilMs };
   }
 
   /** Resolves at the end of the batch, too: no processor claims it then. */

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { openApiDocument } from '../../scripts/console/openapi-document.js';
-import { helpOf, leafCommands } from '../../scripts/docs/command-tree.js';
-import { program } from '../../src/cli/program.js';
+import { COMMAND_LINE, helpOf, leafCommands } from '../../scripts/docs/command-tree.js';
 import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
 import {
   environmentName,
@@ -11,7 +10,6 @@ import {
   settingDefinition,
 } from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
-import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 
 /**
  * What users and other programs depend on. A change of the code that is not meant to
@@ -23,7 +21,7 @@ const FACES: Readonly<Record<string, () => string | Promise<string>>> = {
   'metrics.json': () => json(METRICS),
   'settings.json': () => json(SETTING_PATHS.map(settingFace)),
   'cli-help.txt': () =>
-    leafCommands(program(ENGINE_CHECKS))
+    leafCommands(COMMAND_LINE)
       .map(({ words, command }) => `# switchyard ${words}\n${helpOf(command)}\n`)
       .join('\n'),
   'events.md': () => readFileSync('docs/reference/events.md', 'utf8'),

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 /** One stage of a Dockerfile. */
 export interface DockerStage {
@@ -28,54 +28,6 @@ export function inherited(stages: readonly DockerStage[], name: string): readonl
   const stage = stages.find(candidate => candidate.name === name);
   return stage ? [...inherited(stages, stage.from), ...stage.instructions] : [];
 }
-
-/**
- * npm packages that a source file reaches by imports, its own and those of what it
- * imports; types aside.
- */
-export function importedPackages(entry: string): ReadonlySet<string> {
-  const packages = new Set<string>();
-  const seen = new Set<string>();
-  const visit = (file: string): void => {
-    if (seen.has(file)) return;
-    seen.add(file);
-    for (const name of imports(readFileSync(file, 'utf8'))) {
-      if (name.startsWith('.')) visit(join(dirname(file), name).replace(/\.js$/, '.ts'));
-      else if (name.startsWith('@switchyard/'))
-        visit(name.replace('@switchyard', 'packages').replace(/\.js$/, '.ts'));
-      else if (!name.startsWith('node:')) packages.add(packageOf(name));
-    }
-  };
-  visit(entry);
-  return packages;
-}
-
-function imports(source: string): string[] {
-  const statements = source.matchAll(
-    /^\s*(?:import|export)\s+(?!type\b)([^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm,
-  );
-  const calls = source.matchAll(/\b(?:import|require)\(\s*['"]([^'"]+)['"]\s*\)/g);
-  const named = [...statements]
-    .filter(([, names = '']) => !onlyTypes(names))
-    .map(([, , from = '']) => from);
-  return [...named, ...[...calls].map(([, from = '']) => from)].filter(
-    name => !name.startsWith('.') || name.endsWith('.js'),
-  );
-}
-
-/** `{ type A, type B } from`: nothing of it is left at run time. */
-function onlyTypes(names: string): boolean {
-  const [, list] = /^\{([^}]*)\}\s*from\s*$/.exec(names.trim() + ' ') ?? [];
-  return (
-    list?.split(',').every(name => name.trim() === '' || name.trim().startsWith('type ')) ?? false
-  );
-}
-
-const packageOf = (name: string): string =>
-  name
-    .split('/')
-    .slice(0, name.startsWith('@') ? 2 : 1)
-    .join('/');
 
 /** Names of metrics in a PromQL expression, histogram parts without their suffix. */
 export function metricsOf(expression: string): string[] {

@@ -9,7 +9,8 @@ import {
   type SettingOverrides,
 } from './gateway-process.js';
 import { HostedWorkers } from './hosted-worker.js';
-import { pause } from './waiting.js';
+import { leftover } from './leftovers.js';
+import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 interface WorkerSummary {
   readonly id: string;
@@ -56,11 +57,10 @@ export class Product implements AsyncDisposable {
     hosted?: HostedWorkers,
   ): Promise<Product> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-e2e-'));
-    return new Product(
-      await GatewayProcess.start(models, settings, { folder, ...options }),
-      folder,
-      hosted,
-    );
+    const gateway = await GatewayProcess.start(models, settings, { folder, ...options });
+    const product = new Product(gateway, folder, hosted);
+    leftover(() => product[Symbol.asyncDispose]());
+    return product;
   }
 
   get url(): string {
@@ -99,11 +99,11 @@ export class Product implements AsyncDisposable {
    * Resolves when the admin listing shows what is wanted; a gate on state, not on time.
    */
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const endMs = performance.now() + 50_000; performance.now() < endMs;) {
+    for (const endMs = performance.now() + WAIT_LIMIT_MS; performance.now() < endMs;) {
       if (await holds()) return;
       await pause(20);
     }
-    throw new Error(`waited 50 s for: ${what}\n${await this.gateway.process.logTail()}`);
+    throw new Error(`waited for: ${what}\n${await this.gateway.process.logTail()}`);
   }
 
   allReady(): Promise<void> {

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../../src/contracts/queue-jobs/heartbeat.js';
 import { type QueueJobResult, type JobValue } from '../../src/contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../src/contracts/queue-jobs/queue-job.js';
 import { QueueKeys } from '../../src/contracts/queue-jobs/queue-keys.js';
 import {
-  ANNOUNCEMENT_TTL_MS,
-  HEARTBEAT_MS,
   readStopNote,
   type StopNote,
   type WorkerAnnouncement,

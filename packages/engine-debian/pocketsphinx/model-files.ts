@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 
 /**
  * Where the three parts of a PocketSphinx model lie. Throws with what to install when a
@@ -16,7 +16,7 @@ export function findModelFiles(modelDir: string) {
   if (missing.length > 0) {
     throw new Error(
       `PocketSphinx model files are missing: ${missing.join(', ')}. Install them with ` +
-        `\`${aptInstallCommand('pocketsphinx-en-us')}\`, or point options.modelDir at a folder that has them.`,
+        `\`${installCommand(['pocketsphinx-en-us'])}\`, or point options.modelDir at a folder that has them.`,
     );
   }
   return files;

@@ -1,6 +1,8 @@
-import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
+import { createRequire } from 'node:module';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
-import koffi, { type LibraryHandle } from 'koffi';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
+import type Koffi from 'koffi';
+import { type LibraryHandle } from 'koffi';
 
 /**
  * Handles are kept for the life of the thread. koffi closes a library when its handle is
@@ -18,13 +20,15 @@ export function openNativeLibrary(
   debianPackages: readonly string[],
 ): LibraryHandle {
   try {
+    // The command line asks only when it examines this machine.
+    const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
     const library = koffi.load(soname);
     kept.push(library);
     return library;
   } catch (cause) {
     const reason = errorMessage(cause);
     throw new Error(
-      `Cannot load ${soname} (${reason}). Install it with \`${aptInstallCommand(...debianPackages)}\`.`,
+      `Cannot load ${soname} (${reason}). Install it with \`${installCommand(debianPackages)}\`.`,
       {
         cause,
       },

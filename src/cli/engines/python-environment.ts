@@ -11,6 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { isAlive } from '../../platform/process/is-alive.js';
 import { pipError, PIP_OFFLINE, PIP_UNREACHABLE } from '../hub/package-mirror.js';
 import { CliError } from '../shared/cli-error.js';
@@ -59,7 +60,7 @@ function problemOf(
   { code, output }: { code: number; output: string },
 ): string | undefined {
   const [major, minor] = PYTHON_MIN;
-  const install = 'apt-get install -y --no-install-recommends python3 python3-venv';
+  const install = installCommand(['python3', 'python3-venv']);
   const other = 'or name another Python with --python';
   if (code === 127)
     return `${command} is not found: Python ${major}.${minor} or newer is needed. ${install}, ${other}`;
@@ -74,14 +75,15 @@ function problemOf(
   if (ownMajor < major || (ownMajor === major && ownMinor < minor))
     return `${command} is Python ${version}: ${major}.${minor} or newer is needed. Install one, ${other}`;
   if (probe.venv) return undefined;
-  return `${command} (${version}) has no venv or ensurepip: apt-get install -y python${version}-venv, ${other}`;
+  return `${command} (${version}) has no venv or ensurepip: ${installCommand([`python${version}-venv`])}, ${other}`;
 }
 
 /** The package of workers/python, which the environment runs from its folder. */
 const SOURCES = join(PRODUCT_FOLDER, 'workers', 'python');
 const MANIFEST = 'switchyard.json';
 
-const PIP_INSTALL = '-m pip install --no-input --progress-bar off --only-binary :all:'.split(' ');
+const PIP_INSTALL =
+  '-m pip install --no-input --progress-bar off --only-binary :all: --require-hashes'.split(' ');
 
 interface Manifest {
   /** Digest of what was installed; another one means that it is out of date. */

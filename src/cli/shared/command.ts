@@ -16,6 +16,9 @@ export interface EngineChecks {
   readonly checkFiles: (model: ModelSpec) => string | undefined;
 }
 
+/** They are large: loaded by the commands that ask. */
+export type LoadEngines = () => Promise<EngineChecks>;
+
 /** The same for every command that talks to a gateway. */
 const GATEWAY_OPTIONS = {
   '--url <url>': 'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)',
@@ -100,7 +103,7 @@ export class Invocation<Options, Arg> {
 
   constructor(
     readonly command: Command,
-    readonly engines: EngineChecks,
+    readonly engines: LoadEngines,
   ) {}
 
   get options(): OptionValues<Options> {
@@ -140,7 +143,7 @@ export class Invocation<Options, Arg> {
 }
 
 /** Makes a command of the program; what engines say is known only there. */
-type CommandFactory = (engines: EngineChecks) => Command;
+type CommandFactory = (engines: LoadEngines) => Command;
 
 /**
  * The options and the argument that are declared give `run` its types. The words are the

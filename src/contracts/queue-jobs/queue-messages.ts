@@ -1,4 +1,5 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { z } from 'zod';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type WorkerHealthReport } from '../grpc/health.codec.js';
@@ -21,7 +22,7 @@ const LENGTH_BYTES = 4;
 
 /** Length of the head, the head as JSON, the bytes. */
 export function encodeSpeechPiece({ bytes, ...head }: SpeechPiece): Buffer {
-  const json = Buffer.from(JSON.stringify(head));
+  const json = Buffer.from(writeJson(head));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(json.length);
   return Buffer.concat([length, json, bytes]);
@@ -58,11 +59,6 @@ export interface WorkerAnnouncement {
   /** An operator drained it: it takes no requests. Absent: no. */
   readonly drained?: boolean;
 }
-
-export const HEARTBEAT_MS = 1000;
-export const ANNOUNCEMENT_TTL_MS = 3 * HEARTBEAT_MS;
-/** Of the mark that a worker is drained: it outlives a long break of its connection. */
-export const DRAINED_TTL_MS = 86_400_000;
 
 /** A job whose data no worker could read. */
 export interface DeadLetter {

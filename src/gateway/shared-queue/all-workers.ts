@@ -10,6 +10,8 @@ import {
   ANNOUNCEMENT_TTL_MS,
   DRAINED_TTL_MS,
   HEARTBEAT_MS,
+} from '../../contracts/queue-jobs/heartbeat.js';
+import {
   readAnnouncement,
   type WorkerAnnouncement,
 } from '../../contracts/queue-jobs/queue-messages.js';

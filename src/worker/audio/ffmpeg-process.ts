@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { addAbortListener, once } from 'node:events';
 import { type Readable } from 'node:stream';
+import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 
 const MAX_CHARACTERS = 4096;
@@ -24,7 +25,7 @@ const QUIET = '-hide_banner -loglevel error -nostdin';
  * concerns the request only.
  */
 const MISSING =
-  'ffmpeg is not installed where this worker runs: apt-get install -y --no-install-recommends ffmpeg ' +
+  `ffmpeg is not installed where this worker runs: ${installCommand(['ffmpeg'])} ` +
   '(needed for all audio but 16 kHz mono WAV in, and WAV and PCM out)';
 
 /**

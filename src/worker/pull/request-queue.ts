@@ -11,8 +11,8 @@ import {
 import { type Logger } from 'pino';
 import { exhaustMap, interval, Subscription } from 'rxjs';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
+import { HEARTBEAT_MS } from '../../contracts/queue-jobs/heartbeat.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
-import { HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
 import { pause } from '../../platform/clock/pause.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { RedisOrder } from '../../platform/redis/redis-order.js';

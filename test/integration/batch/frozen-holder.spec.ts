@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import {
@@ -12,8 +12,6 @@ import {
 } from '../../support/frozen-process.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
-
-jest.setTimeout(60_000);
 
 const IDS = Array.from(
   { length: 40 },
@@ -95,7 +93,7 @@ describe('a processor that starts', () => {
     await using target = await TargetServer.start();
     await using harness = await BatchHarness.towards(target);
     const { id } = await harness.submit([chatLine('a')]);
-    await harness.jobs.claim('another', Date.now(), 600_000);
+    await harness.jobs.claim('another', 600_000);
     const jobs = join(harness.dataDir, 'jobs');
     for (const name of [id, 'batch_nobodys'])
       await mkdir(join(jobs, name, 'results'), { recursive: true });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { BatchHarness, chatLine, SHORT_LEASE_MS } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { S3Server } from '../../support/s3-server.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
@@ -106,7 +106,7 @@ describe('processors that share a bucket and a database but no disk', () => {
       'batch.checkpoint_ms': 100,
     });
     const job = await harness.submit(ids(600).map(id => chatLine(id)));
-    const first = harness.start({ 'batch.lease_ms': 600 });
+    const first = harness.start({ 'batch.lease_ms': SHORT_LEASE_MS });
     await harness.until(job.id, '300 lines', ({ counts }) => counts.completed >= 300);
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');

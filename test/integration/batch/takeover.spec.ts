@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { BatchHarness, chatLine, SHORT_LEASE_MS } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
@@ -19,7 +19,7 @@ const ONE_CHECKPOINT = 10 + 64;
 describe('a processor that ends', () => {
   it('by kill -9, three times: the next continues, no line is lost or doubled, few are sent again', async () => {
     await using target = await TargetServer.start(slowly);
-    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': 600 });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': SHORT_LEASE_MS });
     const job = await harness.submit(ids(2000).map(id => chatLine(id)));
     for (const sent of [200, 700, 1300]) {
       const processor = harness.start();
@@ -49,7 +49,7 @@ describe('a processor that ends', () => {
 
   it('in the middle of a write: the torn tail is cut off and the line computed again', async () => {
     await using target = await TargetServer.start(slowly);
-    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': 600 });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': SHORT_LEASE_MS });
     const job = await harness.submit(ids(300).map(id => chatLine(id)));
     const first = harness.start();
     await harness.until(job.id, '100 lines sent', () => target.calls.length >= 100);
@@ -89,7 +89,7 @@ describe('two processors', () => {
       while (hold && call.number > 50) await pause(10);
       return echoAnswer(call);
     });
-    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': 600 });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': SHORT_LEASE_MS });
     const job = await harness.submit(ids(200).map(id => chatLine(id)));
     const sleeper = harness.start();
     await harness.until(job.id, 'lines in flight', () => target.calls.length === 60);

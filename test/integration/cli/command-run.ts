@@ -66,7 +66,7 @@ export async function runHere(
   stderr.write = (chunk: string | Uint8Array) => ((texts.stderr += String(chunk)), true);
   try {
     process.exitCode = 0;
-    await program(ENGINE_CHECKS).parseAsync(args, { from: 'user' });
+    await program(() => Promise.resolve(ENGINE_CHECKS)).parseAsync(args, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   } finally {

@@ -4,9 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { helpOf, leafCommands } from '../../../scripts/docs/command-tree.js';
-import { program } from '../../../src/cli/program.js';
-import { ENGINE_CHECKS } from '../../../src/worker/engine-factory.js';
+import { COMMAND_LINE, helpOf, leafCommands } from '../../../scripts/docs/command-tree.js';
 import { freePort } from '../../support/free-port.js';
 import { CommandRun, runHere } from './command-run.js';
 
@@ -145,18 +143,19 @@ describe('every command', () => {
     `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   it('has a row here', () => {
-    const names = leafCommands(program(ENGINE_CHECKS)).map(({ words }) => words);
+    const names = leafCommands(COMMAND_LINE).map(({ words }) => words);
     expect(names.sort()).toEqual([...Object.keys(REMOTE), ...Object.keys(LOCAL)].sort());
   });
 
-  it.each(
-    leafCommands(program(ENGINE_CHECKS)).map(({ words, command }) => [words, command] as const),
-  )('%s has a description and an example', (words, command) => {
-    expect(command.description()).toMatch(/\w{3}/);
-    expect(helpOf(command)).toMatch(
-      new RegExp(`^Examples:\\n(  .*\\n)*  .*switchyard ${words}`, 'm'),
-    );
-  });
+  it.each(leafCommands(COMMAND_LINE).map(({ words, command }) => [words, command] as const))(
+    '%s has a description and an example',
+    (words, command) => {
+      expect(command.description()).toMatch(/\w{3}/);
+      expect(helpOf(command)).toMatch(
+        new RegExp(`^Examples:\\n(  .*\\n)*  .*switchyard ${words}`, 'm'),
+      );
+    },
+  );
 
   it.each(Object.entries({ ...REMOTE, ...LOCAL }))(
     '%s ends with 2 for wrong usage, on stderr',
@@ -215,7 +214,7 @@ describe('every command', () => {
   });
 
   it('has --json where it has an answer', () => {
-    const without = leafCommands(program(ENGINE_CHECKS)).filter(({ command }) =>
+    const without = leafCommands(COMMAND_LINE).filter(({ command }) =>
       command.options.every(({ long }) => long !== '--json'),
     );
     expect(without.map(({ words }) => words)).toEqual([

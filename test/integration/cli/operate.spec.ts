@@ -294,6 +294,16 @@ describe('switchyard init', () => {
       SWITCHYARD_WORKERS_MODELS_FILE: files[1]!,
     };
     expect((await runHere(['config', 'print'], own)).stdout).toContain(`${files[0]}:`);
+    const upstream = join(folder, 'upstream.yaml');
+    writeFileSync(
+      upstream,
+      'models: [{ id: m, kind: llm, engine: openai-http, capabilities: [chat], options: { baseUrl: ' +
+        '"http://user:planted-1@127.0.0.1:1/v1", headers: { x-tenant: planted-2 } } }]',
+    );
+    const secret = { ...own, SWITCHYARD_WORKERS_MODELS_FILE: upstream };
+    const printed = await runHere(['config', 'print', '--json'], secret);
+    expect(JSON.parse(printed.stdout)).toMatchObject({ models: [{ id: 'm' }] });
+    expect(printed.stdout + printed.stderr).not.toContain('planted');
     expect(await init('mine')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('nothing was written'),

@@ -144,6 +144,8 @@ describe('switchyard worker check', () => {
     ['denies-cancels', 'cancel', 'acknowledged is false for 1 s'],
     ['slow-cancels', 'cancel', 'the limit is 100 ms'],
     ['ends-as-failed', 'cancel', 'engine_failed'],
+    ['stops-any-attempt', 'attempt', 'Cancel of another attempt at a running request'],
+    ['knows-no-progress', 'attempt', 'known is false for 1 s'],
     ['few-slots', 'slots', 'requests at once: Cancel does not know'],
     ['forgets-deadlines', 'deadline', 'still in_flight 10 s after its deadline'],
     ['receives-little', 'message-size', 'RESOURCE_EXHAUSTED'],

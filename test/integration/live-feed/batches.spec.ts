@@ -51,7 +51,7 @@ const jobs = (): JobStore => one.app.get(JobStore, { strict: false });
 
 /** As a processor somewhere does. */
 async function claimed(id: string) {
-  const leased = await jobs().claim('spec', Date.now(), 60_000);
+  const leased = await jobs().claim('spec', 60_000);
   expect(leased?.job.id).toBe(id);
   const update = (change: Partial<Pick<BatchJob, 'status' | 'counts'>>) =>
     jobs().update(id, leased!.epoch, change, Date.now());

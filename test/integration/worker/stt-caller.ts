@@ -66,7 +66,7 @@ export class SttCaller {
 
   cancel(requestId: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      this.client.cancel({ requestId, reason: 'client' }, (error, reply) =>
+      this.client.cancel({ requestId, reason: 'client', attempt: '' }, (error, reply) =>
         error ? reject(error) : resolve(reply.acknowledged),
       );
     });

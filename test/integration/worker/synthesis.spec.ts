@@ -70,7 +70,7 @@ describe('synthesis by a real worker', () => {
 
   const cancel = (requestId: string): Promise<boolean> =>
     new Promise((resolve, reject) => {
-      client.cancel({ requestId, reason: 'client' }, (error, reply) =>
+      client.cancel({ requestId, reason: 'client', attempt: '' }, (error, reply) =>
         error ? reject(error) : resolve(reply.acknowledged),
       );
     });

@@ -53,7 +53,7 @@ const StatusGatewayDto = view('StatusGatewayDto', {
     example: 'gw_0198a1b2',
     description: 'Another one after a restart; `source` in the live feed.',
   }),
-  version: textField({ example: '0.1.0' }),
+  version: textField({ example: '0.2.0' }),
   started_at: numberField('Unix seconds.'),
   uptime_s: Number,
   draining: flagField('It shuts down and accepts nothing new.'),

@@ -25,7 +25,7 @@ import { ProcessLog } from '../../../platform/logging/log-ring.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
 
 /** The processor of this build, with the Node binary and the settings of the gateway. */
-const PROGRAM = fileURLToPath(new URL('../../../main.batch.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../../dist/main.batch.js', import.meta.url));
 
 /**
  * The embedded batch processor of a gateway (`batch.embedded`): a child process, so that
@@ -93,6 +93,7 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
       args: [...PROCESSOR_NODE_FLAGS, PROGRAM],
       env: processorEnvironment(this.#link()),
       startTimeoutMs: workers.startTimeoutMs,
+      startLimitMs: workers.startLimitMs,
       stopGraceMs: server.shutdownGraceMs,
       backoff: new RestartBackoff({
         firstMs: workers.restartMinMs,
@@ -109,7 +110,9 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
         if (sent.type === 'metrics') this.#metricsTexts.next(sent.text);
       },
       onReady: () => (this.#state = 'ready'),
-      onGone: () => (this.#state = 'down'),
+      onGone: () => {
+        this.#state = 'down';
+      },
     });
   }
 

@@ -7,7 +7,7 @@ import { ConsoleRig } from './console-rig.js';
 /**
  * Pictures of every view, empty and under load, at two widths, light and dark, with what
  * axe finds. node --import ./test/support/typescript-loader.mjs
- * test/full/console-pictures.ts FOLDER [VIEW…]
+ * test/night/console-pictures.ts FOLDER [VIEW…]
  */
 const [folder = 'pictures', ...wanted] = process.argv.slice(2);
 const VIEWS = [

@@ -1,29 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
-import { Product } from '../support/product.js';
-import { syntheticModel } from '../support/synthetic-model.js';
+import { type Product } from '../support/product.js';
+import { embeddedProduct } from './products.js';
 
 /** What we ship is wired: a part that is tested but never started is found here. */
 describe('the built product after its start', () => {
   let product: Product;
 
   beforeAll(async () => {
-    product = await Product.start([syntheticModel({})], { 'batch.embedded': 'true' });
+    product = await embeddedProduct();
     await product.until(
       'a batch processor',
       async () => (await health()).batch_processor.state === 'ready',
     );
-    await product.transcribe('one request through everything');
   });
-  afterAll(async () => product[Symbol.asyncDispose]());
 
   const health = () => product.json<{ batch_processor: { state: string } }>('/health');
 
   it('has a running scheduler, a batch processor and a ready worker for every model', async () => {
     expect(await product.json('/health')).toMatchObject({
       status: 'ok',
-      models: [{ ready: true, workers: { ready: 1 } }],
+      models: Array(4).fill(expect.objectContaining({ ready: true, workers: { ready: 1 } })),
     });
     expect(await product.json('/admin/v1/queue')).toMatchObject({ accepting: true });
   });
@@ -35,11 +33,15 @@ describe('the built product after its start', () => {
   });
 
   it('counts the request in every histogram that it passed', async () => {
-    const scrape = await product.gateway.scrape();
-    const counts = ['queue_wait_seconds', 'grpc_duration_seconds', 'batch_size'].map(name =>
-      scrape.sum(`scheduler_${name}_count`),
-    );
-    expect(counts).toEqual([1, 1, 1]);
+    const counts = async (): Promise<readonly number[]> => {
+      const scrape = await product.gateway.scrape();
+      return ['queue_wait_seconds', 'grpc_duration_seconds', 'batch_size'].map(name =>
+        scrape.sum(`scheduler_${name}_count`),
+      );
+    };
+    const before = await counts();
+    await product.transcribe('one request through everything');
+    expect(await counts()).toEqual(before.map(count => count + 1));
   });
 
   it.each(ENDPOINTS.filter(({ method, path }) => method === 'GET' && !path.includes('{')))(

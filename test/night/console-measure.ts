@@ -7,7 +7,7 @@ import { FeedProxy } from './feed-proxy.js';
 /**
  * The longest task of the console's main thread under load, and a list of 100,000
  * requests. node --import ./test/support/typescript-loader.mjs
- * test/full/console-measure.ts
+ * test/night/console-measure.ts
  */
 const WATCH_MS = 20_000;
 const ROWS = 100_000;

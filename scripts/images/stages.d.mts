@@ -1,0 +1,1 @@
+export function neededStages(text: string, target: string): string;

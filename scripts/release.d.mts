@@ -1,0 +1,2 @@
+export function versionsElsewhere(): Readonly<Record<string, readonly string[]>>;
+export function changelogSection(text: string, version: string): string;
