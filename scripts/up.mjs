@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SILENT, waitUntilReady } from './gateway-probe.mjs';
@@ -39,7 +40,7 @@ await runMain(async () => {
   const settings = await effectiveSettings(options);
   await refuseTakenPort(settings, options.run ? 'switchyard up' : 'npm run up --');
   stopWithNpm();
-  if (!options.cluster) return serve(settings, options.models);
+  if (!options.cluster) return serve(settings, options);
   const lacking = await ensureDebianPackages('cluster', options);
   if (lacking.length > 0) throw new SetupError(`A cluster needs ${lacking.join(' and ')}.`);
   return serveCluster(settings, options.cluster, READY_LIMIT_MS);
@@ -113,6 +114,9 @@ async function effectiveSettings({ environment }) {
   if (code !== 0) throw new SetupError(output.trim().replace(/^✗ /, ''));
   const { settings, models } = JSON.parse(output);
   const value = path => settings.find(setting => setting.path === path).value;
+  // A person sees warnings; who wants every request sets `logging.level`.
+  const level = settings.find(({ path }) => path === 'logging.level');
+  if (level.value === level.default && env[level.env] === undefined) env[level.env] = 'warn';
   return {
     ...{ env, cwd, models },
     host: value('server.host'),
@@ -132,7 +136,8 @@ async function refuseTakenPort({ host, port }, up) {
   if (problem) throw new SetupError(problem);
 }
 
-async function serve(settings, models) {
+async function serve(settings, options) {
+  const { models } = options;
   say('');
   const gateway = new GatewayProcess(nodeBinary(), settings);
   const base = `http://${urlHost(settings.host)}:${settings.port}`;
@@ -151,12 +156,15 @@ async function serve(settings, models) {
   // The first key of the database makes keys required, whatever the settings say.
   const keyed = settings.keyed || (await fetch(`${base}/v1/models`)).status === 401;
   say(whatToTry(base, { ...settings, keyed }));
-  if (models !== 'none') fetchModels(models, base, settings, stopping);
+  if (models !== 'none') {
+    await fetchModels(models, base, settings, stopping);
+    if (!stopping.aborted) say(whatToTry(base, { ...(await effectiveSettings(options)), keyed }));
+  }
   return gateway.exitCode;
 }
 
-/** Beside the gateway, which serves meanwhile. Each problem is a line of its own. */
-function fetchModels(models, base, { cwd, env }, stopping) {
+/** Beside the gateway, which serves meanwhile. Each problem is a line of its own. Resolves at its end. */
+async function fetchModels(models, base, { cwd, env }, stopping) {
   doing(`models  ${models}`, '--models none fetches nothing');
   const names = models === 'starter' ? [] : models.split(',');
   const child = spawn(
@@ -167,6 +175,7 @@ function fetchModels(models, base, { cwd, env }, stopping) {
   // No terminal: its progress is lines between those of the gateway's log.
   child.stderr.pipe(process.stderr);
   stopping.addEventListener('abort', () => child.kill());
+  await once(child, 'exit');
 }
 
 /** An address that listens everywhere cannot be called by that name. */
