@@ -86,8 +86,9 @@ module.exports = {
     },
     {
       name: 'libraries-import-nothing',
+      comment: 'But what keeps the digits of numbers in JSON, which imports nothing.',
       from: { path: '^packages/(json-schema-gbnf|itn-en)/', pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: '^packages/$1/' },
+      to: { pathNot: '^packages/($1/|engine-api/exact-numbers\\.ts$)' },
     },
     {
       name: 'core-is-pure',
@@ -104,11 +105,11 @@ module.exports = {
     {
       name: 'engines-are-loaded-by-name',
       comment:
-        'load-package.ts loads them when a model asks for them; types are free, and the doctor opens libraries.',
+        'load-package.ts loads them when a model asks for them; types are free, and the command line finds and opens libraries.',
       from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: '^packages/engine-(?!api/)',
-        pathNot: '^packages/engine-debian/threads/native-library\\.ts$',
+        pathNot: '^packages/engine-(debian/threads/native-library|llama-cpp/binaries)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

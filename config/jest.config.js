@@ -10,12 +10,14 @@ export default {
   testEnvironment: '<rootDir>/test/support/jest/native-environment.mjs',
   transform: {},
   testMatch: ['**/*.spec.ts'],
+  globalSetup: '<rootDir>/test/support/jest/build-check.mjs',
   // Nest's CommonJS plugins die with a require cycle unless these are loaded
   // first as ESM.
   setupFiles: ['<rootDir>/test/support/jest/setup.ts'],
   // Real processes on a loaded machine take their time; specs wait for states, so a
   // longer limit costs nothing.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
+  globalTeardown: '<rootDir>/test/support/jest/teardown.mjs',
   // Modules are never unloaded: a worker that grew is replaced.
   workerIdleMemoryLimit: '1GB',
 };

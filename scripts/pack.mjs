@@ -9,9 +9,10 @@ import { done, runMain, SetupError } from './setup/report.mjs';
  * Makes the npm package `switchyard-gateway` in node_modules/.cache/package and prints
  * the name of its archive.
  *
- * The programs are bundles, so that what was tested is what is installed. npm installs
- * what has binaries for one platform; packages of engines come by `switchyard engines
- * install`.
+ * The programs are bundles, so that what was tested is what is installed. koffi is in the
+ * archive without its install script, and npm brings its binaries for one platform, which
+ * are packages: nothing of somebody else is executed by an installation. Packages of engines
+ * come by `switchyard engines install`.
  */
 export const PACKAGE_FOLDER = inRoot('node_modules/.cache/package');
 
@@ -45,9 +46,8 @@ const FILES = [
   ].map(name => `scripts/setup/${name}.mjs`),
   'scripts/topology',
 ];
-/** They have binaries for one platform. */
-const BY_NPM = ['koffi'];
-const LEFT_OUT = /\/(?:__pycache__|\.sources)$/;
+/** Types of Python are for who writes a worker in a clone. */
+const LEFT_OUT = /\/(?:__pycache__|\.sources|py\.typed)$|\.pyi$/;
 
 const json = path => JSON.parse(readFileSync(path, 'utf8'));
 
@@ -57,12 +57,8 @@ export async function pack() {
   await ensureConsole();
   rmSync(PACKAGE_FOLDER, { recursive: true, force: true });
   for (const path of FILES) copy(path);
-  const { packages } = json(inRoot('package-lock.json'));
-  const engine = await enginePackages();
-  writeFileSync(
-    join(PACKAGE_FOLDER, 'package.json'),
-    `${JSON.stringify(manifest(packages, engine), null, 2)}\n`,
-  );
+  copyKoffi();
+  writeManifest(PACKAGE_FOLDER, manifest(await enginePackages()));
   const { code, output } = await command('npm', [
     'pack',
     '--json',
@@ -89,18 +85,35 @@ function copy(path) {
   });
 }
 
+/** Its script would look for the binaries that npm brings, and build them where it finds none. */
+function copyKoffi() {
+  const folder = join(PACKAGE_FOLDER, KOFFI);
+  const isNeeded = source =>
+    source === inRoot(KOFFI) ||
+    /koffi\/(index\.c?js|LICENSE\.txt|src(\/koffi(\/src(\/[\w-]+\.c?js)?)?)?)$/.test(source);
+  cpSync(inRoot(KOFFI), folder, { recursive: true, filter: isNeeded });
+  const { scripts: _, ...rest } = json(inRoot(KOFFI, 'package.json'));
+  writeManifest(folder, rest);
+}
+
+const KOFFI = 'node_modules/koffi';
+
+const writeManifest = (folder, content) =>
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`);
+
 async function enginePackages() {
   const { ENGINE_TABLE } = await import(inRoot('dist/cli/for-scripts.js'));
   return Object.values(ENGINE_TABLE).flatMap(({ npm = [] }) => npm);
 }
 
 /** Of the root's package.json, the one table of versions. */
-function manifest(packages, engine) {
-  const { version, description, license, type, bin, engines, dependencies, overrides } = json(
-    inRoot('package.json'),
+function manifest(engine) {
+  const { version, description, license, type, bin, engines, dependencies, optionalDependencies } =
+    json(inRoot('package.json'));
+  // The builds of llama.cpp, one for each platform, are optional.
+  const ofEngines = Object.entries({ ...dependencies, ...optionalDependencies }).filter(
+    ([name]) => engine.includes(name) || name.startsWith('@node-llama-cpp/'),
   );
-  const chosen = names =>
-    Object.fromEntries(Object.entries(dependencies).filter(([name]) => names.includes(name)));
   return {
     name: 'switchyard-gateway',
     version,
@@ -118,13 +131,10 @@ function manifest(packages, engine) {
       'llm',
       'gateway',
     ],
-    dependencies: chosen(BY_NPM),
-    // bullmq packs messages faster with it, and works without.
-    optionalDependencies: {
-      'msgpackr-extract': packages['node_modules/msgpackr-extract'].version,
-    },
-    engineDependencies: chosen(engine),
-    engineOverrides: overrides,
+    dependencies: { koffi: dependencies.koffi },
+    bundleDependencies: ['koffi'],
+    optionalDependencies: json(inRoot(KOFFI, 'package.json')).optionalDependencies,
+    engineDependencies: Object.fromEntries(ofEngines),
   };
 }
 

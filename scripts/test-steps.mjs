@@ -1,97 +1,115 @@
+import { existsSync } from 'node:fs';
 import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
 import { nodeBinary } from './setup/packages.mjs';
 import { SetupError } from './setup/report.mjs';
 import { runSuite } from './test-suite.mjs';
 
-/** Type-aware rules and the compiler's own errors, in one pass. */
-const LINT = ['--type-aware', '--type-check', 'packages', 'src', 'test', 'scripts'];
-/**
- * The files are in the configuration; words of the field that no dictionary has are
- * in config/words.txt.
- */
-const SPELLING = ['lint', '-c', 'config/cspell.json', '--no-progress', ...cacheIn('cspell')];
-
 /**
  * These wait for processes, locks and windows much of the time: three at a time keep
  * two cores busy.
  */
 const WAITING = ['--maxWorkers=3'];
+/** Its files share two products. */
+const ONE_BY_ONE = ['--runInBand'];
+/** Kills of batch processors; in the chaos step they are 15. */
+const NIGHT_KILLS = '50';
 
 /**
- * The checks of `npm test`, cheapest first. `run` returns {passed, failed, skipped?,
- * output?} and what `runSuite` adds. `isLight`: one process, nothing on the terminal.
+ * What each command runs, cheapest first. `packages`: sets of Debian packages (see
+ * `setup/engine-packages.mjs`). A step is {name, proves, run, folders?, beside?}:
+ * `folders` are those of its spec files, `beside` is the step at whose time it runs. `run`
+ * returns {passed, failed, output?} and what `runSuite` adds.
  */
-export const STEPS = [
-  tool('lint', 'type-aware rules, strict TypeScript', 'oxlint', () => LINT),
-  tool('format', 'oxfmt', 'oxfmt', () => ['--check', '.']),
-  tool('spelling', 'manual and texts that users read', 'cspell', () => SPELLING),
-  tool('arch', 'layers and cycles', 'depcruise', () => [
-    '-c',
-    'config/dependency-cruiser.cjs',
-    'packages',
-    'src',
-  ]),
-  {
-    name: 'proto',
-    proves: 'contracts lint, generated code is current',
-    isLight: true,
-    run: () => check(nodeBinary(), ['scripts/proto-check.mjs']),
+export const TIERS = {
+  test: {
+    command: 'npm test',
+    packages: ['engine', 'cluster'],
+    steps: [
+      { name: 'build', proves: 'dist/, console/dist/', run: build },
+      { name: 'static', proves: 'lint, types, format, spelling, layers, contracts', run: checks },
+      suite('unit', 'specs beside their files', ['packages', 'src', 'test/bench']),
+      suite('registry', 'manual, tables and code agree', ['test/architecture']),
+      suite('property', 'invariants under random histories', ['test/property']),
+      suite('contract', 'one suite for every engine', ['test/contract']),
+      ...(existsSync(inRoot('test/costs'))
+        ? [suite('costs', 'CPU of the largest legal requests', ['test/costs'], ['--maxWorkers=1'])]
+        : []),
+      suite('smoke', 'two products, every dialect, kills', ['test/smoke'], ONE_BY_ONE),
+    ],
   },
-  { name: 'build', proves: 'dist/, console/dist/', run: build },
+  gate: {
+    command: 'npm run test:gate',
+    packages: ['engine', 'cluster', 'gate'],
+    steps: [
+      { name: 'build', proves: 'dist/, console/dist/', run: build },
+      suite('integration', 'real gRPC, HTTP and processes', ['test/integration'], WAITING),
+      suite('e2e', 'the built product', ['test/e2e'], WAITING),
+      suite('chaos', 'kills and overload', ['test/chaos'], WAITING),
+      suite('real', 'published models, human speech', ['test/real']),
+      // Most of its time it installs clients.
+      {
+        name: 'conformance',
+        proves: 'official SDKs, workers in Python',
+        beside: 'integration',
+        run: conformance,
+      },
+    ],
+  },
+  night: {
+    command: 'npm run test:night',
+    packages: ['engine', 'cluster', 'gate', 'night'],
+    steps: [
+      { name: 'build', proves: 'dist/, console/dist/', run: build },
+      tool('packaging', 'Dockerfile, compose, chart, workflows', ['scripts/lint-packaging.mjs']),
+      suite('night', 'browsers, docs site, package, minutes of speech', ['test/night']),
+      { name: 'kills', proves: `${NIGHT_KILLS} kills of batch processors`, run: kills },
+      tool('long chaos', 'random plans', ['scripts/chaos.mjs', '--episodes', '20']),
+      tool('soak', 'the same processes for 40 plans', [
+        ...['scripts/chaos.mjs', '--episodes', '40', '--share'],
+      ]),
+      ...['images', 'mutants', 'advisories']
+        .filter(name => existsSync(inRoot(`scripts/${name}.mjs`)))
+        .map(name => tool(name, `npm run ${name}`, [`scripts/${name}.mjs`])),
+    ],
+  },
+};
+
+/** Each once, in the order of the commands. */
+export const STEPS = Object.values(TIERS)
+  .flatMap(({ steps }) => steps)
+  .filter(({ name }, at, all) => all.findIndex(step => step.name === name) === at);
+
+/** One process each, beside one another; of those that fail the output is shown. */
+async function checks() {
+  const results = await Promise.all(
+    Object.entries(CHECKS).map(async ([name, [file, ...args]]) => {
+      const { code, output } = await command(file, args);
+      return code === 0 ? [] : [`${name}:\n${output.trimEnd()}`];
+    }),
+  );
+  const problems = results.flat();
+  return { passed: 0, failed: problems.length, output: problems.join('\n') };
+}
+
+/** Words of the field that no dictionary has are in config/words.txt. */
+const CSPELL_CACHE = ['--cache', '--cache-strategy', 'content', '--cache-location'];
+const CHECKS = {
+  lint: ['oxlint', '--type-aware', '--type-check', 'packages', 'src', 'test', 'scripts'],
+  format: ['oxfmt', '--check', '.'],
+  spelling: [
+    ...['cspell', 'lint', '-c', 'config/cspell.json', '--no-progress'],
+    ...[...CSPELL_CACHE, 'node_modules/.cache/cspell/'],
+  ],
+  arch: ['depcruise', '-c', 'config/dependency-cruiser.cjs', 'packages', 'src'],
+  proto: ['npm', 'run', '--silent', 'proto:check'],
   // Its packages come with the build.
-  {
-    ...tool('console', 'its types', '../../console/node_modules/.bin/tsc', () => [
-      '--noEmit',
-      '-p',
-      'console',
-    ]),
-    isLight: false,
-  },
-  suite('unit', 'specs beside their files', '(?:packages|src)'),
-  suite('registry', 'manual, tables and code agree', 'test/architecture'),
-  suite('property', 'invariants under random histories', 'test/property'),
-  suite('contract', 'one suite for every engine', 'test/contract'),
-  suite('integration', 'real gRPC, HTTP and processes', 'test/integration', WAITING),
-  suite('e2e', 'the built product', 'test/e2e'),
-  suite('chaos', 'kills and overload', 'test/chaos'),
-  suite('real', 'published models, human speech', 'test/real'),
-  suite('full', 'browsers, the manual as a site, minutes of speech', 'test/full'),
-];
-
-/** The steps of `npm test -- --quick`. */
-export const QUICK = ['lint', 'arch', 'unit', 'registry', 'property', 'contract'];
-/** The steps that only `npm run test:full` runs. */
-export const FULL = ['full'];
-
-function cacheIn(folder) {
-  return [
-    '--cache',
-    '--cache-strategy',
-    'content',
-    '--cache-location',
-    `node_modules/.cache/${folder}/`,
-  ];
-}
-
-function tool(name, proves, file, args) {
-  return {
-    name,
-    proves,
-    isLight: true,
-    run: options => check(inRoot('node_modules/.bin', file), args(options)),
-  };
-}
-
-async function check(file, args) {
-  const { code, output } = await command(file, args);
-  return code === 0 ? { passed: 0, failed: 0 } : { passed: 0, failed: 1, output };
-}
+  console: [inRoot('console/node_modules/.bin/tsc'), '--noEmit', '-p', 'console'],
+};
 
 async function build() {
   try {
-    await ensureBuild();
-    await ensureConsole();
+    await Promise.all([ensureBuild(), ensureConsole()]);
     return { passed: 0, failed: 0 };
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
@@ -99,6 +117,27 @@ async function build() {
   }
 }
 
-function suite(name, proves, path, flags = ['--maxWorkers=2']) {
-  return { name, proves, run: () => runSuite(path, flags) };
+async function conformance() {
+  const args = ['scripts/conformance.mjs', '--no-build'];
+  const { code, output } = await command(nodeBinary(), args);
+  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1, output };
+}
+
+async function kills() {
+  const env = { CHAOS_KILLS: NIGHT_KILLS };
+  return runSuite(['test/chaos/batch-kills.spec.ts'], ['--runInBand'], env);
+}
+
+function suite(name, proves, folders, flags = ['--maxWorkers=2']) {
+  const paths = folders.map(folder => `${folder}/`);
+  return { name, proves, folders, run: () => runSuite(paths, flags) };
+}
+
+/** A script of the project that writes to the terminal; its exit code counts. */
+function tool(name, proves, args) {
+  const run = async () => {
+    const { code } = await command(nodeBinary(), args, { show: true });
+    return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  };
+  return { name, proves, run };
 }

@@ -10,17 +10,17 @@ import { nodeBinary } from './setup/packages.mjs';
 const EXIT_MS = 15_000;
 
 /**
- * Runs the specs below `path`, a pattern. A spec file that failed is run once more,
- * alone: real processes on a shared machine can lack CPU for seconds. The summary
- * names these files.
+ * Runs the specs below `paths`. A spec file that failed is run once more, alone: real
+ * processes on a shared machine can lack CPU for seconds. The summary names these files.
+ * `needs`: packages that skipped tests lack, once for each test.
  * @returns {Promise<{passed: number, failed: number, skipped: number, files: {name:
  *   string, durationMs: number}[],
  *   needs: string[], secondTry: string[], open: string[]}>}
  */
-export async function runSuite(path, flags) {
-  const first = await jest(path, [...flags, inRoot(path, '/')]);
+export async function runSuite(paths, flags, env = {}) {
+  const first = await jest(paths, [...flags, ...paths.map(path => inRoot(path))], env);
   if (!first.failed || first.failedFiles.length === 0) return first;
-  const again = await jest(path, ['--runInBand', '--runTestsByPath', ...first.failedFiles]);
+  const again = await jest(paths, ['--runInBand', '--runTestsByPath', ...first.failedFiles], env);
   return {
     ...first,
     passed: first.passed - first.passedInFailedFiles + again.passed,
@@ -31,7 +31,7 @@ export async function runSuite(path, flags) {
   };
 }
 
-async function jest(path, args) {
+async function jest(paths, args, env) {
   const folder = mkdtempSync(join(tmpdir(), 'jest-'));
   const report = join(folder, 'report.json');
   const exit = watchExit(report);
@@ -39,13 +39,13 @@ async function jest(path, args) {
     const started = child => exit.watch(child);
     const { code } = await command(nodeBinary(), jestArguments(report, args), {
       show: true,
-      env: jestEnvironment(),
+      env: jestEnvironment(env),
       started,
     });
     if (!existsSync(report)) return NO_REPORT;
     return {
       ...counts(JSON.parse(readFileSync(report, 'utf8')), code),
-      open: exit.wasLate ? [path] : [],
+      open: exit.wasLate ? paths : [],
     };
   } finally {
     exit.stop();
@@ -77,8 +77,9 @@ const jestArguments = (report, args) => [
   ...['-c', 'config/jest.config.js', '--json', `--outputFile=${report}`, ...args],
 ];
 
-const jestEnvironment = () =>
+const jestEnvironment = env =>
   toolEnvironment({
+    ...env,
     // The processes that specs start are the same code again and again.
     NODE_COMPILE_CACHE: inRoot('node_modules/.cache/node-compile'),
   });
@@ -123,12 +124,12 @@ function counts(
   };
 }
 
-/** Packages that skipped tests name as missing (`test/support/requires.ts`). */
+/**
+ * What skipped tests name as missing (`test/support/requires.ts`); not what the machine
+ * itself lacks.
+ */
 const missingIn = testResults =>
   testResults
     .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status }) => status === 'pending')
-    .flatMap(
-      ({ fullName }) =>
-        /\[needs ([^\]]+)\]/.exec(fullName)?.[1].split(', ') ?? ['an unknown reason'],
-    );
+    .filter(({ status, fullName }) => status === 'pending' && !fullName.includes('[no '))
+    .map(({ fullName }) => /\[needs ([^\]]+)\]/.exec(fullName)?.[1] ?? 'an unknown reason');

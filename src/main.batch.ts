@@ -27,6 +27,7 @@ data.dir for processes of one machine. Lines go to batch.gateway_url.`;
 const tellGateway = (message: ProcessorMessage): Promise<void> => sendToParent(process, message);
 
 async function bootstrap(): Promise<void> {
+  process.title = 'switchyard batch';
   if (!shallRun(ABOUT)) return;
   const link = takeProcessorLink();
   if (link) giveWay();

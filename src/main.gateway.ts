@@ -9,7 +9,7 @@ import { shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arg
 import { environmentName, type Settings } from './platform/config/settings.js';
 import { startErrorText } from './platform/config/start-error.js';
 import { problemText } from './platform/config/yaml-file.js';
-import { listenHost } from './platform/http/connections.js';
+import { listeningUrl, listenHost } from './platform/http/connections.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { onParentLost } from './platform/process/is-alive.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
@@ -26,6 +26,7 @@ processor. npm run up does the same after installing and building what is missin
 const CLOSE_MS = 2000;
 
 async function bootstrap(): Promise<void> {
+  process.title = 'switchyard gateway';
   const { settings, models, warnings, sources } = loadConfig({
     askEngine: ENGINE_CHECKS.objections,
   });
@@ -62,7 +63,7 @@ async function bootstrap(): Promise<void> {
     process.exit(1);
   }
   finishStart();
-  new Logger('gateway').log(`listening on ${await app.getUrl()}`);
+  new Logger('gateway').log(`listening on ${listeningUrl(app.getHttpServer())}`);
 }
 
 async function printFirstKey(app: INestApplication, settings: Settings): Promise<void> {

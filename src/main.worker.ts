@@ -18,6 +18,10 @@ import { nestLog, workerLog } from './worker/lifecycle/worker-log.js';
 import { WorkerState } from './worker/lifecycle/worker-state.js';
 import { WorkerModule } from './worker/worker.module.js';
 
+/** Reported while the engine loads, and this process can say so. */
+const LOADING: Waiting = { message: 'it loads its model', isProblem: false, isStarting: true };
+const LOADING_MS = 5000;
+
 /**
  * Listening comes before loading: a supervisor can connect and watch the health
  * turn to SERVING.
@@ -25,6 +29,7 @@ import { WorkerModule } from './worker/worker.module.js';
 async function bootstrap(): Promise<void> {
   const spec = workerSpecOf(process.argv.slice(2));
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
+  process.title = `switchyard worker ${spec.model.id}`;
   const log = workerLog(spec);
   const onWaiting = (waiting: Waiting) => void reportToSupervisor({ type: 'waiting', ...waiting });
   const bridged =
@@ -48,7 +53,10 @@ async function bootstrap(): Promise<void> {
   await app.listen();
   await reportToSupervisor({ type: 'listening', port: server.port });
   log.info({ port: server.port }, `Listening on ${spec.host}:${server.port}`);
+  // A bridge reports what the worker behind it does.
+  const loading = bridged ? undefined : setInterval(() => onWaiting(LOADING), LOADING_MS);
   await engine.load();
+  clearInterval(loading);
   app.get(WorkerState).ready();
   void bridged?.lost.then(async message => {
     if (stopping) return;

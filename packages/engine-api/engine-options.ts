@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writeJson } from './exact-numbers.js';
 import { type Fields } from './is-object.js';
 import { didYouMean } from './nearest-name.js';
 
@@ -78,7 +79,7 @@ export function readOptions<R extends OptionRules>(
 ): OptionsOf<R> {
   const problems: string[] = [];
   const reject: RejectOption = (name, value, allowed) =>
-    problems.push(`options.${name} is ${JSON.stringify(value)}; allowed: ${allowed}`);
+    problems.push(`options.${name} is ${writeJson(value)}; allowed: ${allowed}`);
   const names = Object.keys(rules);
   const read = names.map(name => {
     const { schema, allowed, fallback } = rules[name]!;

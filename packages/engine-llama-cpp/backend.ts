@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type GenerationPlan } from '@switchyard/engine-api/generation-plan.js';
 import {
   type Grammar,
@@ -103,7 +104,7 @@ export class LlamaBackend implements TextBackend {
 
   async encode(prompt: Prompt): Promise<readonly number[]> {
     if (prompt.type === 'tokens') return this.#vocabulary.checked(prompt.tokens, 'prompt');
-    return [...(await this.#child.ask('encode', prompt))];
+    return [...(await this.#child.ask('encode', writeJson(prompt)))];
   }
 
   bytesOf(token: number): Buffer {
@@ -149,7 +150,7 @@ export class LlamaBackend implements TextBackend {
    */
   async #compiled(grammar: Grammar, limitMs: number): Promise<string | undefined> {
     try {
-      return await this.#child.ask('grammar', grammar, limitMs);
+      return await this.#child.ask('grammar', writeJson(grammar), limitMs);
     } catch (error) {
       if (error instanceof LlamaProcessGone && error.isOverdue) return undefined;
       throw error;

@@ -1,5 +1,6 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type LlamaEmbeddingOptions } from './options.js';
 
 /**
@@ -90,7 +91,7 @@ function dimensionsOf(
   if (typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 1 && wanted < dimensions)
     return wanted;
   throw invalidValue(
-    `\`dimensions\` is ${JSON.stringify(wanted)}; allowed: 1 to ${dimensions}.`,
+    `\`dimensions\` is ${writeJson(wanted)}; allowed: 1 to ${dimensions}.`,
     'dimensions',
   );
 }

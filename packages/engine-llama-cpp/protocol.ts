@@ -1,9 +1,4 @@
-import {
-  type Grammar,
-  type Prompt,
-  type Sampling,
-  type ToolForm,
-} from '@switchyard/engine-api/text-backend.port.js';
+import { type Sampling, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 
 export const POOLINGS = ['model', 'mean', 'first', 'last', 'rank'] as const;
 
@@ -119,12 +114,13 @@ export interface StepReply {
 /** What the child answers. */
 export interface LlamaOperations {
   step(frame: StepFrame): Promise<StepReply>;
-  encode(prompt: Prompt): Uint32Array;
+  /** @param prompt a `Prompt` as JSON, in which numbers keep their digits */
+  encode(prompt: string): Uint32Array;
   /**
    * Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the
-   * loop that answers health checks.
+   * loop that answers health checks. @param grammar a `Grammar` as JSON, for the same reason
    */
-  grammar(grammar: Grammar): string;
+  grammar(grammar: string): string;
   /** Text of all tokens, one after another; `ends[i]` is where token i ends. */
   vocabulary(request: undefined): {
     readonly bytes: Uint8Array;

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type Grammar, type GrammarTool } from '@switchyard/engine-api/text-backend.port.js';
 import { either, GrammarRules, literal } from '@switchyard/json-schema-gbnf/grammar-rules.js';
@@ -108,4 +109,4 @@ function textRule(
 const isText = (schema: unknown): boolean => isObject(schema) && schema.type === 'string';
 
 /** As a GBNF literal, which escapes as JSON does. */
-const quoted = (text: string): string => JSON.stringify(text);
+const quoted = (text: string): string => writeJson(text);

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { appendFile, copyFile, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { z } from 'zod';
@@ -42,7 +43,7 @@ export function piperVoiceIn(folder: ModelFolder): PiperVoice | undefined {
   const path = `${model}.json`;
   if (model === undefined || !existsSync(path)) return undefined;
   try {
-    const description = DESCRIPTION.parse(JSON.parse(readFileSync(path, 'utf8')));
+    const description = DESCRIPTION.parse(parseBoundedJson(readFileSync(path, 'utf8')));
     const byNumber = Object.entries(description.speaker_id_map).sort(([, a], [, b]) => a - b);
     return { model, description, speakers: byNumber.map(([name]) => name) };
   } catch (cause) {

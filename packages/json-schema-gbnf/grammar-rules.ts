@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { MOST_REPETITIONS } from './gbnf-limits.js';
 import { refused } from './grammar-error.js';
 import { type Bounds } from './schema-fields.js';
@@ -38,7 +39,7 @@ export const either = (options: readonly string[]): string => `(${options.join('
 
 /** JSON text as a GBNF literal: JSON's own escapes, escaped once more. */
 export const literal = (value: unknown): string =>
-  `"${JSON.stringify(value).replace(/[\\"]/g, '\\$&')}"`;
+  `"${writeJson(value).replace(/[\\"]/g, '\\$&')}"`;
 
 /** Schemas in schemas: deeper ones would overflow a stack here or in llama.cpp. */
 const DEEPEST = 200;

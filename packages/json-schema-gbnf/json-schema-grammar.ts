@@ -1,8 +1,9 @@
+import { exactAt, writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { arrayExpression, objectExpression, type SchemaWriter } from './container-rules.js';
 import { refused } from './grammar-error.js';
 import { either, GrammarRules, literal } from './grammar-rules.js';
 import { numberAllows, numberExpression } from './number-rules.js';
-import { isSchemaObject, type Schema, schemaList, shown } from './schema-fields.js';
+import { isSchemaObject, type Schema, schemaList, shown, valueList } from './schema-fields.js';
 import { isAnnotation, JSON_TYPES, keywordOf } from './schema-keywords.js';
 import { mergedSchemas } from './schema-merge.js';
 import { StringRules } from './string-rules.js';
@@ -91,13 +92,14 @@ class SchemaGrammar implements SchemaWriter {
   }
 
   valuesOf(schema: Schema, path: string): readonly unknown[] | undefined {
-    const { const: constant, enum: choices, type } = schema;
+    const { enum: choices, type } = schema;
+    const constant = exactAt(schema, 'const', JSON.rawJSON);
     if (choices === undefined && constant === undefined)
       return type === 'boolean' ? [true, false] : type === 'null' ? [null] : undefined;
-    const listed = choices === undefined ? [constant] : schemaList(choices, `${path}.enum`);
-    const wanted = constant === undefined ? undefined : JSON.stringify(constant);
+    const listed = choices === undefined ? [constant] : valueList(choices, `${path}.enum`);
+    const wanted = constant === undefined ? undefined : writeJson(constant);
     return listed
-      .filter(value => wanted === undefined || JSON.stringify(value) === wanted)
+      .filter(value => wanted === undefined || writeJson(value) === wanted)
       .filter(value => this.#allows(schema, value, path));
   }
 
@@ -173,7 +175,8 @@ class SchemaGrammar implements SchemaWriter {
     }
   }
 
-  #allows(schema: Schema, value: unknown, path: string): boolean {
+  #allows(schema: Schema, exact: unknown, path: string): boolean {
+    const value = JSON.isRawJSON(exact) ? Number(exact.rawJSON) : exact;
     const types = schema.type === undefined ? undefined : typesOf(schema, path);
     const own = typeOf(value);
     if (types && !types.includes(own) && !(own === 'integer' && types.includes('number')))

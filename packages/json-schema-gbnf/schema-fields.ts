@@ -1,3 +1,4 @@
+import { withDigits, writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { refused } from './grammar-error.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -32,6 +33,10 @@ export function namesAt(schema: Schema, name: string, path: string): readonly st
   if (Array.isArray(value) && value.every(one => typeof one === 'string')) return value;
   throw refused(`${path}.${name}`, `must be a list of names; got ${shown(value)}`);
 }
+
+/** Values that an answer may be; numbers as JSON that is written as it came. */
+export const valueList = (value: unknown, path: string): readonly unknown[] =>
+  withDigits(schemaList(value, path), JSON.rawJSON) as readonly unknown[];
 
 export function schemaList(value: unknown, path: string): readonly unknown[] {
   if (!Array.isArray(value) || value.length === 0)
@@ -70,4 +75,4 @@ function countAt(schema: Schema, name: string, path: string): number | undefined
 export const isSchemaObject = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+export const shown = (value: unknown): string => (writeJson(value) ?? 'nothing').slice(0, 80);

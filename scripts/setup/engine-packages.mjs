@@ -59,9 +59,23 @@ const CLUSTER_PACKAGES = [
   },
 ];
 
-/** What tests run against besides. Without them those tests are skipped. */
-const TEST_PACKAGES = [
-  ...CLUSTER_PACKAGES,
+/** What specs of `npm run test:gate` use besides. */
+const GATE_PACKAGES = [
+  { name: 'curl', why: 'commands of the tutorials', proof: () => onPath('curl') },
+  { name: 'jq', why: 'commands of the tutorials', proof: () => onPath('jq') },
+  {
+    name: 'python3-venv',
+    why: 'workers and clients in Python',
+    proof: async () => (await command('python3', ['-c', 'import ensurepip, venv'])).code === 0,
+  },
+  {
+    name: 'python3-pip',
+    why: 'models from Python packages',
+    proof: async () => (await command('python3', ['-m', 'pip', '--version'])).code === 0,
+  },
+];
+
+const NIGHT_PACKAGES = [
   {
     name: 'chromium',
     why: 'the console in a real browser',
@@ -70,13 +84,14 @@ const TEST_PACKAGES = [
 ];
 
 /**
- * What engines, a cluster and tests stand on. Tests apart, so that a failure there leaves
- * the engines alone.
+ * What engines, a cluster and the tiers of tests stand on. Apart, so that a failure there
+ * leaves the engines alone.
  */
 const SETS = {
   engine: { packages: ENGINE_PACKAGES, present: 'ffmpeg, pocketsphinx, flite' },
   cluster: { packages: CLUSTER_PACKAGES, present: 'redis-server, postgresql' },
-  test: { packages: TEST_PACKAGES, present: 'redis-server, postgresql, chromium' },
+  gate: { packages: GATE_PACKAGES, present: 'curl, jq, python3 with venv and pip' },
+  night: { packages: NIGHT_PACKAGES, present: 'chromium' },
 };
 
 /**

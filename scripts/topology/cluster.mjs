@@ -223,7 +223,7 @@ function isOurs(pid) {
   if (pid === undefined || pid === process.pid) return false;
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    return [inRoot('dist'), 'up.mjs', 'redis-server', 'postgres'].some(part =>
+    return ['switchyard ', inRoot('dist'), 'up.mjs', 'redis-server', 'postgres'].some(part =>
       command.includes(part),
     );
   } catch {

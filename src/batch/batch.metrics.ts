@@ -75,12 +75,12 @@ function inFlightByModel(gauge: Gauge, targets: TargetResolver, metrics: LineMet
 }
 
 async function jobsByStatus(gauge: Gauge, store: JobStore): Promise<void> {
-  const { byStatus } = await store.backlog(Date.now());
+  const { byStatus } = await store.backlog();
   for (const [status, count] of Object.entries(byStatus)) gauge.set({ status }, count);
 }
 
 async function queueAge(gauge: Gauge, store: JobStore): Promise<void> {
-  const { oldestWaitingMs = 0 } = await store.backlog(Date.now());
+  const { oldestWaitingMs = 0 } = await store.backlog();
   gauge.set(oldestWaitingMs / 1000);
 }
 

@@ -6,6 +6,7 @@ import { type CallEnvelope, encodeStreamEvent } from '../contracts/grpc/call.cod
 import { type TranscribeCallFields } from '../contracts/grpc/stt.codec.js';
 import { abortError } from '../core/errors/abort-error.js';
 import { DomainError } from '../core/errors/domain-error.js';
+import { WAITING } from '../core/request/device-progress.js';
 import { type RequestKey } from '../core/request/request-key.js';
 import { WorkerLostError } from '../core/request/worker-lost.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
@@ -32,6 +33,7 @@ import {
   type StreamConversation,
   StreamService,
 } from '../worker/grpc/stream.service.js';
+import { InFlightCalls } from '../worker/lifecycle/in-flight-calls.js';
 import { type ExternalWorker } from './external-worker.js';
 
 /**
@@ -81,6 +83,12 @@ async function sendDown(stream: StreamHandle, conversation: StreamConversation):
 /** Upload pieces, as gateways send them. */
 const PIECE_BYTES = 65_536;
 
+/** The worker that computes, and the calls of this process. */
+interface Behind {
+  readonly worker: ExternalWorker;
+  readonly calls: InFlightCalls;
+}
+
 /**
  * A request of this process as a call of the worker behind it: envelope and group go
  * through as they came.
@@ -88,25 +96,28 @@ const PIECE_BYTES = 65_536;
  *   worker has stopped
  */
 async function perform<K extends WorkerReply['kind']>(
-  worker: ExternalWorker,
+  { worker, calls }: Behind,
   { requestId, priority, group, tenant }: CallEnvelope & { readonly tenant?: string },
   payload: WorkerTask,
   signal: AbortSignal,
 ): Promise<Extract<WorkerReply, { kind: K }>> {
   const connection = await worker.connected();
   const key = requestId as RequestKey;
-  const { reply, finished } = connection.execute({
+  const call = connection.execute({
     request: { key, priority, tenant, payload },
     group,
   });
+  const computed = calls.onDevice([requestId], async () => (await call.progress()) ?? WAITING);
   using _ = addAbortListener(signal, () => void connection.cancel(key, 'client'));
   try {
-    const answer = await reply;
+    const answer = await call.reply;
     if (signal.aborted) throw abortError(signal);
     return answer as Extract<WorkerReply, { kind: K }>;
   } catch (error) {
-    await finished;
+    await call.finished;
     throw signal.aborted ? abortError(signal) : failureOf(worker, error);
+  } finally {
+    computed();
   }
 }
 
@@ -124,6 +135,7 @@ function failureOf(worker: ExternalWorker, error: unknown): unknown {
 
 const bridgedRecognition = (
   engine: ExternalWorker,
+  calls: InFlightCalls,
   downloads: AudioDownload,
 ): Pick<RecognitionService, 'transcribe'> => ({
   async transcribe(call, signal) {
@@ -134,7 +146,7 @@ const bridgedRecognition = (
     const source = Buffer.isBuffer(audio) ? inMemory(audio) : audio;
     return recognisedWithSpeakers(
       { engine, call, bytes, mostS: SHORT_FILE_S, signal },
-      (own, stop) => perform<'transcript'>(engine, own, task(own, source), stop),
+      (own, stop) => perform<'transcript'>({ worker: engine, calls }, own, task(own, source), stop),
     );
   },
 });
@@ -142,6 +154,7 @@ const bridgedRecognition = (
 /** The worker cuts long audio. */
 const bridgedLongTranscription = (
   engine: ExternalWorker,
+  calls: InFlightCalls,
 ): Pick<LongTranscriptionService, 'transcribe'> => ({
   transcribe(call, file, signal, sink) {
     return recognisedWithSpeakers(
@@ -152,14 +165,17 @@ const bridgedLongTranscription = (
         const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) =>
           held?.(segment, [], logprobs);
         const payload = { ...task(own, onDisk(file)), onSegment };
-        return perform<'transcript'>(engine, own, payload, stop);
+        return perform<'transcript'>({ worker: engine, calls }, own, payload, stop);
       },
     );
   },
 });
 
 /** The worker encodes. */
-const bridgedSynthesis = (worker: ExternalWorker): Pick<SynthesisService, 'synthesize'> => ({
+const bridgedSynthesis = (
+  worker: ExternalWorker,
+  calls: InFlightCalls,
+): Pick<SynthesisService, 'synthesize'> => ({
   synthesize(call, signal, receiver) {
     const { text, voice, speed, format } = call;
     const audio = new Writable({
@@ -170,15 +186,18 @@ const bridgedSynthesis = (worker: ExternalWorker): Pick<SynthesisService, 'synth
     });
     const sink: SpeechSink = { audio, header: value => receiver.header(value) };
     const payload = { kind: 'synthesize', text, voice, speed, format, sink } as const;
-    return perform<'speech'>(worker, call, payload, signal);
+    return perform<'speech'>({ worker, calls }, call, payload, signal);
   },
 });
 
-const bridgedEmbedding = (worker: ExternalWorker): Pick<EmbeddingService, 'embed'> => ({
+const bridgedEmbedding = (
+  worker: ExternalWorker,
+  calls: InFlightCalls,
+): Pick<EmbeddingService, 'embed'> => ({
   embed(call, signal) {
     const { body, inputs, form } = call;
     const payload = { kind: 'embed', body, inputs, form } as const;
-    return perform<'embeddings'>(worker, call, payload, signal);
+    return perform<'embeddings'>({ worker, calls }, call, payload, signal);
   },
 });
 
@@ -215,18 +234,22 @@ export const BRIDGE_PROVIDERS: Readonly<Record<ModelKind, Provider[]>> = {
   stt: [
     {
       provide: RecognitionService,
-      inject: [ENGINE, AudioDownload],
+      inject: [ENGINE, InFlightCalls, AudioDownload],
       useFactory: bridgedRecognition,
     },
     {
       provide: LongTranscriptionService,
-      inject: [ENGINE],
+      inject: [ENGINE, InFlightCalls],
       useFactory: bridgedLongTranscription,
     },
     { provide: StreamService, inject: [ENGINE], useFactory: bridgedStreams },
   ],
-  tts: [{ provide: SynthesisService, inject: [ENGINE], useFactory: bridgedSynthesis }],
-  embedding: [{ provide: EmbeddingService, inject: [ENGINE], useFactory: bridgedEmbedding }],
+  tts: [
+    { provide: SynthesisService, inject: [ENGINE, InFlightCalls], useFactory: bridgedSynthesis },
+  ],
+  embedding: [
+    { provide: EmbeddingService, inject: [ENGINE, InFlightCalls], useFactory: bridgedEmbedding },
+  ],
   // Never pulled (D-21).
   llm: [],
 };

@@ -13,7 +13,8 @@ import {
   EXTERNAL_GRACE_MS,
   type WorkerSpec,
 } from '../platform/config/worker-spec.js';
-import { channelSecurity, knownAs } from '../platform/grpc/channel-security.js';
+import { channelSecurity, knownAs, localSecurity } from '../platform/grpc/channel-security.js';
+import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '../platform/grpc/local-token.js';
 import { neededMessageBytes, reportProblem, whyNotReady } from '../platform/grpc/report-check.js';
 import { ProcessLog } from '../platform/logging/log-ring.js';
 import { freePort } from '../platform/process/listen-check.js';
@@ -27,6 +28,8 @@ export interface Waiting {
   readonly message: string;
   /** False: it has just been started, and opens its port when it can. */
   readonly isProblem: boolean;
+  /** It answers, and reports that it is starting. */
+  readonly isStarting?: boolean | undefined;
 }
 
 /**
@@ -100,7 +103,10 @@ export class ExternalWorker implements EngineBase {
       kind: this.kind,
       care,
       isSupervised: false,
-      security: knownAs(channelSecurity(remote), serverName),
+      security:
+        this.#bridged.address === undefined
+          ? localSecurity()
+          : knownAs(channelSecurity(remote), serverName),
       events: {
         onReport: report => this.#onReport(report),
         onProbeFailure: error => this.#onFailure(error),
@@ -155,7 +161,11 @@ export class ExternalWorker implements EngineBase {
     this.#process = new SupervisedProcess({
       command: program,
       args,
-      env: { ...inheritedEnvironment(), ...this.#bridged.env },
+      env: {
+        ...inheritedEnvironment(),
+        [LOCAL_TOKEN_VARIABLE]: LOCAL_TOKEN,
+        ...this.#bridged.env,
+      },
       foreign: true,
       onMessage: () => undefined,
       onLine: (stream, line) => log.line(stream, line),
@@ -175,7 +185,14 @@ export class ExternalWorker implements EngineBase {
     const reason = problem ?? whyNotReady(report);
     if (reason === undefined) return this.#serves(report);
     if (this.#report) this.lose(reason);
-    else this.options.onWaiting({ message: reason, isProblem: problem !== undefined });
+    else {
+      const isProblem = problem !== undefined;
+      this.options.onWaiting({
+        message: reason,
+        isProblem,
+        isStarting: isProblem ? undefined : true,
+      });
+    }
   }
 
   #serves(report: WorkerHealthReport): void {

@@ -6,6 +6,8 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { SingleBar } from 'cli-progress';
 import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
 import { isTerminal } from '../core/jobs/batch-status.js';
@@ -230,7 +232,7 @@ async function firstLine(path: string) {
 
 function urlOf(line: string) {
   try {
-    return (JSON.parse(line) as { url?: unknown } | null)?.url;
+    return (parseBoundedJson(line) as { url?: unknown } | null)?.url;
   } catch {
     return undefined;
   }
@@ -240,7 +242,7 @@ const get = gatewayCommand('get <id>', {
   about: 'the batch as JSON',
   examples: ['batch get batch_1', 'batch get batch_1 | jq .request_counts'],
   ...oneRequest('get', '/v1/batches/{id}'),
-  text: batch => JSON.stringify(batch, null, 2),
+  text: batch => writeJson(batch, 2),
 });
 
 const act = (name: 'cancel' | 'retry-failed', about: string) =>

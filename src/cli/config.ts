@@ -1,5 +1,8 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
+import { redacted } from '../platform/config/redaction.js';
 import { isSecretSetting } from '../platform/config/setting-source.js';
 import { environmentName, settingDefinition } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
@@ -49,7 +52,7 @@ const show = command('print', {
       allowed: settingDefinition(path).allowed,
       env: environmentName(path),
     }));
-    if (options.json) return { settings, models: config.models };
+    if (options.json) return { settings, models: jsonIn(redacted(writeJson(config.models))) };
     const models = config.models.map(
       model => `  ${model.id}  ${model.kind}, ${model.engine}, ${replicaSpecs(model).length} local`,
     );

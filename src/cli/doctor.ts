@@ -250,7 +250,7 @@ async function checkLlamaKernels(models: readonly ModelSpec[]): Promise<readonly
     return [];
   if ((await lackingBuildTools()) !== undefined) return [];
   const what = 'llama.cpp';
-  if (await isCompiledHere()) return [passing(what, 'compiled for this CPU')];
+  if (isCompiledHere()) return [passing(what, 'compiled for this CPU')];
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';
   return [warning(what, detail, 'switchyard engines install llama-cpp --native')];

@@ -34,7 +34,7 @@ Exit code 1: something is missing; the message names the repair. Exit code 3: th
 const list = command('list', {
   about: 'every engine: version, what it serves, devices',
   examples: ['engines list', "engines list --json | jq -r '.engines[].engine'"],
-  run: async () => ({ engines: await listedEngines(environment()) }),
+  run: () => Promise.resolve({ engines: listedEngines(environment()) }),
   text: ({ engines }) =>
     table(
       ['engine', 'version', 'devices', 'serves'],
@@ -60,7 +60,7 @@ const install = command('install <engine>', {
       ? installPython(options, signal)
       : installPackages(engine, options, signal));
     if (!options.json) return undefined;
-    return (await listedEngines(environment())).find(each => each.engine === engine);
+    return listedEngines(environment()).find(each => each.engine === engine);
   },
 });
 
@@ -71,8 +71,8 @@ const WORKER =
 
 const environment = () => new PythonEnvironment(loadConfig().settings.data.dir);
 
-async function listedEngines(python: PythonEnvironment) {
-  const isCompiled = await isCompiledHere();
+function listedEngines(python: PythonEnvironment) {
+  const isCompiled = isCompiledHere();
   return Object.entries(ENGINE_TABLE).map(([engine, { kinds, capabilities, devices }]) => {
     const version = versionOf(engine, python);
     const kernels =

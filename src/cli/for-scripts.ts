@@ -2,5 +2,5 @@
 export { PROCESSOR_NODE_FLAGS } from '../platform/config/processor-link.js';
 export { explainListenProblem } from '../platform/process/listen-check.js';
 export { ENGINE_TABLE } from './engines/engine-table.js';
-export { lackingBuildTools, LLAMA_SOURCE } from './engines/llama-kernels.js';
+export { compileLlama, lackingBuildTools, llamaVersion } from './engines/llama-kernels.js';
 export { firstModelSteps } from './init.js';

@@ -1,23 +1,23 @@
 import { existsSync } from 'node:fs';
-import { readdir, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { delimiter, basename, dirname, join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import {
+  extraFolder,
+  gpuPackage,
+  LLAMA_PACKAGE,
+  type LlamaDevice,
+  llamaFolders,
+  probeProgram,
+} from '@switchyard/engine-llama-cpp/binaries.js';
 import { loadConfig } from '../platform/config/load-config.js';
-import { engineModules, installedVersion } from './engines/engine-packages.js';
+import { toolEnvironment } from '../platform/config/process-environment.js';
+import { engineModules, installedVersion, withPackage } from './engines/engine-packages.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { CliError } from './shared/cli-error.js';
 import { command, commandGroup } from './shared/command.js';
 import { diagnosesText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
-import {
-  askNode,
-  lastLines,
-  runCommand,
-  type RunCommand,
-  type Installing,
-  NPM_INSTALL,
-  demandSuccess,
-} from './shared/run-command.js';
+import { lastLines, runCommand, type RunCommand, type Installing } from './shared/run-command.js';
 import { say } from './shared/terminal.js';
 
 /** What can be installed, each with the download in MB, as measured. */
@@ -29,9 +29,8 @@ const GPU_PARTS = {
 type GpuPart = keyof typeof GPU_PARTS;
 
 /**
- * Puts the CUDA halves of native packages where the packages look for them. npm cannot:
- * `.npmrc` ignores install scripts, and package.json replaces llama.cpp's GPU packages,
- * 0.6 GB, by an empty one. `npm ci` removes them again.
+ * Puts the GPU builds of llama.cpp where its engine looks for them. They are no packages of
+ * the lockfile: 0.6 GB that few machines need. `npm ci` removes them.
  */
 export async function installGpu(
   part: GpuPart,
@@ -48,52 +47,25 @@ export async function installGpu(
   for (const name of GPU_PARTS[part].packages) await installPackage(name, options);
 }
 
-/**
- * npm verifies the download and installs it in a folder of its own, where the override of
- * package.json does not apply. The result then replaces the empty package.
- */
+/** npm verifies the download and installs it in a folder of its own. */
 async function installPackage(name: string, options: Parameters<typeof installGpu>[1]) {
   const { modules = engineModules(), report, dryRun } = options;
-  const version = installedVersion('node-llama-cpp', modules);
+  const version = installedVersion(LLAMA_PACKAGE, modules);
   if (version === undefined)
-    throw new CliError(`node-llama-cpp is not installed: ${ownName()} engines install, or npm ci`);
-  const own = join('@node-llama-cpp', name);
-  const target = join(modules, own);
-  if (existsSync(join(target, 'bins')) && installedVersion(own, modules) === version)
-    return report(`${own} ${version} is in ${target}`);
-  report(`${own}@${version} by npm, into ${target}, which replaces the empty package`);
+    throw new CliError(`${LLAMA_PACKAGE} is not installed: ${ownName()} engines install llama-cpp`);
+  const own = gpuPackage(name);
+  const target = extraFolder(modules, name);
+  if (installedVersion('.', target) === version) return report(`${own} ${version} is in ${target}`);
+  report(`${own}@${version} by npm, into ${target}`);
   if (dryRun) return;
-  const work = join(modules, '.cache', 'gpu');
-  await remove(work);
-  await mkdir(work, { recursive: true });
-  try {
-    const made = await downloaded(own, version, work, options);
-    await remove(target);
-    // An empty package that npm nested here would be found first.
-    await remove(join(modules, 'node-llama-cpp', 'node_modules', own));
+  await withPackage(`${own}@${version}`, options, async made => {
+    if (!existsSync(join(made, 'bins'))) throw new CliError(`npm brought no binaries of ${own}`);
+    await rm(target, { recursive: true, force: true });
+    await mkdir(dirname(target), { recursive: true });
     await rename(made, target);
-  } finally {
-    await remove(work);
-  }
+  });
   report(`${own} ${version} installed`);
 }
-
-/** @returns where npm has put it. @throws CliError if it has no binaries */
-async function downloaded(
-  name: string,
-  version: string,
-  cwd: string,
-  { run = runCommand, signal }: Installing,
-) {
-  await writeFile(join(cwd, 'package.json'), '{ "private": true }');
-  const npm = [...NPM_INSTALL, '--no-save', `${name}@${version}`];
-  await demandSuccess('npm install failed', run('npm', npm, { cwd, signal }));
-  const made = join(cwd, 'node_modules', name);
-  if (existsSync(join(made, 'bins'))) return made;
-  throw new CliError(`npm brought no binaries of ${name}`);
-}
-
-const remove = (path: string) => rm(path, { recursive: true, force: true });
 
 /** By the version in its file names, such as `libcudart.so.13`. */
 const FAMILIES = [
@@ -109,20 +81,15 @@ const IMAGE = 'or use the image target cuda';
 const cudaFix = (version: string) =>
   `apt-get install -y cuda-libraries-${version}-0 libcudnn9-cuda-${version}, from NVIDIA's repository, ${IMAGE}`;
 
-const LLAMA = `
-  import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
-  const found = {};
-  for (const gpu of [false, 'cuda', 'vulkan'])
-    found[gpu || 'cpu'] = await getLlama({ gpu, build: 'never', progressLogs: false, logLevel: LlamaLogLevel.disabled })
-      .then(() => true, () => false);
-  console.log(JSON.stringify(found));
-  process.exit(0);
-`;
-
 const DEVICES = `
 import ctranslate2, json
 print(json.dumps({"devices": ctranslate2.get_cuda_device_count()}))
 `;
+
+const LLAMA_DEVICES: readonly LlamaDevice[] = ['cpu', 'cuda', 'vulkan'];
+
+/** @returns the libraries of llama.cpp for a device load and find it */
+type Probe = (device: LlamaDevice) => Promise<boolean>;
 
 /**
  * What `switchyard gpu check` reads on this machine. Every reading is made the way an
@@ -134,12 +101,14 @@ export async function checkGpu({
   modules = engineModules(),
   libraryFolders = ownLibraryFolders(),
   python = new PythonEnvironment(loadConfig().settings.data.dir),
+  probe = async device => (await run(process.execPath, [probeProgram(), device])).code === 0,
 }: {
   readonly run?: RunCommand;
   readonly modules?: string;
   /** Folders of LD_LIBRARY_PATH. */
   readonly libraryFolders?: readonly string[];
   readonly python?: PythonEnvironment;
+  readonly probe?: Probe;
 } = {}) {
   const { code, output } = await run('nvidia-smi', NVIDIA_QUERY);
   const gpus = code === 0 ? output.split('\n').filter(line => line.trim() !== '') : [];
@@ -151,14 +120,14 @@ export async function checkGpu({
     ...FAMILIES.map(({ what, pattern }) =>
       library(what, [...new Set(libraries.match(pattern) ?? [])].sort()),
     ),
-    await llamaCpp(run, modules),
+    await llamaCpp(run, modules, probe),
     ...(await ctranslate2(run, python)),
   ];
   return { ok: checks.every(({ state }) => state !== 'fail'), gpus, checks };
 }
 
 const ownLibraryFolders = () =>
-  (foreignEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
+  (toolEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
 
 const NVIDIA_QUERY = ['--query-gpu=name,driver_version,memory.total', '--format=csv,noheader'];
 
@@ -199,24 +168,20 @@ async function unlinkedIn(
 
 const DRIVER = "install NVIDIA's driver";
 
-async function llamaCpp(run: RunCommand, modules: string) {
+async function llamaCpp(run: RunCommand, modules: string, probe: Probe) {
   const what = 'llama.cpp';
-  const found = await askNode<Readonly<Record<'cpu' | 'cuda' | 'vulkan', boolean>>>(
-    run,
-    LLAMA,
-    dirname(modules),
-  );
-  if (!found) {
+  const there = LLAMA_DEVICES.filter(device => llamaFolders(modules, device).length > 0);
+  const loading: string[] = [];
+  for (const device of there) if (await probe(device)) loading.push(device);
+  if (loading.length === 0) {
     const fix = 'switchyard engines install llama-cpp';
-    return failing(what, 'node-llama-cpp does not load', fix);
+    return failing(what, 'its libraries do not load', fix);
   }
-  const loading = Object.entries(found).flatMap(([name, loads]) => (loads ? [name] : []));
   const detail = `back ends that load: ${loading.join(', ')}`;
-  if (found.cuda) return passing(what, detail);
-  const folder = 'linux-x64-cuda';
-  const bins = join(modules, '@node-llama-cpp', folder, 'bins', folder);
+  if (loading.includes('cuda')) return passing(what, detail);
+  const [bins] = llamaFolders(modules, 'cuda');
   const without = `${detail}; not cuda`;
-  if (!existsSync(bins)) return failing(what, without, 'switchyard gpu install llama-cpp');
+  if (bins === undefined) return failing(what, without, 'switchyard gpu install llama-cpp');
   const unlinked = await unlinkedIn(run, what, join(bins, 'libggml-cuda.so'));
   return unlinked ?? failing(what, without, DRIVER);
 }

@@ -7,6 +7,8 @@ import { stdin } from 'node:process';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { WebSocket } from 'ws';
 import { programFolders } from '../platform/config/process-environment.js';
 import { parseWholeNumber, readablePath } from './shared/arguments.js';
@@ -56,7 +58,7 @@ class LiveTranscription {
     // What waits at that time is told; without a listener it is no unhandled rejection.
     this.#failed.promise.catch(() => undefined);
     socket.on('message', data =>
-      this.#receive(JSON.parse((data as Buffer).toString()) as LiveEvent),
+      this.#receive(parseBoundedJson((data as Buffer).toString()) as LiveEvent),
     );
     socket.on('close', (code, reason) => {
       this.#fail(
@@ -96,7 +98,7 @@ class LiveTranscription {
   }
 
   #send(event: object) {
-    this.socket.send(JSON.stringify(event));
+    this.socket.send(writeJson(event));
   }
 
   #receive(event: LiveEvent) {
@@ -207,7 +209,7 @@ async function listen(
   let spoken = '';
   const socket = await connected(client, options.model);
   const live = new LiveTranscription(socket, turns, event => {
-    if (options.json) return print(JSON.stringify(event));
+    if (options.json) return print(writeJson(event));
     spoken += event.delta ?? '';
     if (event.transcript === undefined) {
       if (process.stderr.isTTY) line.show(spoken.slice(1 - process.stderr.columns));

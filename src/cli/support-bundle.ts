@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { protectSecrets, redacted } from '../platform/config/redaction.js';
 import { isSecretSetting } from '../platform/config/setting-source.js';
@@ -113,7 +114,7 @@ async function contents(client: GatewayClient, doctor: () => Promise<unknown>) {
   );
   const files = [...Object.entries(own), ...answers].map(([name, value]) => [
     `${name}.json`,
-    redacted(JSON.stringify(value, null, 2)),
+    redacted(writeJson(value, 2)),
   ]);
   return {
     ...Object.fromEntries(files),

@@ -33,6 +33,8 @@ const HEADERS_CHECK_MS = 5000;
 const KEEP_ALIVE_MS = 72_000;
 
 /** What Jina, Cohere, vLLM and llama.cpp call the route. */
+/** A model whose name has a slash, as hubs name theirs. */
+const NESTED_MODEL = /^(\/v1\/models\/[^/?]+)\/([^/?]+)(?=\/?(?:\?|$))/;
 const OTHER_RERANK = /^\/(?:rerank|(?:v1\/)?reranking|v2\/rerank)(?=[/?]|$)/;
 
 /**
@@ -95,7 +97,7 @@ function fastifyOptions({ server }: Settings) {
       requireHostHeader: false,
     },
     rewriteUrl: ({ url = '/' }: { readonly url?: string }) =>
-      url.replace(OTHER_RERANK, '/v1/rerank'),
+      url.replace(OTHER_RERANK, '/v1/rerank').replace(NESTED_MODEL, '$1%2F$2'),
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>

@@ -21,7 +21,7 @@ export function inProcessWorker(spec: WorkerSpec) {
     const engine = new OpenAiHttpGenerator(readOpenAiHttpOptions(model));
     const state = new WorkerState();
     const calls = new InFlightCalls(state);
-    const generation = new GenerationService(engine, new ProcessClock());
+    const generation = new GenerationService(engine, new ProcessClock(), calls);
     const health = new HealthReporter(state, calls, engine, spec);
     return {
       load: async () => {
@@ -33,8 +33,11 @@ export function inProcessWorker(spec: WorkerSpec) {
       },
       report: () => health.report(),
       generate: (call: GenerateCallFields, sink: Parameters<GenerationService['generate']>[2]) =>
-        calls.run(call.requestId, undefined, signal => generation.generate(call, signal, sink)),
-      cancel: (id: string, reason: string) => calls.cancel(id, reason),
+        calls.run({ id: call.requestId, attempt: call.group.id }, undefined, signal =>
+          generation.generate(call, signal, sink),
+        ),
+      cancel: (id: string, reason: string, attempt: string) => calls.cancel(id, reason, attempt),
+      progress: (id: string, attempt: string) => calls.progress(id, attempt),
       abortAll: (error: DomainError) => calls.abortAll(error),
       close: () => {
         state.draining();

@@ -8,6 +8,7 @@ import { COMMAND_LINE } from '../../scripts/docs/command-tree.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { GATEWAY_VARIABLES } from '../../src/platform/config/process-environment.js';
 import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';
+import { LOCAL_TOKEN_VARIABLE } from '../../src/platform/grpc/local-token.js';
 import { environmentNames } from '../support/packaging.js';
 
 const MANUAL = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs')];
@@ -179,6 +180,7 @@ describe('names', () => {
       'SWITCHYARD_CONFIG',
       'SWITCHYARD_HOME',
       'SWITCHYARD_WORKER_SPEC',
+      LOCAL_TOKEN_VARIABLE,
     ];
     expect(environmentNames(read(file)).filter(name => !known.includes(name))).toEqual([]);
   });

@@ -65,6 +65,8 @@ const beyondDto = ({ byEngine, capability, treatment }: FieldRule, declared: boo
   byEngine === true ||
   treatment === 'refused' ||
   ((capability === PASSED_ON || treatment === 'ignored') && !declared);
+/** Of a field in an object. */
+const isInner = (name: string): boolean => name.includes('.');
 const refusal = (param: string) =>
   expect.objectContaining({ code: 'unsupported_parameter', param });
 
@@ -72,7 +74,7 @@ describe('the table of fields', () => {
   it.each(DESCRIBED)('has every field that %s declares, and no other', route => {
     const properties = new Set(REQUEST_DTOS[route].flatMap(propertiesOf));
     const described = rulesOf(route).filter(
-      ([name, rule]) => !beyondDto(rule, properties.has(name)),
+      ([name, rule]) => !isInner(name) && !beyondDto(rule, properties.has(name)),
     );
     expect(described.map(([name]) => name).sort()).toEqual([...properties].sort());
   });
@@ -229,7 +231,9 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
     base: { messages: [{ role: 'user', content: 'hi' }], max_tokens: 9 },
     samples: {
       cache_control: { type: 'ephemeral' },
-      output_config: { effort: 'low' },
+      'output_config.effort': 'low',
+      'thinking.budget_tokens': 1024,
+      'thinking.display': 'summarized',
       mcp_servers: [{ url: 'x' }],
       service_tier: 'auto',
       inference_geo: 'us',
@@ -245,6 +249,8 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
         prompt_cache_key: 'k',
         conversation: 'c',
         prompt: { id: 'p' },
+        'reasoning.summary': 'auto',
+        'reasoning.generate_summary': 'auto',
         ...FOREIGN,
       },
     },
@@ -303,15 +309,31 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
 /** What an engine refuses of a field, where an object is right. */
 const WRONG: Readonly<Record<string, unknown>> = {
   guided_json: 5,
+  json_schema: 5,
   chat_template_kwargs: 5,
   structured_outputs: { choice: 5 },
 };
 
 /** Fields that act with one format only. */
 const BESIDES: Readonly<Record<string, Body>> = {
+  stream_options: { stream: true },
+  thinking: { thinking: { type: 'enabled' } },
+  text: { text: { format: { type: 'text' } } },
+  response_format: { response_format: { type: 'text' } },
   timestamp_granularities: { response_format: 'verbose_json' },
   word_timestamps: { output: 'json' },
 };
+
+/** A field, or one in an object that may need another beside it. */
+const inObjects = (field: string, value: unknown, beside: Body = {}): Body => {
+  const [name = '', inner] = field.split('.');
+  return inner === undefined
+    ? { ...beside, [name]: value }
+    : { ...beside, [name]: { ...(beside[name] as Body), [inner]: value } };
+};
+
+/** Routes whose fields are those of a form, or of a query. */
+const FORMS = /audio|asr/;
 
 describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples, parse }) => {
   const rules = rulesOf(route as Route);
@@ -323,9 +345,18 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
     ]),
   );
   const send = (model: string, field: string, strict = false): readonly string[] =>
-    parse({ model, ...base, ...BESIDES[field], [field]: samples[field] }, catalog, {
-      strict,
-    }).ignored;
+    parse(
+      {
+        model,
+        ...base,
+        ...BESIDES[field],
+        ...inObjects(field, samples[field], BESIDES[field.split('.')[0]!]),
+      },
+      catalog,
+      {
+        strict,
+      },
+    ).ignored;
   const ofTreatment = (wanted: string) =>
     rules.filter(([, { treatment }]) => treatment === wanted).map(([name]) => name);
 
@@ -376,7 +407,23 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
     expect(parse({ model: 'unable', ...base }, catalog, { strict: true }).ignored).toEqual([]);
   });
 
-  const engines = rules.filter(([, { byEngine }]) => byEngine === true).map(([name]) => name);
+  it('reports what nothing knows, at the top and in objects, and refuses it if strict', () => {
+    if (FORMS.test(route)) return;
+    const containers = new Set(
+      rules.flatMap(([name]) => (isInner(name) ? name.split('.', 1) : [])),
+    );
+    const unknown = ['zebra', ...[...containers].map(name => `${name}.zebra`)];
+    for (const field of unknown) {
+      const beside = BESIDES[field.split('.')[0]!] ?? {};
+      const asked = { model: 'unable', ...base, ...inObjects(field, 'x', beside) };
+      expect(parse(asked, catalog, { strict: false }).ignored).toContain(field);
+      expect(() => parse(asked, catalog, { strict: true })).toThrow(refusal(field));
+    }
+  });
+
+  const engines = rules
+    .filter(([name, { byEngine }]) => byEngine === true && !isInner(name))
+    .map(([name]) => name);
   it('leaves to the engine only what it reads', () => {
     for (const field of engines)
       expect(() =>

@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { neededStages } from '../../scripts/images/stages.mjs';
 import { changelogSection, versionsElsewhere } from '../../scripts/release.mjs';
 import { PACKAGED_ENGINES } from '../../src/cli/engines/engine-packages.js';
@@ -16,12 +15,10 @@ import { METRICS } from '../../src/platform/metrics/registry.js';
 import {
   dockerStages,
   environmentNames,
-  helmBinary,
   inherited,
   labelsOf,
   metricsOf,
 } from '../support/packaging.js';
-import { itWith } from '../support/requires.js';
 
 const CHART = 'docker/helm/switchyard';
 const TARGETS = ['gateway', 'speech', 'cuda', 'cpu'];
@@ -316,42 +313,6 @@ describe('docker/helm/switchyard', () => {
     expect(options.filter(option => !WORKER_USAGE.includes(`${option} `))).toEqual([]);
     expect(options).toContain('--listen');
   });
-
-  const helm = helmBinary();
-  itWith({ name: 'helm', present: helm !== undefined })(
-    'renders to valid YAML with everything switched on',
-    () => {
-      const on = [
-        'keda.enabled',
-        'gateway.autoscaling.enabled',
-        'gateway.ingress.enabled',
-        'monitoring.serviceMonitor',
-      ];
-      const set = [...on, 'monitoring.rules', 'monitoring.dashboard']
-        .map(name => `${name}=true`)
-        .join(',');
-      const text = execFileSync(
-        helm!,
-        ['template', 'r', CHART, '--kube-version', '1.31.0', '--set', set],
-        {
-          encoding: 'utf8',
-        },
-      );
-      const documents = parseAllDocuments(text);
-      expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
-      const kinds = documents.map(document => (document.toJS() as { kind: string } | null)?.kind);
-      const wanted = [
-        'Deployment',
-        'PodDisruptionBudget',
-        'NetworkPolicy',
-        'ScaledObject',
-        'HorizontalPodAutoscaler',
-      ];
-      expect(kinds).toEqual(
-        expect.arrayContaining([...wanted, 'ServiceMonitor', 'PrometheusRule', 'Ingress']),
-      );
-    },
-  );
 });
 
 interface Schema {

@@ -68,9 +68,7 @@ export async function run(): Promise<BenchResult> {
  */
 async function ingest(file: Buffer): Promise<Ingestion> {
   await using target = await TargetServer.start(() => never);
-  await using harness = await BatchHarness.open({
-    settings: { 'batch.gateway_url': target.url, 'batch.poll_ms': 10 },
-  });
+  await using harness = await BatchHarness.towards(target, { 'batch.poll_ms': 10 });
   const processor = harness.start();
   await processor.message('ready');
   await pause(500);

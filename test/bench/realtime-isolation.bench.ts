@@ -191,9 +191,7 @@ async function whisperBesideFiles(files: LoadProcess): Promise<BenchResult | und
   if (!present) return void progress(`  Whisper is left out: ${name}`);
   const whisper = real.models.filter(({ kind }) => kind === 'stt');
   await using product = await Product.start(whisper);
-  await product.until('Whisper is ready', async () =>
-    (await product.workers()).every(({ state }) => state === 'ready'),
-  );
+  await product.allReady();
   const { url } = product;
   const clip = await real.speech('pytest_audioeval/samples/audio/en/quick_brown_fox.wav');
   await liveDelays(url, clip, 2);

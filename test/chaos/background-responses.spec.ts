@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type ResponseEvent } from '../../src/contracts/openai/responses.js';
@@ -15,6 +14,7 @@ import {
   textOf,
 } from '../support/response-client.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const WORDS = 'every word of this answer is stored before it is sent to anybody';
 const MODEL = syntheticModel(
@@ -27,14 +27,13 @@ let folder: string;
 const gateways: GatewayProcess[] = [];
 afterEach(async () => {
   for (const gateway of gateways.splice(0)) await gateway[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /**
  * Gateways with workers of their own, one database and one blob store, as replicas have.
  */
 async function start(count: number): Promise<ResponseClient[]> {
-  folder = await mkdtemp(join(tmpdir(), 'switchyard-chaos-'));
+  folder = temporaryFolder();
   for (let index = 0; index < count; index++) {
     const own = join(folder, `gateway-${index}`);
     await mkdir(own);

@@ -8,10 +8,8 @@ import { expectWholeBatch } from '../support/batch-invariants.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
 import { pause } from '../support/waiting.js';
 
-/**
- * `CHAOS_KILLS=500`, that is `npm test -- --only chaos --kills 500`, for a long night.
- */
-const KILLS = Number(process.env.CHAOS_KILLS ?? (process.env.TEST_FULL ? 50 : 15));
+/** `npm run test:night` sets 50. */
+const KILLS = Number(process.env.CHAOS_KILLS ?? 15);
 const SLEEPS = Math.ceil(KILLS / 5);
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
 const LINES = 2000;
@@ -57,9 +55,7 @@ type Strike = (
 /** One batch after the other, each struck until it ends in spite of it. */
 async function strikeBatches(count: number, strike: Strike): Promise<void> {
   await using target = await TargetServer.start(slowly);
-  await using harness = await BatchHarness.open({
-    settings: { 'batch.gateway_url': target.url },
-  });
+  await using harness = await BatchHarness.towards(target);
   // The default of 15 s would be waited for after each of the strikes.
   const crew = new BatchCrew(harness, { 'batch.lease_ms': 500 });
   while (crew.strikes < count) {

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { BatchHarness, chatLine } from '../support/batch-harness.js';
 import { expectWholeBatch } from '../support/batch-invariants.js';
 import { type NodeProcess } from '../support/node-process.js';
@@ -32,7 +32,6 @@ async function untilLogged(processor: NodeProcess, ...texts: string[]): Promise<
 }
 
 // A crash, a recovery and 600 lines, on a machine that does other things as well.
-jest.setTimeout(180_000);
 
 describe('a batch survives', () => {
   it.each([
@@ -52,7 +51,7 @@ describe('a batch survives', () => {
     await untilLogged(processor, 'heartbeat failed', 'lease lost');
     if (leaseMs < 1000) await untilLogged(processor, 'lease lost');
     await postgres.launch();
-    expect((await harness.untilEnd(id, 120_000)).status).toBe('completed');
+    expect((await harness.untilEnd(id)).status).toBe('completed');
     await expectWholeBatch(harness, id, IDS);
     const { epoch } = await harness.lease(id);
     expect(target.calls.length).toBeLessThanOrEqual(IDS.length + (epoch - 1) * ONE_CHECKPOINT);
@@ -79,12 +78,12 @@ describe('a batch survives', () => {
     const second = harness.start();
     await untilLogged(second, 'outage: the batch is retried');
     await s3.launch();
-    expect((await harness.untilEnd(id, 120_000)).status).toBe('completed');
+    expect((await harness.untilEnd(id)).status).toBe('completed');
     await expectWholeBatch(harness, id, IDS);
     expect(target.calls).toHaveLength(IDS.length);
   });
 
-  itWith({ name: 'permission to mount', present: SmallDisk.canMount() })(
+  itWith({ name: 'permission to mount', present: SmallDisk.canMount(), ofMachine: true })(
     'a full disk while lines are sent (ENOSPC): it finishes when there is room',
     async () => {
       using disk = SmallDisk.mount();
@@ -104,7 +103,7 @@ describe('a batch survives', () => {
       await untilLogged(processor, 'ENOSPC', 'database or disk is full');
       expect((await harness.job(id)).status).toBe('in_progress');
       await disk.makeRoom();
-      expect((await harness.untilEnd(id, 120_000)).status).toBe('completed');
+      expect((await harness.untilEnd(id)).status).toBe('completed');
       await expectWholeBatch(harness, id, IDS);
     },
   );

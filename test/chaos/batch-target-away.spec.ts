@@ -15,7 +15,7 @@ const AWAY_S = Number(process.env.CHAOS_AWAY_S ?? 4);
 const LINES = 2000;
 const IDS = Array.from({ length: LINES }, (_, index) => `line-${index}`);
 
-jest.setTimeout(120_000 + AWAY_S * 1000);
+jest.setTimeout(300_000 + AWAY_S * 1000);
 
 async function startTarget(
   harness: BatchHarness,

@@ -66,9 +66,7 @@ describe('an input that ends its worker', () => {
     ]);
     const [poison] = uploads(1, 0);
     expect(await outcomes([poison!])).toEqual(['500 worker_crashed false']);
-    await product.until('both workers', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
     const before = await restarts();
     expect(await outcomes([poison!])).toEqual(['500 worker_crashed false']);
     expect(await restarts()).toBe(before);

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { syntheticText } from '../../src/worker/engines/synthetic/recognizer.js';
@@ -8,6 +7,7 @@ import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith, POSTGRES } from '../support/requires.js';
 import { ResponseClient, textOf } from '../support/response-client.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 
 /**
@@ -37,7 +37,7 @@ let gateways: GatewayProcess[];
 
 /** Two gateways with default settings, one database and one blob store. */
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'switchyard-frozen-'));
+  folder = temporaryFolder();
   postgres = await PostgresServer.start();
   gateways = [];
   for (const name of ['one', 'other']) {
@@ -55,7 +55,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const gateway of gateways) await gateway[Symbol.asyncDispose]();
   await postgres[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
 }, 120_000);
 
 const url = (at: number): string => `http://127.0.0.1:${gateways[at]!.port}`;

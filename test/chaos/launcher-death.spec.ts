@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../src/platform/process/is-alive.js';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { freePort } from '../support/free-port.js';
 import { itWith, POSTGRES, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { type UpOptions, UpProcess } from '../support/up-process.js';
 import { pause } from '../support/waiting.js';
 
@@ -24,8 +24,7 @@ describe('kill -9 of npm run up', () => {
   let folder: string;
   let url: string;
 
-  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'up-death-'))));
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  beforeEach(() => void (folder = temporaryFolder()));
 
   async function start(options: UpOptions): Promise<UpProcess> {
     const model = syntheticModel({ baseMs: 1500, maxBatch: 1 });

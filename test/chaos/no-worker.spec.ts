@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
 import { freePort } from '../support/free-port.js';
 import { NodeProcess } from '../support/node-process.js';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const remote = (port: number) =>
   syntheticModel({ baseMs: 5, maxBatch: 8 }, { replicas: 0, addresses: [`127.0.0.1:${port}`] });
@@ -36,7 +35,7 @@ describe('no worker', () => {
   });
 
   it('for a while: what waits is served when one comes up, twice', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-remote-'));
+    const folder = temporaryFolder();
     const port = await freePort();
     product = await Product.start([remote(port)], {}, { until: 'live' });
     for (const round of [1, 2]) {
@@ -61,7 +60,6 @@ describe('no worker', () => {
       running: 0,
       settled: 24,
     });
-    await rm(folder, { recursive: true });
   });
 });
 

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../src/platform/process/is-alive.js';
 import { NodeProcess } from '../support/node-process.js';
 import { processTree } from '../support/process-tree.js';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 
 const LIMIT_MS = 5000;
@@ -33,10 +32,9 @@ describe('kill -9 of a gateway', () => {
   const left: number[] = [];
   let folder: string;
 
-  beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'orphans-'))));
-  afterAll(async () => {
+  beforeAll(() => void (folder = temporaryFolder()));
+  afterAll(() => {
     for (const pid of left.filter(isAlive)) process.kill(pid, 'SIGKILL');
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** One parent with a child that logs and exits, and one whose event loop is blocked. */
@@ -68,9 +66,7 @@ describe('kill -9 of a gateway', () => {
       'batch.embedded': 'true',
       'logging.level': 'trace',
     });
-    await product.until('three ready', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
     const gateway = product.gateway.process;
     const children = processTree(gateway.child.pid).filter(({ pid }) => pid !== gateway.child.pid);
     const pids = children.map(({ pid }) => pid);
@@ -80,7 +76,7 @@ describe('kill -9 of a gateway', () => {
     );
     await product.untilRunning(4);
     const workers = (await product.workers()).map(({ pid }) => pid!);
-    const processor = children.find(({ command }) => command.includes('main.batch'))!;
+    const processor = children.find(({ command }) => command === 'switchyard batch')!;
     for (const pid of [workers[0]!, workers[1]!, processor.pid]) process.kill(pid, 'SIGSTOP');
     await kill(gateway);
     await Promise.all(requests);

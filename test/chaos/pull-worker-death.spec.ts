@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { environmentName } from '../../src/platform/config/settings.js';
@@ -9,6 +7,7 @@ import { Product } from '../support/product.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 
 const BUSY = { baseMs: 1000, maxBatch: 4 };
@@ -101,7 +100,7 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
   it(
     'on another host frees its jobs as soon as its heartbeat is missed, 5 minutes before its locks would expire',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'switchyard-remote-'));
+      const folder = temporaryFolder();
       const model = { ...syntheticModel(BUSY), replicas: 0 };
       // The lock must not be what ends the wait.
       const patient = {
@@ -154,7 +153,6 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
       await second.message('ready');
       const { status, headers } = await answer;
       expect([status, headers.get('x-switchyard-attempts')]).toEqual([200, '2']);
-      await rm(folder, { recursive: true, force: true });
     },
     LIMIT_MS,
   );

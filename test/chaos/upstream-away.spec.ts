@@ -75,14 +75,14 @@ it(
       const ended = (path: string, ends: readonly string[]) => async () =>
         ends.includes((await get<Status>(path)).status);
       for (const id of ids) {
-        await until(ended(`/v1/requests/${id}`, ['completed', 'failed']), 60_000);
+        await until(ended(`/v1/requests/${id}`, ['completed', 'failed']));
         expect(await get(`/v1/requests/${id}`)).toMatchObject({ status: 'completed' });
       }
       for (const { id } of responses) {
-        await until(ended(`/v1/responses/${id}`, ['completed', 'failed', 'incomplete']), 60_000);
+        await until(ended(`/v1/responses/${id}`, ['completed', 'failed', 'incomplete']));
         expect(await get(`/v1/responses/${id}`)).toMatchObject({ status: 'completed' });
       }
-      await until(ended(`/v1/batches/${batch}`, ['completed', 'failed', 'expired']), 120_000);
+      await until(ended(`/v1/batches/${batch}`, ['completed', 'failed', 'expired']));
       expect((await get<Batch>(`/v1/batches/${batch}`)).request_counts).toMatchObject({
         completed: LINES,
         failed: 0,

@@ -20,9 +20,7 @@ describe.each([
   it('answers each request once after at most one retry, spares its neighbours, keeps the gauges exact', async () => {
     const other = syntheticModel(SLOW, { id: 'other', replicas: 1 });
     product = await Product.start([syntheticModel(SLOW, { replicas: 2 }), other]);
-    await product.until('three ready', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
     const [victim, sibling, stranger] = await Promise.all(
       ['synthetic-0', 'synthetic-1', 'other-0'].map(worker),
     );

@@ -150,7 +150,9 @@ describe('the built programs', () => {
 
   it('have what they need in dist: each part loads where no packages are', async () => {
     const parts = readdirSync(join(folder, 'dist/chunks')).filter(name => name.endsWith('.js'));
-    const script = `for (const name of ${JSON.stringify(parts)})
+    // Every program of Nest has it before all else.
+    const script = `await import(${url('node_modules/reflect-metadata/Reflect.js')});
+      for (const name of ${JSON.stringify(parts)})
       await import(${JSON.stringify(pathToFileURL(join(folder, 'dist/chunks/')).href)} + name);
       process.exit(0);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script]);

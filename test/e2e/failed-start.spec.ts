@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../support/free-port.js';
 import { SmallDisk } from '../support/small-disk.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { UpProcess } from '../support/up-process.js';
 
 /**
@@ -18,7 +18,7 @@ describe('a start that fails', () => {
   let up: UpProcess | undefined;
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'failed-start-'));
+    folder = temporaryFolder();
     disk = SmallDisk.mount();
     execFileSync('mount', ['-o', 'remount,ro', disk.path]);
     writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
@@ -28,7 +28,6 @@ describe('a start that fails', () => {
   afterEach(() => up?.end());
   afterAll(() => {
     disk[Symbol.dispose]();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const failures = (): Record<

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 /**
  * As the images start it: beyond loopback, with an empty data folder and
@@ -11,8 +11,7 @@ import { syntheticModel } from '../support/synthetic-model.js';
  */
 describe('the first start beyond loopback', () => {
   let folder: string;
-  beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'first-key-'))));
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  beforeEach(() => void (folder = temporaryFolder()));
 
   const start = (): Promise<GatewayProcess> =>
     GatewayProcess.start([syntheticModel({})], { 'server.host': '0.0.0.0' }, { folder });

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { heardIn } from '../integration/realtime/realtime-rig.js';
@@ -9,6 +8,7 @@ import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 
 const suite = describeWith(REDIS);
@@ -45,13 +45,12 @@ suite('when a gateway is killed', () => {
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-death-'));
+    folder = temporaryFolder();
     survivor = await start('survivor');
   }, 240_000);
   afterAll(async () => {
     await survivor[Symbol.asyncDispose]();
     await redis[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   }, 60_000);
 
   it('a request that nobody waits for is brought to its end by the other one', async () => {

@@ -1,10 +1,10 @@
-import { cp, mkdtemp, rm, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { modelSpec } from '../contract/engines/engine-items.js';
 import { Product } from '../support/product.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const ID = 'sherpa-onnx-under-test';
 const MODEL = 'test/fixtures/sherpa/nemo-ctc';
@@ -18,14 +18,11 @@ describe('a model that cannot be loaded', () => {
   let product: Product | undefined;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'damaged-'));
+    folder = temporaryFolder();
     await cp(MODEL, folder, { recursive: true });
     await truncate(join(folder, 'model.onnx'), 1000);
   });
-  afterEach(async () => {
-    await product?.[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => product?.[Symbol.asyncDispose]());
 
   const start = async (model: Partial<ModelSpec> = {}) => {
     const damaged = {

@@ -47,7 +47,7 @@ function mayMount(): boolean {
   }
 }
 
-describeWith({ name: 'permission to mount', present: mayMount() })(
+describeWith({ name: 'permission to mount', present: mayMount(), ofMachine: true })(
   'the built product on a read-only root, as uid 1000',
   () => {
     let child: ChildProcess | undefined;

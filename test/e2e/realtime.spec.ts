@@ -43,9 +43,7 @@ describe('live speech through the built product: made by flite, heard by PocketS
   let speech: Buffer;
   beforeAll(async () => {
     product = await Product.start(MODELS);
-    await product.until('both models ready', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
     const body = JSON.stringify({
       model: 'tts-1',
       voice: 'alloy',

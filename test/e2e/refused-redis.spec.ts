@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -10,6 +9,7 @@ import { GatewayProcess } from '../support/gateway-process.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 
 const WRONG = 'planted-wrong-password';
@@ -25,12 +25,11 @@ describeWith(REDIS)('a Redis that refuses the password', () => {
     owner = new Redis(redis.url);
     await owner.config('SET', 'requirepass', RIGHT);
     await owner.auth(RIGHT);
-    folder = await mkdtemp(join(tmpdir(), 'refused-redis-'));
+    folder = temporaryFolder();
   });
   afterAll(async () => {
     owner.disconnect();
     await redis[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('does not end the gateway, which serves, and whose log and console have no password', async () => {

@@ -55,7 +55,7 @@ describe('the default models, through an unchanged OpenAI client', () => {
     expect(heard(text)).toBeGreaterThanOrEqual(5);
   });
 
-  itWith({ name: 'two CPU cores', present: availableParallelism() > 1 })(
+  itWith({ name: 'two CPU cores', present: availableParallelism() > 1, ofMachine: true })(
     'hears several at a time: concurrent requests form groups',
     async () => {
       const sizes: number[] = [];

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandRun } from '../integration/cli/command-run.js';
 import { GatewayProcess } from '../support/gateway-process.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const KEY = 'only-for-those-who-know-it';
 
@@ -16,17 +16,14 @@ describe('a gateway with one key in its environment', () => {
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-single-key-'));
+    folder = temporaryFolder();
     gateway = await GatewayProcess.start(
       [],
       { 'auth.key': KEY, 'logging.level': 'trace' },
       { folder, until: 'live' },
     );
   });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => gateway[Symbol.asyncDispose]());
 
   const call = (path: string, key?: string, method = 'GET') =>
     fetch(`http://127.0.0.1:${gateway.port}${path}`, {

@@ -54,9 +54,7 @@ describe('llama.cpp behind the built product', () => {
       maxRetries: 0,
       timeout: 60_000,
     });
-    await product.until('both models ready', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
   }, 120_000);
   afterAll(async () => product[Symbol.asyncDispose]());
 
@@ -215,8 +213,12 @@ describe('llama.cpp behind the built product', () => {
     });
     await product.until('all have begun', () => Promise.resolve(chunks > 30));
     const engine = processTree(product.gateway.process.child.pid).find(({ command }) =>
-      command.includes('generator.child.js'),
+      command.startsWith('switchyard llama-cpp '),
     )!;
+    const titles = processTree(product.gateway.process.child.pid).map(({ command }) => command);
+    expect(titles).toEqual(
+      expect.arrayContaining(['switchyard gateway', `switchyard worker ${model}`]),
+    );
     process.kill(engine.pid, 'SIGKILL');
     expect(await Promise.all(streams)).toEqual(alone);
     const { restarts } = (await product.workers()).find(worker => worker.model === model)!;

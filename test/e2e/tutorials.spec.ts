@@ -39,14 +39,11 @@ suite('README, first-app and tutorials, typed as they are written', () => {
       models: ModelSpec[];
     };
     product = await Product.start([...models, ECHO], { 'batch.embedded': 'true' });
-    await product.until('all models ready', async () =>
-      (await product.workers()).every(({ state }) => state === 'ready'),
-    );
+    await product.allReady();
     shell = await TutorialShell.open(product.gateway.port);
   }, 120_000);
   afterAll(async () => {
     await product?.[Symbol.asyncDispose]();
-    await shell?.[Symbol.asyncDispose]();
   });
 
   const tutorial = (name: string): Promise<string> => shell.page(`docs/tutorials/${name}.md`);

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '../../src/platform/process/is-alive.js';
 import { freePort } from '../support/free-port.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { UpProcess } from '../support/up-process.js';
 
 /** `npm run up` as a person meets it: its words, its exit codes, Ctrl-C. */
@@ -15,13 +15,12 @@ describe('npm run up', () => {
   let ups: UpProcess[];
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'up-'));
+    folder = temporaryFolder();
     writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
     ups = [];
   });
   afterEach(async () => {
     for (const up of ups) await up.end();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   function start(args: readonly string[], settings: Record<string, string> = {}): UpProcess {

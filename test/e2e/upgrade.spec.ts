@@ -1,11 +1,11 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MIGRATIONS } from '../../src/platform/database/migrations.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 
 /**
@@ -33,7 +33,7 @@ describe('a data folder of the previous schema', () => {
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-upgrade-'));
+    folder = temporaryFolder();
     await cp(WRITTEN_BEFORE, join(folder, 'data'), { recursive: true });
     const db = new DatabaseSync(join(folder, 'data/switchyard.db'));
     // Nothing else is changed: batches and files of then would have expired by now.
@@ -46,10 +46,7 @@ describe('a data folder of the previous schema', () => {
     );
     gateway = await GatewayProcess.start([model], { 'batch.embedded': 'true' }, { folder });
   });
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => gateway[Symbol.asyncDispose]());
 
   const get = (path: string) => fetch(`http://127.0.0.1:${gateway.port}/v1${path}`);
   const list = async <T>(path: string) => ((await (await get(path)).json()) as { data: T[] }).data;

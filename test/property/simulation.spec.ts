@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -11,6 +10,7 @@ import { tenantShares } from '../bench/support/simulation/tenant-shares.js';
 import { generateTrace, zipfShares } from '../bench/support/simulation/trace-mix.js';
 import { readTrace, type TraceRequest } from '../bench/support/simulation/trace.js';
 import { VirtualGateway } from '../bench/support/simulation/virtual-gateway.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const COST: DeviceCost = { groupMs: 20, itemMs: 0, prepMs: 0, hopMs: 0, maxBatch: 8 };
 const ONE = new Map([['m', 1]]);
@@ -185,13 +185,9 @@ describe('forecasts, virtual time', () => {
 
 describe('a trace from a file', () => {
   const read = (text: string): TraceRequest[] => {
-    const folder = mkdtempSync(join(tmpdir(), 'trace-'));
-    try {
-      writeFileSync(join(folder, 'trace.jsonl'), text);
-      return readTrace(join(folder, 'trace.jsonl'));
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'trace.jsonl'), text);
+    return readTrace(join(folder, 'trace.jsonl'));
   };
 
   it('is sorted by time, with defaults for tenant and priority', () => {

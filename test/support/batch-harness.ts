@@ -2,10 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { trace } from '@opentelemetry/api';
+import { BatchModule } from '../../src/batch/batch.module.js';
+import { BatchProcessor } from '../../src/batch/runner/batch-processor.js';
 import { type BatchJob } from '../../src/core/jobs/batch-job.js';
 import { isTerminal } from '../../src/core/jobs/batch-status.js';
 import { type BlobStore } from '../../src/core/jobs/job.ports.js';
 import { timeOrderedId } from '../../src/platform/clock/time-ordered-id.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
 import { FileStore } from '../../src/platform/database/file-store.js';
@@ -17,7 +23,7 @@ import { S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
 import { type SettingOverrides } from './gateway-process.js';
 import { NodeProcess } from './node-process.js';
 import { type S3Server } from './s3-server.js';
-import { pause } from './waiting.js';
+import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 export const TENANT = 'default';
 
@@ -46,7 +52,14 @@ export interface RowLease {
   readonly pid: number | undefined;
   /** Times it was claimed. */
   readonly epoch: number;
+  readonly untilMs: number;
 }
+
+/**
+ * A lease that ends soon, and far above what a busy machine keeps a process from its
+ * heartbeat: that comes after a third of it.
+ */
+export const SHORT_LEASE_MS = 3000;
 
 /**
  * A data folder with a real SQLite file and real blobs, and processors
@@ -54,6 +67,7 @@ export interface RowLease {
  */
 export class BatchHarness implements AsyncDisposable {
   readonly processors: NodeProcess[] = [];
+  readonly #hosted: INestApplicationContext[] = [];
 
   private constructor(
     readonly folder: string,
@@ -78,6 +92,14 @@ export class BatchHarness implements AsyncDisposable {
       blobs,
       options,
     );
+  }
+
+  /** Lines go to that server. */
+  static towards(
+    target: { readonly url: string },
+    settings: SettingOverrides = {},
+  ): Promise<BatchHarness> {
+    return BatchHarness.open({ settings: { 'batch.gateway_url': target.url, ...settings } });
   }
 
   /** The database in the data folder, blobs in a bucket. */
@@ -105,8 +127,32 @@ export class BatchHarness implements AsyncDisposable {
     return this.options.dataDir ?? join(this.folder, 'data');
   }
 
-  /** A processor of its own; it stops with the harness. */
+  /** A processor that is a process; it stops with the harness. */
   start(settings: SettingOverrides = {}, flags: readonly string[] = []): NodeProcess {
+    const processor = new NodeProcess({
+      name: `processor-${this.processors.length}`,
+      script: resolve('dist/main.batch.js'),
+      flags: [...PROCESSOR_NODE_FLAGS, ...flags],
+      env: { ...this.options.environment, ...this.#variables(settings) },
+      folder: this.folder,
+    });
+    this.processors.push(processor);
+    return processor;
+  }
+
+  /** A processor in this process, for what does not end it; it stops with the harness. */
+  async host(settings: SettingOverrides = {}): Promise<void> {
+    const own = this.#variables({ 'logging.level': 'silent', ...settings });
+    const config = loadConfig({ environment: { ...process.env, ...own } });
+    const app = await NestFactory.createApplicationContext(
+      BatchModule.forProcessor(config.settings, config.models, undefined, trace.getTracer('none')),
+      { logger: false, abortOnError: false },
+    );
+    this.#hosted.push(app);
+    await app.get(BatchProcessor).start();
+  }
+
+  #variables(settings: SettingOverrides): Record<string, string> {
     const overrides: SettingOverrides = {
       'data.dir': this.dataDir,
       'database.url': this.options.databaseUrl ?? '',
@@ -117,21 +163,11 @@ export class BatchHarness implements AsyncDisposable {
       ...this.options.settings,
       ...settings,
     };
-    const env = Object.fromEntries(
-      Object.entries(overrides).map(([path, value]) => [
-        environmentName(path as SettingPath),
-        String(value),
-      ]),
-    );
-    const processor = new NodeProcess({
-      name: `processor-${this.processors.length}`,
-      script: resolve('dist/main.batch.js'),
-      flags: [...PROCESSOR_NODE_FLAGS, ...flags],
-      env: { ...this.options.environment, ...env },
-      folder: this.folder,
-    });
-    this.processors.push(processor);
-    return processor;
+    const named = Object.entries(overrides).map(([path, value]) => [
+      environmentName(path as SettingPath),
+      String(value),
+    ]);
+    return Object.fromEntries(named) as Record<string, string>;
   }
 
   /** Stores the file and makes the job. */
@@ -185,7 +221,7 @@ export class BatchHarness implements AsyncDisposable {
     id: string,
     what: string,
     holds: (job: BatchJob) => boolean,
-    limitMs = 60_000,
+    limitMs = WAIT_LIMIT_MS,
   ): Promise<BatchJob> {
     for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
       const job = await this.job(id);
@@ -208,7 +244,8 @@ export class BatchHarness implements AsyncDisposable {
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     const isHeld = leaseOwner !== undefined && leaseUntilMs > Date.now();
-    return { pid: isHeld ? Number(leaseOwner.split('-').at(-2)) : undefined, epoch };
+    const pid = isHeld ? Number(leaseOwner.split('-').at(-2)) : undefined;
+    return { pid, epoch, untilMs: leaseUntilMs };
   }
 
   /** Resolves at the end of the batch, too: no processor claims it then. */
@@ -227,6 +264,10 @@ export class BatchHarness implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const processor of this.processors) await processor[Symbol.asyncDispose]();
+    for (const app of this.#hosted) {
+      await app.get(BatchProcessor).stop(true);
+      await app.close();
+    }
     await this.database.db.destroy();
     await rm(this.folder, { recursive: true, force: true });
   }

@@ -9,7 +9,7 @@ import { freePort } from './free-port.js';
 import { type SettingOverrides } from './gateway-process.js';
 import { leftover } from './leftovers.js';
 import { MetricsScrape } from './metrics-scrape.js';
-import { pause } from './waiting.js';
+import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 export interface ClusterMember {
   readonly name: string;
@@ -19,8 +19,6 @@ export interface ClusterMember {
   readonly pid?: number;
   readonly restarts: number;
 }
-
-const LIMIT_MS = 90_000;
 
 /** `npm run up -- --topology cluster` as a person meets it, in a folder of its own. */
 export class ClusterProcess implements AsyncDisposable {
@@ -51,7 +49,9 @@ export class ClusterProcess implements AsyncDisposable {
     const modelsFile = join(folder, 'its-models.yaml');
     writeFileSync(modelsFile, JSON.stringify({ models })); // JSON is YAML
     const port = await freePort();
-    const overrides = { 'workers.models_file': modelsFile, ...settings };
+    // Else the models of the clone's own data folder are added.
+    const own = { 'workers.models_file': modelsFile, 'data.dir': join(folder, 'data') };
+    const overrides = { ...own, ...settings };
     const env = Object.entries(overrides).map(([path, value]) => [
       environmentName(path),
       String(value),
@@ -125,7 +125,7 @@ export class ClusterProcess implements AsyncDisposable {
   async until(
     what: string,
     holds: () => boolean | Promise<boolean>,
-    limitMs = LIMIT_MS,
+    limitMs = WAIT_LIMIT_MS,
   ): Promise<void> {
     for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(25)) {
       if (await holds()) return;

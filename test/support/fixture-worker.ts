@@ -4,8 +4,10 @@ import {
   ServerCredentials,
   type ServerDuplexStream,
   type ServerWritableStream,
+  status,
 } from '@grpc/grpc-js';
 import { isErrorCode } from '../../src/contracts/errors/error-registry.js';
+import { type ProgressResponse } from '../../src/contracts/grpc/call.codec.js';
 import {
   encodeHealth,
   healthDefinition,
@@ -34,6 +36,7 @@ import {
 } from '../../src/contracts/grpc/tts.codec.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
 import { callersId } from '../../src/core/request/request-key.js';
+import { leftover } from './leftovers.js';
 
 /**
  * Sent as the prompt (or the text) of a request: tells the fixture what to do with it.
@@ -70,8 +73,6 @@ const CHUNK = Buffer.alloc(65_536, 1);
  * tests wait for facts.
  */
 export class FixtureWorker extends EventEmitter {
-  /** All of this process that have not been stopped. */
-  static readonly started = new Set<FixtureWorker>();
   readonly received: string[] = [];
   readonly cancelled: string[] = [];
   health: WorkerHealthReport;
@@ -80,6 +81,10 @@ export class FixtureWorker extends EventEmitter {
   refusal: DomainError | undefined;
   /** While set, Cancel is not answered at all. */
   ignoreCancel = false;
+  /** Answer to Progress; undefined: a worker of an earlier release, without the method. */
+  progress: ProgressResponse | undefined;
+  /** Attempts that Cancel named, in order. */
+  readonly attempts: string[] = [];
   /** While set, its own Health is not answered, as by a process that is stopped. */
   mute = false;
   /**
@@ -114,7 +119,7 @@ export class FixtureWorker extends EventEmitter {
     };
     if (this.standardHealth) server.addService(healthDefinition, health);
     this.#server = server;
-    FixtureWorker.started.add(this);
+    leftover(() => this.stop());
     return new Promise((resolve, reject) => {
       server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
         error ? reject(error) : resolve(bound),
@@ -125,7 +130,6 @@ export class FixtureWorker extends EventEmitter {
   /** Tears every connection down, as a dying process does. */
   stop(): void {
     this.#server?.forceShutdown();
-    FixtureWorker.started.delete(this);
   }
 
   /** @param id the caller's, or the whole key where several tenants use one id */
@@ -168,9 +172,14 @@ export class FixtureWorker extends EventEmitter {
     };
   }
 
-  #control(): Pick<SpeechToTextServer, 'cancel' | 'health'> {
+  #control(): Pick<SpeechToTextServer, 'cancel' | 'health' | 'progress'> {
     return {
-      cancel: ({ request: { requestId } }, answer) => {
+      progress: (_, answer) =>
+        this.progress
+          ? answer(null, this.progress)
+          : answer({ code: status.UNIMPLEMENTED, details: 'no such method' }),
+      cancel: ({ request: { requestId, attempt } }, answer) => {
+        this.attempts.push(attempt);
         this.cancelled.push(callersId(requestId));
         this.emit('cancelled', callersId(requestId));
         if (this.ignoreCancel) return;

@@ -5,7 +5,7 @@
  */
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { StatementSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
 
 /**
  * `{ type: 'freeze', after?, at, nth? }`: regular expressions over
@@ -39,10 +39,9 @@ for (const name of ['readFile', 'writeFile', 'rename', 'link', 'rm', 'unlink', '
 }
 syncBuiltinESMExports();
 
-for (const name of ['run', 'all', 'iterate']) {
-  const real = StatementSync.prototype[name];
-  StatementSync.prototype[name] = function (...args) {
-    before(`${this.sourceSQL} ${JSON.stringify(args)}`);
-    return real.apply(this, args);
-  };
-}
+// Queries go to the thread that owns the file.
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (message, ...rest) {
+  if (message?.sql) before(`${message.sql} ${JSON.stringify(message.parameters)}`);
+  return post.call(this, message, ...rest);
+};

@@ -7,7 +7,7 @@ import { HttpConnection, type HttpReply } from './http-connection.js';
 import { plainRequest } from './http-request.js';
 import { MetricsScrape } from './metrics-scrape.js';
 import { NodeProcess } from './node-process.js';
-import { pause } from './waiting.js';
+import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 export type SettingOverrides = Partial<Record<SettingPath, string | number>>;
 
@@ -98,12 +98,12 @@ export class GatewayProcess implements AsyncDisposable {
 
   async #answers(path: string): Promise<void> {
     for (
-      const endMs = performance.now() + 60_000;
+      const endMs = performance.now() + WAIT_LIMIT_MS;
       performance.now() < endMs && this.#lives;
       await pause(100)
     ) {
       if ((await this.call('GET', path)).status === 200) return;
     }
-    throw new Error(`the gateway did not answer ${path} in 60 s:\n${await this.process.logTail()}`);
+    throw new Error(`the gateway did not answer ${path}:\n${await this.process.logTail()}`);
   }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { leftover } from './leftovers.js';
 
 export interface NodeProcessOptions {
   readonly name: string;
@@ -41,6 +42,7 @@ export class NodeProcess implements AsyncDisposable {
     const log = createWriteStream(this.#logFile);
     this.child.stdout?.pipe(log);
     this.child.stderr?.pipe(log);
+    leftover(() => this[Symbol.asyncDispose]());
   }
 
   /**

@@ -1,5 +1,9 @@
+<<<<<<< HEAD
+import { readFileSync } from 'node:fs';
+=======
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+>>>>>>> tiers
 
 /** One stage of a Dockerfile. */
 export interface DockerStage {

@@ -21,6 +21,7 @@ import { type SettingPath, settingsFrom } from '../../src/platform/config/settin
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
 import { leftover } from './leftovers.js';
 import { aKey } from './requests.js';
+import { WAIT_LIMIT_MS } from './waiting.js';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -87,27 +88,19 @@ export function makePool({
 }
 
 /**
- * Below jest's own limit of a test: a wait that outlived its test would keep
- * jest from ending.
- */
-const WAIT_MS = 25_000;
-
-/**
  * Resolves with the worker's view as soon as it satisfies `condition`. Rejects, and tells
- * what there is, after 25 s.
+ * what there is, after `WAIT_LIMIT_MS`.
  */
 export async function workerThat(
   pool: WorkerPoolService,
   condition: (worker: WorkerView) => boolean,
 ): Promise<WorkerView> {
-  for (const endMs = performance.now() + WAIT_MS; performance.now() < endMs;) {
+  for (const endMs = performance.now() + WAIT_LIMIT_MS; performance.now() < endMs;) {
     const found = pool.workers().find(condition);
     if (found) return found;
     await new Promise(resolve => setTimeout(resolve, 5));
   }
-  throw new Error(
-    `waited ${WAIT_MS} ms for ${condition.toString()} in ${JSON.stringify(pool.workers())}`,
-  );
+  throw new Error(`waited for ${condition.toString()} in ${JSON.stringify(pool.workers())}`);
 }
 
 export const isReady = ({ state }: WorkerView): boolean => state === 'ready' || state === 'busy';

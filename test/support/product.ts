@@ -2,12 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { settingsFrom } from '../../src/platform/config/settings.js';
 import {
   GatewayProcess,
   type GatewayProcessOptions,
   type SettingOverrides,
 } from './gateway-process.js';
-import { pause } from './waiting.js';
+import { HostedWorkers } from './hosted-worker.js';
+import { leftover } from './leftovers.js';
+import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 interface WorkerSummary {
   readonly id: string;
@@ -27,6 +30,7 @@ export class Product implements AsyncDisposable {
     readonly gateway: GatewayProcess,
     /** Of its models file, log and data. */
     readonly folder: string,
+    private readonly hosted: HostedWorkers | undefined,
   ) {}
 
   static async start(
@@ -34,11 +38,29 @@ export class Product implements AsyncDisposable {
     settings: SettingOverrides = {},
     options: Pick<GatewayProcessOptions, 'until'> = {},
   ): Promise<Product> {
+    return Product.#start(models, settings, options);
+  }
+
+  /** The same with its workers in this process: for what does not end them. */
+  static async hosted(
+    models: readonly ModelSpec[],
+    settings: SettingOverrides = {},
+  ): Promise<Product> {
+    const hosted = await HostedWorkers.start(models, settingsFrom(settings));
+    return Product.#start(hosted.models, settings, {}, hosted);
+  }
+
+  static async #start(
+    models: readonly ModelSpec[],
+    settings: SettingOverrides,
+    options: Pick<GatewayProcessOptions, 'until'>,
+    hosted?: HostedWorkers,
+  ): Promise<Product> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-e2e-'));
-    return new Product(
-      await GatewayProcess.start(models, settings, { folder, ...options }),
-      folder,
-    );
+    const gateway = await GatewayProcess.start(models, settings, { folder, ...options });
+    const product = new Product(gateway, folder, hosted);
+    leftover(() => product[Symbol.asyncDispose]());
+    return product;
   }
 
   get url(): string {
@@ -77,11 +99,17 @@ export class Product implements AsyncDisposable {
    * Resolves when the admin listing shows what is wanted; a gate on state, not on time.
    */
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const endMs = performance.now() + 50_000; performance.now() < endMs;) {
+    for (const endMs = performance.now() + WAIT_LIMIT_MS; performance.now() < endMs;) {
       if (await holds()) return;
       await pause(20);
     }
-    throw new Error(`waited 50 s for: ${what}\n${await this.gateway.process.logTail()}`);
+    throw new Error(`waited for: ${what}\n${await this.gateway.process.logTail()}`);
+  }
+
+  allReady(): Promise<void> {
+    return this.until('its workers', async () =>
+      (await this.workers()).every(({ state }) => state === 'ready'),
+    );
   }
 
   untilRunning(count: number): Promise<void> {
@@ -112,6 +140,7 @@ export class Product implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.gateway[Symbol.asyncDispose]();
+    await this.hosted?.[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -20,12 +20,15 @@ export class RedisServer implements AsyncDisposable {
   private constructor(
     readonly port: number,
     private readonly folder: string,
+    private readonly flags: readonly string[],
   ) {}
 
-  static async start(): Promise<RedisServer> {
+  /** @param flags besides: of `redis-server` */
+  static async start(...flags: readonly string[]): Promise<RedisServer> {
     const server = new RedisServer(
       await freePort(),
       await mkdtemp(join(tmpdir(), 'switchyard-redis-')),
+      flags,
     );
     await server.restart();
     return server;
@@ -50,6 +53,7 @@ export class RedisServer implements AsyncDisposable {
       '',
       '--dir',
       this.folder,
+      ...this.flags,
     ];
     const child = spawn(BINARY, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;

@@ -8,6 +8,8 @@ export interface Requirement {
   /** As the last line of `npm test` names it: a package where there is one. */
   readonly name: string;
   readonly present: boolean;
+  /** No package brings it: a test that lacks it is skipped in the gate, too. */
+  readonly ofMachine?: boolean;
 }
 
 export const REDIS: Requirement = { name: 'redis-server', present: hasRedis };
@@ -38,6 +40,8 @@ export function itWith(
 }
 
 function missing(requirements: readonly Requirement[]): string {
-  const names = requirements.filter(({ present }) => !present).map(({ name }) => name);
-  return names.length === 0 ? '' : `[needs ${names.join(', ')}]`;
+  const lacking = requirements.filter(({ present }) => !present);
+  const names = lacking.map(({ name }) => name).join(', ');
+  if (lacking.length === 0) return '';
+  return lacking.every(({ ofMachine }) => ofMachine) ? `[no ${names}]` : `[needs ${names}]`;
 }

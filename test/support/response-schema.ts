@@ -127,7 +127,7 @@ const format = {
 const usage = object({
   ...{
     input_tokens: count,
-    input_tokens_details: object({ cached_tokens: count }),
+    input_tokens_details: object({ cached_tokens: count, cache_write_tokens: count }),
     output_tokens: count,
   },
   ...{ output_tokens_details: object({ reasoning_tokens: count }), total_tokens: count },

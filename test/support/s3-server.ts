@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import S3rver from 's3rver';
 import { type S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 const BUCKET = 'switchyard-test';
 
@@ -18,7 +16,7 @@ export class S3Server implements AsyncDisposable {
   ) {}
 
   static async start(): Promise<S3Server> {
-    const folder = mkdtempSync(join(tmpdir(), 'switchyard-s3-'));
+    const folder = temporaryFolder();
     const server = serverOn(folder, 0);
     const { port } = await server.run();
     return new S3Server(server, folder, {
@@ -51,7 +49,6 @@ export class S3Server implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server.close();
-    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

@@ -6,6 +6,7 @@ import { type Lease } from '../../src/core/dispatch/lease.js';
 import { SlotLedger } from '../../src/core/dispatch/slot-ledger.js';
 import { type SlotCredit, type SlotOffer } from '../../src/core/dispatch/worker.port.js';
 import { DomainError, type ErrorCode } from '../../src/core/errors/domain-error.js';
+import { type DeviceProgress } from '../../src/core/request/device-progress.js';
 import { type Placement } from '../../src/core/request/scheduled-request.js';
 import { type CancelReason } from '../../src/core/request/settlement.js';
 import { WorkerLostError } from '../../src/core/request/worker-lost.js';
@@ -34,6 +35,8 @@ export class ScriptedCall implements WorkerCall {
   /** Calls of its worker when that died. */
   together = 1;
   ended = false;
+  /** What its worker says of it; undefined: that it does not know it. */
+  device: DeviceProgress | undefined;
   #answer!: (reply: WorkerReply) => void;
   #refuse!: (error: Error) => void;
   #finish!: () => void;
@@ -47,6 +50,10 @@ export class ScriptedCall implements WorkerCall {
       (resolve, reject) => ([this.#answer, this.#refuse] = [resolve, reject]),
     );
     this.finished = new Promise(resolve => (this.#finish = resolve));
+  }
+
+  progress(): Promise<DeviceProgress | undefined> {
+    return Promise.resolve(this.device);
   }
 
   get id(): string {

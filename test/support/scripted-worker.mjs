@@ -176,6 +176,8 @@ class Device {
   async #run(batch) {
     this.#busy = true;
     const began = performance.now();
+    const limitMs = batch.reduce((sum, { group }) => sum + group.limitMs, 0);
+    for (const { id } of batch) Object.assign(running.get(id), { began, limitMs });
     const batchId = randomUUID();
     const outcomes = await Promise.all(batch.map(ticket => perform(ticket).catch(error => error)));
     const failure = faulty('fails-together') && outcomes.find(outcome => outcome instanceof Error);
@@ -249,7 +251,7 @@ async function serve(call, request, script, receive) {
   const ends = faulty('ends-as-failed') ? 'engine_failed' : 'request_cancelled';
   const stop = () => controller.abort(new Failure(ends, 'The request was cancelled.'));
   call.once('cancelled', faulty('forgets-deadlines') ? () => (inFlight += 1) : stop);
-  running.set(request.requestId, stop);
+  running.set(request.requestId, { stop, attempt: request.group?.id });
   inFlight += 1;
   try {
     const { signal } = controller;
@@ -257,6 +259,7 @@ async function serve(call, request, script, receive) {
     const group = {
       id: request.group?.id || request.requestId,
       size: request.group?.size || 1,
+      limitMs: request.group?.timeLimitMs || 0,
     };
     const { problem, seconds } = prepared(head);
     const execution = await device.compute({
@@ -275,7 +278,7 @@ async function serve(call, request, script, receive) {
         id,
         bytes,
         priority,
-        group,
+        group: { id: group.id, size: group.size },
         together: execution.batchSize,
       }),
     };
@@ -337,12 +340,26 @@ async function upload(messages) {
   return { bytes, head: head ?? Buffer.alloc(0) };
 }
 
+/** Undefined also for another attempt at a request that runs. */
+function callOf({ requestId, attempt }) {
+  const call = running.get(requestId);
+  const isIt = !attempt || faulty('stops-any-attempt') || attempt === call?.attempt;
+  return isIt ? call : undefined;
+}
+
 const control = {
+  progress: ({ request }, callback) => {
+    const { began, limitMs = 0, attempt } = callOf(request) ?? {};
+    const known = attempt !== undefined && !faulty('knows-no-progress');
+    const deviceMs = began === undefined ? 0 : performance.now() - began;
+    callback(null, { known, onDevice: began !== undefined, deviceMs, limitMs });
+  },
   cancel: ({ request }, callback) => {
-    const stop = running.get(request.requestId);
-    if (!faulty('denies-cancels')) stop?.();
+    const call = callOf(request);
+    if (!faulty('denies-cancels')) call?.stop();
     const acknowledged =
-      (stop !== undefined && !faulty('denies-cancels')) || faulty('knows-everything');
+      (call !== undefined && !faulty('denies-cancels')) ||
+      (faulty('knows-everything') && !request.attempt);
     setTimeout(() => callback(null, { acknowledged }), faulty('slow-cancels') ? 300 : 0);
   },
   health: (_, callback) => {

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type Server } from 'node:tls';
 import { promisify } from 'node:util';
+import { temporaryFolder } from './temporary-folder.js';
 
 const run = promisify(execFile);
 
@@ -40,7 +40,7 @@ export class TlsFront implements AsyncDisposable {
 }
 
 async function selfSigned(): Promise<{ key: Buffer; cert: Buffer }> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-front-'));
+  const folder = temporaryFolder();
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   await run('openssl', [
     ...[
@@ -65,7 +65,5 @@ async function selfSigned(): Promise<{ key: Buffer; cert: Buffer }> {
       cert,
     ],
   ]);
-  const made = { key: await readFile(key), cert: await readFile(cert) };
-  await rm(folder, { recursive: true });
-  return made;
+  return { key: await readFile(key), cert: await readFile(cert) };
 }

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { type Requirement } from './requires.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 const run = promisify(execFile);
 
@@ -42,7 +42,7 @@ export function commandsOf(page: string): string {
 const firstLine = (code: string): string => code.split('\n')[0] ?? '';
 
 /** A folder and a shell in which a reader follows a page. */
-export class TutorialShell implements AsyncDisposable {
+export class TutorialShell {
   private constructor(
     readonly folder: string,
     private readonly port: number,
@@ -50,7 +50,7 @@ export class TutorialShell implements AsyncDisposable {
 
   /** @param port of the gateway; it takes the place of 8000 */
   static async open(port: number): Promise<TutorialShell> {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-tutorial-'));
+    const folder = temporaryFolder();
     await mkdir(join(folder, 'bin'));
     const npx = join(folder, 'bin', 'npx');
     const command = resolve('scripts/switchyard.mjs');
@@ -79,9 +79,5 @@ export class TutorialShell implements AsyncDisposable {
     };
     return (await run('bash', ['-euo', 'pipefail', '-c', commands], { cwd: this.folder, env }))
       .stdout;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -1,3 +1,9 @@
+/**
+ * Longest wait of a test for a state: far above what a busy machine takes, and below the
+ * limit of a test, so that a failure names what was waited for.
+ */
+export const WAIT_LIMIT_MS = 240_000;
+
 export const pause = (ms: number): Promise<void> => new Promise(next => setTimeout(next, ms));
 
 /**
@@ -5,7 +11,10 @@ export const pause = (ms: number): Promise<void> => new Promise(next => setTimeo
  * what benches measure.
  * @returns false when `limitMs` passed first.
  */
-export async function until(condition: () => Promise<boolean>, limitMs = 20_000): Promise<boolean> {
+export async function until(
+  condition: () => Promise<boolean>,
+  limitMs = WAIT_LIMIT_MS,
+): Promise<boolean> {
   const endMs = performance.now() + limitMs;
   while (performance.now() < endMs) {
     if (await condition()) return true;

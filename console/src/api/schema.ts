@@ -2614,6 +2614,7 @@ export interface components {
             };
         };
         InputTokensDetailsDto: {
+            cache_write_tokens: number;
             cached_tokens: number;
         };
         IssuedKeyDto: {
@@ -2713,6 +2714,10 @@ export interface components {
              * @example gpt-4o-mini
              */
             model: string;
+            /** @description `format`: `json_schema` with a `schema` that the answer is held to. */
+            output_config?: Record<string, never>;
+            /** @description The older place of `output_config.format`. */
+            output_format?: Record<string, never>;
             stop_sequences?: string[];
             /**
              * @description Server-sent events.
@@ -2747,6 +2752,10 @@ export interface components {
              * @example gpt-4o-mini
              */
             model: string;
+            /** @description `format`: `json_schema` with a `schema` that the answer is held to. */
+            output_config?: Record<string, never>;
+            /** @description The older place of `output_config.format`. */
+            output_format?: Record<string, never>;
             /** @description Goes before the conversation: a text, or blocks of text. */
             system?: string | Record<string, never>[];
             /** @description `enabled` and `disabled` reach the chat template as `enable_thinking`; models think as long as they do. */
@@ -2843,6 +2852,11 @@ export interface components {
             /** @description `json`, or a JSON schema. */
             format?: "json" | Record<string, never>;
             /**
+             * @description Needs a model with that capability.
+             * @default false
+             */
+            logprobs: boolean;
+            /**
              * @description Each with `role` and `content`; `images`, `tool_calls`, `thinking`, `tool_name`.
              * @example [
              *       {
@@ -2870,6 +2884,8 @@ export interface components {
             think?: boolean | string;
             /** @description Needs a model with the capability `tools`. */
             tools?: Record<string, never>[];
+            /** @description Only with `logprobs`. */
+            top_logprobs?: number;
         };
         OllamaEmbedDto: {
             /** @description Of models with the capability `dimensions`. */
@@ -2891,6 +2907,11 @@ export interface components {
             format?: "json" | Record<string, never>;
             /** @description In base64. */
             images?: string[];
+            /**
+             * @description Needs a model with that capability.
+             * @default false
+             */
+            logprobs: boolean;
             /**
              * @description A model id or alias; `:latest` may follow it.
              * @example gpt-4o-mini
@@ -2916,6 +2937,8 @@ export interface components {
             system?: string;
             /** @description Reaches the chat template: `enable_thinking`, or `reasoning_effort`. */
             think?: boolean | string;
+            /** @description Only with `logprobs`. */
+            top_logprobs?: number;
         };
         OllamaShowDto: {
             /**
@@ -3651,7 +3674,7 @@ export interface components {
         UploadCreateDto: {
             /**
              * @description Exact size of the whole file.
-             * @example 400000000
+             * @example 100000000
              */
             bytes: number;
             expires_after?: components["schemas"]["ExpiresAfterDto"];
@@ -7747,7 +7770,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -7756,7 +7781,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7771,7 +7798,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -7780,7 +7809,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -7789,7 +7820,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -7798,7 +7831,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -7807,7 +7842,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -7816,7 +7853,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -7825,7 +7864,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -7834,7 +7875,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -7843,7 +7886,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7858,7 +7903,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -7867,7 +7914,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -7892,20 +7941,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -7987,7 +8040,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -7996,7 +8051,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8011,7 +8068,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8020,7 +8079,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -8029,7 +8090,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8038,7 +8101,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8047,7 +8112,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8056,7 +8123,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -8065,7 +8134,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -8074,7 +8145,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -8083,7 +8156,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8098,7 +8173,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8107,7 +8184,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8132,20 +8211,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8225,7 +8308,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8234,7 +8319,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8249,7 +8336,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8258,7 +8347,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -8267,7 +8358,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8276,7 +8369,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8285,7 +8380,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8294,7 +8391,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -8303,7 +8402,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -8312,7 +8413,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -8321,7 +8424,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8336,7 +8441,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8345,7 +8452,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8370,20 +8479,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8421,7 +8534,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8430,7 +8545,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8443,7 +8560,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8452,7 +8571,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8461,7 +8582,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8470,7 +8593,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8515,7 +8640,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8524,7 +8651,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8539,7 +8668,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8548,7 +8679,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8557,7 +8690,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8566,7 +8701,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8575,7 +8712,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8584,7 +8723,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8593,7 +8734,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8602,7 +8745,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8611,7 +8756,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8656,7 +8803,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8665,7 +8814,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8680,7 +8831,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8689,7 +8842,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8698,7 +8853,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8707,7 +8864,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8716,7 +8875,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8725,7 +8886,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8734,7 +8897,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8743,7 +8908,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8752,7 +8919,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8807,7 +8976,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8816,7 +8987,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8831,7 +9004,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -8840,7 +9015,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -8849,7 +9026,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -8858,7 +9037,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -8867,7 +9048,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8876,7 +9059,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8885,7 +9070,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -8894,7 +9081,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8903,7 +9092,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -8941,7 +9132,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -8950,7 +9143,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -8963,7 +9158,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -8972,7 +9169,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -8981,7 +9180,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -8990,7 +9191,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -9011,7 +9214,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "version": "0.2.0"
+                     *       "version": "0.9.0"
                      *     }
                      */
                     "application/json": Record<string, never>;
@@ -9023,7 +9226,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -9032,7 +9237,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /**
@@ -9045,7 +9252,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
@@ -9054,7 +9263,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
@@ -9063,7 +9274,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
             /** @description `shutting_down`: The server is draining; use another replica or retry later. */
@@ -9072,7 +9285,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: string;
+                    };
                 };
             };
         };
@@ -9296,7 +9511,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -9944,7 +10159,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -10188,7 +10403,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -10789,7 +11004,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -11029,7 +11244,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -11413,7 +11628,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -11808,7 +12023,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -12971,7 +13186,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -13231,7 +13446,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -13480,7 +13695,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -14102,7 +14317,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -14111,7 +14335,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14126,7 +14359,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -14135,7 +14377,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -14144,7 +14395,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -14153,7 +14413,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -14162,7 +14431,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -14171,7 +14449,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -14180,7 +14467,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -14189,7 +14485,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -14198,7 +14503,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14213,7 +14527,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -14222,7 +14545,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14247,20 +14579,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
         };
@@ -14336,7 +14686,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
@@ -14345,7 +14704,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14360,7 +14728,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
@@ -14369,7 +14746,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
@@ -14378,7 +14764,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
@@ -14387,7 +14782,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
@@ -14396,7 +14800,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
@@ -14405,7 +14818,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
@@ -14414,7 +14836,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
@@ -14423,7 +14854,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
@@ -14432,7 +14872,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14447,7 +14896,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
@@ -14456,7 +14914,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
@@ -14481,20 +14948,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": {
+                        error: {
+                            code: string;
+                            message: string;
+                            type: string;
+                        };
+                        request_id: string;
+                        /** @enum {unknown} */
+                        type: "error";
+                    };
                 };
             };
         };
@@ -14721,6 +15206,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
             413: {
                 headers: {
@@ -14836,6 +15330,15 @@ export interface operations {
              *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
              */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15530,7 +16033,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -15851,7 +16354,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -16500,7 +17003,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {
@@ -16737,7 +17240,7 @@ export interface operations {
             /**
              * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
              *
-             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             *     `inference_timeout`: The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may take, or text took longer than `inference.generation_*_ms`. Waiting does not count.
              */
             504: {
                 headers: {

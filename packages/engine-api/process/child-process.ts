@@ -1,8 +1,27 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { type Socket } from 'node:net';
 import { type Readable } from 'node:stream';
 import { type Fields } from '../is-object.js';
 import { LastLines, LogLineSplitter, OutputBound } from './output-lines.js';
+
+/**
+ * As Node's `spawn`, except that every failure of the system is the event `error`: Node throws
+ * some (ENOMEM, E2BIG). A process that was not started may have no streams.
+ */
+export function start(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  try {
+    return spawn(command, args, options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    const child = new ChildProcess();
+    process.nextTick(() => child.emit('error', error));
+    return child;
+  }
+}
 
 /** Running children; true: it leads a process group, and all of that is killed with it. */
 const living = new Map<ChildProcess, boolean>();
@@ -61,15 +80,15 @@ function watch({ pid }: ChildProcess, limitMs: number, leads: boolean): ChildPro
     target,
     String(limitMs / 1000),
   ];
-  const watcher = spawn('/bin/sh', args, {
+  const watcher = start('/bin/sh', args, {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     env: {},
   });
   watcher.on('error', () => undefined);
-  watcher.stdin.on('error', () => undefined);
+  watcher.stdin?.on('error', () => undefined);
   watcher.unref();
-  (watcher.stdin as Partial<Socket>).unref?.();
+  (watcher.stdin as Partial<Socket> | undefined)?.unref?.();
   return watcher;
 }
 
@@ -151,7 +170,7 @@ export class SupervisedProcess {
   constructor(private readonly options: ProcessOptions) {
     this.#foreign = options.foreign ?? false;
     if (this.#foreign) this.#bound = new OutputBound(excess => options.onLine('stderr', excess));
-    this.#child = spawn(options.command, options.args, {
+    this.#child = start(options.command, options.args, {
       env: options.env,
       stdio: ['ignore', 'pipe', 'pipe', ...(this.#foreign ? [] : ['ipc' as const])],
       serialization: options.serialization ?? 'json',

@@ -34,4 +34,10 @@ describe('RestartBackoff', () => {
     backoff.reset();
     expect(backoff.nextMs()).toBe(200);
   });
+
+  it('does not grow with an end that is excused', () => {
+    const backoff = new RestartBackoff({ firstMs: 200, longestMs: 10_000, random: () => 0 });
+    pauses(backoff, 2);
+    expect([backoff.nextMs(true), backoff.nextMs(true), backoff.nextMs()]).toEqual([400, 400, 800]);
+  });
 });

@@ -7,9 +7,12 @@ export class RestartBackoff {
   /** @param options `random`: 0 to 1, for the jitter */
   constructor(private readonly options: Backoff & { readonly random?: () => number }) {}
 
-  /** Milliseconds to wait before the next start. */
-  nextMs(): number {
-    this.#starts += 1;
+  /**
+   * Milliseconds to wait before the next start.
+   * @param isExcused the process is not at fault: the pause does not grow
+   */
+  nextMs(isExcused = false): number {
+    if (!isExcused || this.#starts === 0) this.#starts += 1;
     return backoffMs(this.#starts, this.options, this.options.random);
   }
 

@@ -1,15 +1,13 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { ownName } from '@switchyard/engine-api/own-name.js';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
-
-export const INSTALL = `${ownName()} engines install llama-cpp`;
+import { type LoadedLibraries } from './backends.js';
 
 /** Pointers of C. */
 export type Pointer = bigint;
 
 /**
- * `llama_model_params` of llama.h at the release that node-llama-cpp 3.22.1
- * was built from.
+ * `llama_model_params` of llama.h at the commits that `backends` knows; `loadLibraries`
+ * refuses any other.
  */
 koffi.struct('llama_model_params', {
   devices: 'void *',
@@ -123,8 +121,10 @@ export interface CLibrary {
   addsBeginning(vocabulary: Pointer): boolean;
   addsEnd(vocabulary: Pointer): boolean;
   addsSeparator(vocabulary: Pointer): boolean;
-  /** By its name; null: the file has none. */
-  template(model: Pointer, name: string): string | null;
+  /** By its name, null for the one of chats. @returns null: the file has none */
+  template(model: Pointer, name: string | null): string | null;
+  /** A text of the file's metadata. @returns its length; -1: the file has none */
+  metadata(model: Pointer, key: string, text: Buffer, size: number): number;
   /** 0 none, 1 mean, 2 first, 3 last, 4 rank */
   pooling(context: Pointer): number;
   newBatch(tokens: number, embedding: number, sequences: number): NativeBatch;
@@ -179,24 +179,11 @@ export interface CLibrary {
   readonly sample: KoffiFunc<(chain: Pointer, context: Pointer, place: number) => number>;
 }
 
-/**
- * llama.h itself, from the library that node-llama-cpp has loaded: its own classes draw a
- * token per call and sequence, give every sequence a part of the memory of its own, and
- * hand out the vector of one text per run. Structures belong to one release; what it says
- * of itself is compared with what that says.
- */
-function openCLibrary(): CLibrary {
-  const library = loadedLibrary();
-  const functions = Object.entries(PROTOTYPES).map(
-    ([name, prototype]) => [name, library.func(prototype)] as const,
-  );
-  const opened = Object.fromEntries(functions) as unknown as CLibrary;
-  const { n_gpu_layers: layers } = opened.modelDefaults();
-  const { n_batch: batch, n_ubatch: run } = opened.contextDefaults();
-  if (layers !== -1 || batch !== 2048 || run !== 512)
-    throw new Error(`This llama.cpp is not the one that this engine knows: ${INSTALL}`);
-  return opened;
-}
+/** llama.h itself. */
+const openCLibrary = (library: LibraryHandle): CLibrary =>
+  Object.fromEntries(
+    Object.entries(PROTOTYPES).map(([name, prototype]) => [name, library.func(prototype)]),
+  ) as unknown as CLibrary;
 
 /** By name here: the prototype of llama.h, pointers as `void *`. */
 const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
@@ -226,6 +213,7 @@ const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
   addsEnd: 'bool llama_vocab_get_add_eos(void *)',
   addsSeparator: 'bool llama_vocab_get_add_sep(void *)',
   template: 'str llama_model_chat_template(void *, str)',
+  metadata: 'int32_t llama_model_meta_val_str(void *, str, void *, size_t)',
   pooling: 'int llama_pooling_type(void *)',
   newBatch: 'llama_batch llama_batch_init(int32_t, int32_t, int32_t)',
   memory: 'void *llama_get_memory(void *)',
@@ -260,18 +248,17 @@ const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
   sample: 'int32_t llama_sampler_sample(void *, void *, int32_t)',
 };
 
-const ALL_LAYERS = -1;
-
 /** The model of a file, on llama.h. */
 export type NativeModel = Awaited<ReturnType<typeof openNativeModel>>;
 
 /**
+ * @param changes to the defaults of `llama_model_params`
  * @returns `description`: such as "llama 1B Q8_0"
  * @throws Error when the file is no model, or does not fit
  */
-export async function openNativeModel(modelFile: string, gpuLayers = ALL_LAYERS) {
-  const library = openCLibrary();
-  const params = { ...library.modelDefaults(), n_gpu_layers: gpuLayers };
+export async function openNativeModel(llama: LibraryHandle, modelFile: string, changes: Fields) {
+  const library = openCLibrary(llama);
+  const params = { ...library.modelDefaults(), ...changes };
   const model = await offThread(library.loadModel, modelFile, params);
   if (model === null) throw new Error('llama.cpp does not say why');
   const vocabulary = library.vocabulary(model);
@@ -339,16 +326,48 @@ export function openNativeContext(
   return context;
 }
 
-const LIBRARY_FILE = /[\\/](lib)?llama\.[^\\/]*(so|dylib|dll)[^\\/]*$/;
+const FITTING =
+  'int _Z17common_fit_paramsPKcP18llama_model_paramsP20llama_context_paramsPfP32llama_model_tensor_buft_overridePmjPK22common_fit_extra_model14ggml_log_level' +
+  '(str, _Inout_ llama_model_params *, _Inout_ llama_context_params *, void *, void *, void *, uint32_t, void *, int)';
+/** A result of it: the context and the weights are more than the memory of all devices. */
+const DOES_NOT_FIT = 1;
+/** Memory that is left to others on each device; llama.cpp's own default. */
+const MARGIN_BYTES = 1024 ** 3;
+/** Bytes of `llama_model_tensor_buft_override`, and `GGML_LOG_LEVEL_ERROR`. */
+const OVERRIDE_BYTES = 16;
+const ERRORS_ONLY = 4;
 
 /**
- * The one for the device of this process, with its backends registered. Other machines
- * are not asked for their names.
+ * llama.cpp's own way to find how many layers fit on the devices, beside a context: it
+ * measures model and context without their memory.
  */
-function loadedLibrary(): LibraryHandle {
-  const report = Object.assign(process.report, { excludeNetwork: true }).getReport();
-  const { sharedObjects } = report as { readonly sharedObjects: readonly string[] };
-  const path = sharedObjects.find(file => LIBRARY_FILE.test(file));
-  if (path === undefined) throw new Error('The library of llama.cpp is not loaded.');
-  return koffi.load(path);
+export function modelFitter({ llama, common }: LoadedLibraries) {
+  const library = openCLibrary(llama);
+  const fit = common.func(FITTING);
+  const devices = llama.func('size_t llama_max_devices()')() as number;
+  const overrides = llama.func('size_t llama_max_tensor_buft_overrides()')() as number;
+  /**
+   * @returns parameters of the model, which point to memory that is never freed
+   * @throws Error when no division fits
+   */
+  return (modelFile: string, model: Fields, context: Fields): Fields => {
+    const params = { ...library.modelDefaults(), ...model };
+    const margins = new BigUint64Array(devices).fill(BigInt(MARGIN_BYTES));
+    const status: unknown = fit(
+      modelFile,
+      params,
+      { ...library.contextDefaults(), ...context },
+      koffi.alloc('float', devices),
+      koffi.alloc('uint8_t', OVERRIDE_BYTES * overrides),
+      margins,
+      0,
+      null,
+      ERRORS_ONLY,
+    );
+    if (status !== DOES_NOT_FIT) return params;
+    throw new Error(
+      `${modelFile} and a context of ${String(context.n_ctx)} tokens do not fit into the memory of the device: ` +
+        'set options.contextTokens or options.rows lower, or options.gpuLayers',
+    );
+  };
 }

@@ -143,6 +143,7 @@ async function open(settings: LlamaEmbeddingOptions): Promise<{
   readonly operations: EmbeddingOperations;
 }> {
   const { modelFile, batchTokens } = settings;
+  process.title = `switchyard llama-cpp ${basename(modelFile)}`;
   const { size } = await stat(modelFile);
   const { device, native } = await openModel(settings);
   const { library, model, vocabularySize, description } = native;

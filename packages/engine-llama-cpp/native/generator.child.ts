@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { parseBoundedJson, STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { type Grammar } from '@switchyard/engine-api/text-backend.port.js';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { compiledGrammarText } from '../grammar-text.js';
 import { type ChildSettings } from '../options.js';
@@ -13,6 +15,7 @@ import {
   type StepFrame,
   type StepReply,
 } from '../protocol.js';
+import { jinjaRenderer } from './backends.js';
 import { type NativeModel } from './c-library.js';
 import { KvContext } from './kv-context.js';
 import { openTextModel } from './library.js';
@@ -197,25 +200,26 @@ async function open(settings: ChildSettings): Promise<{
   readonly operations: LlamaOperations;
 }> {
   const { modelFile } = settings;
+  process.title = `switchyard llama-cpp ${basename(modelFile)}`;
   const { size } = await stat(modelFile);
-  const opened = await openTextModel(settings);
-  const { device, native } = opened;
+  const { device, native } = await openTextModel(settings);
   const { library, model, vocabulary } = native;
   const context = new KvContext(native, settings);
   const first = Math.max(0, library.beginningOfText(vocabulary));
   const costs = await warmUp(context, first, settings);
-  const { traits, encode } = promptEncoder(opened, settings.contextTokens);
+  const { traits, encode } = promptEncoder(native, jinjaRenderer(), settings.contextTokens);
   const runner = new StepRunner(native, context, settings);
   const checkText = grammarCheck(native);
   const operations: LlamaOperations = {
     step: frame => runner.run(frame),
     encode,
-    grammar: wanted => compiledGrammarText(wanted, checkText),
+    grammar: json =>
+      compiledGrammarText(parseBoundedJson(json, STORED_BOUNDS) as Grammar, checkText),
     vocabulary: () => vocabularyOf(native, traits.toolForm),
   };
   const info: ChildInfo = {
     device,
-    model: opened.name ?? basename(modelFile),
+    model: nameOf(native) ?? basename(modelFile),
     revision: `${basename(modelFile)} (${native.description}, ${size} bytes)`,
     ...traits,
     // A recurrent state holds all that it has read: nothing can be taken out again.
@@ -223,4 +227,11 @@ async function open(settings: ChildSettings): Promise<{
     costs,
   };
   return { info, operations };
+}
+
+/** As the file says. */
+function nameOf({ library, model }: NativeModel): string | undefined {
+  const text = Buffer.alloc(256);
+  const length = library.metadata(model, 'general.name', text, text.length);
+  return length < 0 ? undefined : text.toString('utf8', 0, Math.min(length, text.length - 1));
 }

@@ -51,6 +51,33 @@ function movedState(state: Buffer, sequence: number, from: number, to: number): 
   return moved;
 }
 
+/** Tokens that a sequence has room for while the cells are divided. */
+const partOf = ({ rows, contextTokens, kvTokens }: ChildSettings): number =>
+  kvTokens === undefined ? contextTokens : PART_UNIT * Math.floor(kvTokens / rows / PART_UNIT);
+
+/** What `llama_context_params` says of a context for text, beside the defaults. */
+export function contextParams(settings: ChildSettings, isShared = false) {
+  const { rows, stepTokens, kvTokens, exact, threads, batchThreads } = settings;
+  return {
+    n_ctx: isShared ? kvTokens! : rows * partOf(settings),
+    n_batch: stepTokens,
+    n_ubatch: stepTokens,
+    n_seq_max: rows,
+    n_threads: threads,
+    n_threads_batch: batchThreads,
+    no_perf: true,
+    kv_unified: isShared,
+    // Both together: flash attention of 32 bit memory is no more exact than 16 bits are.
+    ...(exact && {
+      type_k: FLOAT_32,
+      type_v: FLOAT_32,
+      flash_attn_type: NO_FLASH_ATTENTION,
+    }),
+    // Models with a sliding window forget what a later request could have gone on from.
+    swa_full: true,
+  };
+}
+
 /**
  * KV memory of a model, and the runs that fill it. Cells are divided among the sequences.
  * With `kvTokens` that is so while all of them fit into their parts: attention passes over
@@ -74,9 +101,8 @@ export class KvContext {
     private readonly native: NativeModel,
     private readonly settings: ChildSettings,
   ) {
-    const { rows, stepTokens, contextTokens, kvTokens } = settings;
-    this.#part =
-      kvTokens === undefined ? contextTokens : PART_UNIT * Math.floor(kvTokens / rows / PART_UNIT);
+    const { rows, stepTokens, kvTokens } = settings;
+    this.#part = partOf(settings);
     this.#lengths = new Array<number>(rows).fill(0);
     // Without a unit for each sequence, llama.cpp would take more than `kvTokens`.
     this.#isShared = this.#part === 0;
@@ -156,27 +182,8 @@ export class KvContext {
   }
 
   #open(): Pointer {
-    const { rows, kvTokens, stepTokens, exact } = this.settings;
-    const cells = this.#isShared ? kvTokens : rows * this.#part;
-    const params = {
-      n_ctx: cells,
-      n_batch: stepTokens,
-      n_ubatch: stepTokens,
-      n_seq_max: rows,
-      n_threads: this.settings.threads,
-      n_threads_batch: this.settings.batchThreads,
-      no_perf: true,
-      kv_unified: this.#isShared,
-      // Both together: flash attention of 32 bit memory is no more exact than 16 bits are.
-      ...(exact && {
-        type_k: FLOAT_32,
-        type_v: FLOAT_32,
-        flash_attn_type: NO_FLASH_ATTENTION,
-      }),
-      // Models with a sliding window forget what a later request could have gone on from.
-      swa_full: true,
-    };
-    return openNativeContext(this.native, params, `${cells} tokens`);
+    const params = contextParams(this.settings, this.#isShared);
+    return openNativeContext(this.native, params, `${params.n_ctx} tokens`);
   }
 
   /**

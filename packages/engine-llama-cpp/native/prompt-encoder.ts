@@ -1,11 +1,12 @@
-import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { parseBoundedJson, STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { type ChildInfo } from '../protocol.js';
+import { type JinjaRenderer } from './backends.js';
 import { type NativeModel, tokenizer } from './c-library.js';
-import { type OpenedTextModel } from './library.js';
+import { longNumbersIn } from './long-numbers.js';
 import { TOKEN } from './token-text.js';
 import { withoutTools } from './toolless-template.js';
 
@@ -85,7 +86,7 @@ const PROBE_USER = { role: 'user', content: 'x' };
 class ChatTemplate {
   /** How calls stand in an answer. */
   readonly toolForm: ToolForm;
-  readonly #renderer: InstanceType<OpenedTextModel['JinjaRenderer']>;
+  readonly #renderer: InstanceType<JinjaRenderer>;
   readonly #shape: CallShape;
   /** It writes tools into the prompt. */
   readonly #knowsTools: boolean;
@@ -94,7 +95,7 @@ class ChatTemplate {
   /** @throws Error when the template cannot be read. */
   constructor(
     template: string,
-    JinjaRenderer: OpenedTextModel['JinjaRenderer'],
+    Renderer: JinjaRenderer,
     private readonly texts: {
       readonly bos: string;
       readonly eos: string;
@@ -102,7 +103,7 @@ class ChatTemplate {
       readonly control: readonly string[];
     },
   ) {
-    this.#renderer = new JinjaRenderer(template);
+    this.#renderer = new Renderer(template);
     this.#knowsTools = this.#tells({ messages: [PROBE_USER], tools: [PROBE_TOOL] });
     const form = toolFormOf(template);
     this.toolForm = this.#knowsTools ? form : 'hermes';
@@ -127,17 +128,22 @@ class ChatTemplate {
     tools,
     variables = {},
   }: Omit<Extract<Prompt, { type: 'chat' }>, 'type'>): Piece[] {
+    const numbers = longNumbersIn({
+      messages: templateMessages(messages, this.#shape),
+      tools,
+      variables,
+    });
     const disguise = disguiseOf(this.texts.control);
-    const plain = disguise.of(templateMessages(messages, this.#shape)) as Fields[];
-    const declared = disguise.of(tools);
+    const plain = disguise.of(numbers.plain.messages) as Fields[];
+    const declared = disguise.of(numbers.plain.tools);
     try {
       const text = this.#render({
-        ...(disguise.of(variables) as object),
+        ...(disguise.of(numbers.plain.variables) as object),
         ...(this.#knowsTools
           ? { messages: plain, ...(tools !== undefined && { tools: declared }) }
           : { messages: withoutTools(plain, declared, this.#hasSystem) }),
       });
-      return disguise.reveal(text);
+      return disguise.reveal(numbers.reveal(text));
     } catch (error) {
       throw invalidValue(`The model's chat template refuses this: ${reasonIn(error)}`, 'messages');
     }
@@ -242,22 +248,19 @@ const LONGEST_TOKEN_BYTES = 256;
  * @param contextTokens tokens of one sequence
  * @returns `traits`: what is known of the model by its template
  */
-export function promptEncoder(
-  { native, chatTemplate: template, JinjaRenderer }: OpenedTextModel,
-  contextTokens: number,
-) {
+export function promptEncoder(native: NativeModel, Renderer: JinjaRenderer, contextTokens: number) {
+  const template = native.library.template(native.model, null);
   const chat =
-    template === undefined
-      ? undefined
-      : new ChatTemplate(template, JinjaRenderer, specialTexts(native));
+    template === null ? undefined : new ChatTemplate(template, Renderer, specialTexts(native));
   const tokensOf = tokenCutter(native);
   const traits: Pick<ChildInfo, 'chat' | 'toolForm' | 'thinks'> = {
     chat: chat !== undefined,
     toolForm: chat?.toolForm ?? 'hermes',
     thinks: template?.includes('</think>') ?? false,
   };
-  /** @throws EngineError */
-  const encode = (prompt: Prompt): Uint32Array => {
+  /** @param json a `Prompt`. @throws EngineError */
+  const encode = (json: string): Uint32Array => {
+    const prompt = parseBoundedJson(json, STORED_BOUNDS) as Prompt;
     if (prompt.type === 'tokens') return Uint32Array.from(prompt.tokens);
     const isText = prompt.type === 'text';
     const param = isText ? 'prompt' : 'messages';

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 
 /**
@@ -29,7 +30,7 @@ function plainMessage({ tool_calls: calls, ...message }: Fields): Fields {
   if (!Array.isArray(calls)) return message;
   const texts = calls.map(call => {
     const { function: called } = call as { readonly function: object };
-    return `<tool_call>\n${JSON.stringify(called)}\n</tool_call>`;
+    return `<tool_call>\n${writeJson(called)}\n</tool_call>`;
   });
   const said = textOf(message);
   return { ...message, content: [...(said ? [said] : []), ...texts].join('\n') };
@@ -43,7 +44,7 @@ const declaration = (tools: readonly unknown[]): string =>
 
 You may call one or more of these functions, declared as JSON between <tools> and </tools>:
 <tools>
-${tools.map(tool => JSON.stringify(tool)).join('\n')}
+${tools.map(tool => writeJson(tool)).join('\n')}
 </tools>
 
 For each call answer with a JSON object between <tool_call> and </tool_call>:

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FormField, formFrame } from '../../contracts/formats/multipart-form.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -129,7 +130,7 @@ function formFields(body: Fields): [string, string][] {
 }
 
 const fieldText = (value: unknown): string =>
-  typeof value === 'string' ? value : JSON.stringify(value);
+  typeof value === 'string' ? value : writeJson(value);
 
 const DATA_URL = /^data:[^,]{0,200};base64,/;
 

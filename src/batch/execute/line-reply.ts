@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders } from 'node:http';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type Dispatcher } from 'undici';
 import { causeOf } from '../../core/jobs/retry-policy.js';
 import { retryAfterMs } from '../../platform/http/retry-after.js';
@@ -68,7 +69,7 @@ const MAX_ERROR_BYTES = 16_384;
 function codeIn(body: Buffer): string | undefined {
   if (body.length > MAX_ERROR_BYTES) return undefined;
   try {
-    const { error } = JSON.parse(body.toString()) as { error?: { code?: unknown } };
+    const { error } = parseBoundedJson(body.toString()) as { error?: { code?: unknown } };
     return typeof error?.code === 'string' ? error.code : undefined;
   } catch {
     return undefined;
@@ -99,7 +100,7 @@ const tooLarge = (maxBytes: number): Answer => ({
   message: `The answer has more than ${maxBytes} bytes.`,
 });
 
-const transport = (cause: 'refused' | 'lost' | 'timeout', message: string): Answer => ({
+export const transport = (cause: 'refused' | 'lost' | 'timeout', message: string): Answer => ({
   kind: 'transport',
   cause,
   message,

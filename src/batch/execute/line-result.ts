@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isSpeech, type BatchUsage } from '../../core/jobs/batch-job.js';
 import { type LineParts } from '../job/input-lines.js';
 import { answerLine, errorLine } from '../job/output-line.js';
@@ -14,13 +16,13 @@ async function speechJson(
   { body: bytes, contentType: content_type }: Answered,
   { claim, parts, wantsBase64, files }: Settling,
 ): Promise<string> {
-  if (wantsBase64) return JSON.stringify({ audio: bytes.toString('base64'), content_type });
-  const name = (JSON.parse(parts.customIdJson) as string)
+  if (wantsBase64) return writeJson({ audio: bytes.toString('base64'), content_type });
+  const name = (parseBoundedJson(parts.customIdJson) as string)
     .replace(/[^A-Za-z0-9_.-]/g, '_')
     .slice(0, 100);
   const filename = `${name}.${extensionOf(content_type)}`;
   const { id: file_id } = await files.save(claim, filename, () => Readable.from([bytes]));
-  return JSON.stringify({ file_id, bytes: bytes.length, content_type });
+  return writeJson({ file_id, bytes: bytes.length, content_type });
 }
 
 const EXTENSIONS: readonly (readonly [type: RegExp, extension: string])[] = [
@@ -102,7 +104,7 @@ export const unanswered = (
   param?: string,
 ): LineResult => ({
   kind: 'E',
-  line: errorLine(JSON.parse(customIdJson) as string, { code, message, param }),
+  line: errorLine(parseBoundedJson(customIdJson) as string, { code, message, param }),
 });
 
 const codeOf = (answer: Exclude<Answer, { kind: 'answer' }>): string =>
@@ -124,8 +126,8 @@ function textBody({ body }: Answered) {
   const text = body.toString();
   if (text === '') return { json: 'null' };
   try {
-    return { json: text, value: JSON.parse(text) as unknown };
+    return { json: text, value: parseBoundedJson(text, STORED_BOUNDS) };
   } catch {
-    return { json: JSON.stringify(text) };
+    return { json: writeJson(text) };
   }
 }

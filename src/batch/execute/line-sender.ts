@@ -1,4 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
@@ -33,7 +35,7 @@ function prepareLine(
   if (!isSpeech(job)) return { content: json(body), wantsBase64: false };
   const { response_encoding: encoding, ...speech } = parsed(body);
   return {
-    content: json(Buffer.from(JSON.stringify(speech))),
+    content: json(Buffer.from(writeJson(speech))),
     wantsBase64: encoding === 'base64',
   };
 }
@@ -44,7 +46,7 @@ const json = (bytes: Buffer): LineContent => ({
   body: () => bytes,
 });
 
-const parsed = (body: Buffer): Fields => JSON.parse(body.toString()) as Fields;
+const parsed = (body: Buffer): Fields => parseBoundedJson(body.toString()) as Fields;
 
 /** The line is sent once more. */
 interface NextAttempt {
@@ -199,7 +201,7 @@ export class LineSender {
       if (target.isReachable(nowMs)) return;
       if (gate.failed(nowMs, waitMs))
         this.#logger.warn(
-          { model, target: target.name, reason: reasonOf(answer) },
+          { model, target: target.name, reason: reasonOf(answer), detail: messageOf(answer) },
           'target unreachable; its lines wait',
         );
       return;
@@ -216,6 +218,9 @@ const isOverloaded = (answer: Answer): boolean =>
   answer.kind === 'answer'
     ? answer.status === 429 || answer.status >= 500
     : answer.kind === 'transport' && answer.cause === 'timeout';
+
+const messageOf = (answer: Answer): string | undefined =>
+  answer.kind === 'answer' ? undefined : answer.message;
 
 const reasonOf = (answer: Answer): string =>
   answer.kind === 'answer'

@@ -6,7 +6,14 @@ import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { TRACE_LINK_HEADER } from '../../platform/tracing/tracing.module.js';
-import { type Answer, askedMs, failureCauseOf, LineReply, OpenReplies } from './line-reply.js';
+import {
+  type Answer,
+  askedMs,
+  failureCauseOf,
+  LineReply,
+  OpenReplies,
+  transport,
+} from './line-reply.js';
 
 /** Configuration of one target. */
 interface TargetSpec {
@@ -27,6 +34,8 @@ interface TargetSpec {
   readonly fetchesFileUrl: boolean;
   /** Value of the `Authorization` header, read for each attempt since tokens expire. */
   authorization(owner: LineOwner): string | undefined;
+  /** The target refused a token of ours: later ones are new. Absent: the key is another's. */
+  readonly renewTokens?: () => void;
 }
 
 /**
@@ -130,7 +139,7 @@ export class LineTarget {
     const refused = new Set<TargetAddress>();
     for (;;) {
       const address = this.#next(refused);
-      const answer = await this.#exchange(address, request);
+      const answer = this.#judged(await this.#exchange(address, request));
       address.received(answer);
       if (answer.kind !== 'transport' || answer.cause !== 'refused') return answer;
       if (
@@ -139,6 +148,17 @@ export class LineTarget {
       )
         return answer;
     }
+  }
+
+  /**
+   * A token of ours that is refused (a secret that was replaced, a clock that is ahead) says
+   * nothing about the line: the address counts as unreachable, and its lines wait (D-52).
+   */
+  #judged(answer: Answer): Answer {
+    const { renewTokens } = this.spec;
+    if (!renewTokens || answer.kind !== 'answer' || answer.status !== 401) return answer;
+    renewTokens();
+    return transport('refused', 'The gateway refuses the token of the batch processor (401).');
   }
 
   /** An unreachable address is probed by one line at a time, after its pause. */

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { ConfigError } from '../../platform/config/yaml-file.js';
 import { TargetResolver, readTargetsFile } from './target-resolver.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'switchyard-targets-'));
+const folder = temporaryFolder();
 const path = join(folder, 'targets.yaml');
 writeFileSync(join(folder, 'key-a'), 'sk-a\n');
 const TIMES = 'request_timeout: 5m, max_retries: 3, initial_backoff: 500ms, max_backoff: 1h';
@@ -27,8 +27,6 @@ function problemsOf(text: string): string[] {
 }
 
 describe('the targets file', () => {
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
   it('names one target for all models, with times, retries, key and TLS', () => {
     const targets = read(
       `global_inference_gateway: { url: "https://h:1/x/", ${TIMES}, api_key_name: key-a, ` +

@@ -176,13 +176,16 @@ const missingFile = (path: string): ConfigError =>
  */
 function gatewayTarget(settings: Settings, link: ProcessorLink | undefined): TargetSpec {
   const { auth, batch, server } = settings;
-  const secret = tokenSecret(auth.tokenSecretFile, link?.tokenSecret);
-  if (!secret && requiresKeys(settings)) {
+  const signer = () => {
+    const secret = tokenSecret(auth.tokenSecretFile, link?.tokenSecret);
+    return secret && internalTokens(new ShortLivedTokens(secret));
+  };
+  let tokenFor = signer();
+  if (!tokenFor && requiresKeys(settings)) {
     const message =
       'a separately run batch processor needs the secret that the gateway signs tokens with';
     throw new ConfigError([{ origin: 'auth.token_secret_file', message }]);
   }
-  const tokenFor = secret && internalTokens(new ShortLivedTokens(secret));
   return {
     urls: addressesOf(
       batch.gatewayUrl || (link?.gatewayUrl ?? callableUrl(server.host, server.port)),
@@ -199,6 +202,14 @@ function gatewayTarget(settings: Settings, link: ProcessorLink | undefined): Tar
     // Also where no keys are required: the first key of the database may come at
     // any time.
     authorization: ({ tenant, terms }) => tokenFor && `Bearer ${tokenFor(tenant, terms)}`,
+    // From the secret that the file holds now; one that cannot be read stays as it was.
+    renewTokens: () => {
+      try {
+        tokenFor = signer();
+      } catch {
+        // It is read again after the next refusal.
+      }
+    },
   };
 }
 

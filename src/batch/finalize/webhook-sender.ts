@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { pause } from '../../platform/clock/pause.js';
@@ -121,7 +122,7 @@ const LOG_LINES = {
 
 /** The format of OpenAI's webhook events. */
 const bodyOf = ({ id, type, jobId, createdAtMs }: OutboxEntry): string =>
-  JSON.stringify({
+  writeJson({
     id,
     object: 'event',
     created_at: Math.floor(createdAtMs / 1000),

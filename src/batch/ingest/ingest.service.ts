@@ -1,6 +1,8 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { compareEntries, encodePlan, Plan } from '../../core/jobs/plan-entry.js';
@@ -100,7 +102,7 @@ export function modelMapOf(
 /** @returns undefined when ingestion did not finish */
 async function readModelMap(folder: JobFolder): Promise<ModelMap | undefined> {
   try {
-    return JSON.parse(await readFile(folder.modelMap, 'utf8')) as ModelMap;
+    return parseBoundedJson(await readFile(folder.modelMap, 'utf8'), STORED_BOUNDS) as ModelMap;
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;
@@ -134,7 +136,7 @@ async function writePlans(
   const map = modelMapOf([...byModel.keys()], valid + rejected, rejected);
   for (const [model, entries] of byModel)
     await writeAtomically(planPath(folder, map, model), encodePlan(entries.sort(compareEntries)));
-  await writeAtomically(folder.modelMap, JSON.stringify(map, null, 2));
+  await writeAtomically(folder.modelMap, writeJson(map, 2));
 }
 
 /**
@@ -173,7 +175,7 @@ export class IngestService {
     const file = await this.files.find(job.tenant, job.inputFileId);
     if (!file) return [missing(job.inputFileId)];
     await folder.make();
-    await writeAtomically(folder.owner, JSON.stringify({ tenant: job.tenant, id: job.id }));
+    await writeAtomically(folder.owner, writeJson({ tenant: job.tenant, id: job.id }));
     const check = new InputCheck({
       ...this.settings.batch,
       endpoint: job.endpoint,
@@ -238,8 +240,8 @@ export class IngestService {
 function rejectedIn(lines: Iterable<FileLine>, check: InputCheck): string {
   let text = '';
   for (const line of lines) {
-    for (const { problem, customId } of check.add(line))
-      text += `${errorLine(customId ?? null, problem)}\n`;
+    const invalid = check.add(line);
+    if (invalid) text += `${errorLine(invalid.customId ?? null, invalid.problem)}\n`;
     if (check.decided) break;
   }
   return text;

@@ -41,11 +41,9 @@ describe('InputCheck', () => {
       expect(check(text).passed).toBe(true);
   });
 
-  it('reports a blank line in the middle, at its number, only once a line follows', () => {
-    expect(codes(check(`${line('a')}\n\n\n${line('b')}\n`))).toEqual([
-      [2, 'empty_line'],
-      [3, 'empty_line'],
-    ]);
+  it('skips a blank line, also in the middle, and counts it in the numbers of lines', () => {
+    expect(check(`${line('a')}\n\n \n${line('b')}\n`).passed).toBe(true);
+    expect(codes(check(`${line('a')}\n\n\n{}\n`))).toEqual([[4, 'missing_required_parameter']]);
   });
 
   it('reports a line over the limit and one that is no UTF-8, and continues', () => {

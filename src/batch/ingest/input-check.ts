@@ -33,7 +33,7 @@ export class InputCheck {
   readonly problems: JobProblem[] = [];
   readonly #seen = new Set<string>();
   #line = 0;
-  #blanks: number[] = [];
+  #blanks = 0;
   #rejected = 0;
   #fatal = false;
 
@@ -52,8 +52,8 @@ export class InputCheck {
     return !this.#fatal && (this.rules.lenient || this.problems.length === 0);
   }
 
-  /** @returns lines found invalid, earlier blank ones included */
-  add(line: FileLine): InvalidLine[] {
+  /** Blank lines are skipped. @returns the line if it is invalid */
+  add(line: FileLine): InvalidLine | undefined {
     this.#line += 1;
     if (this.#line > this.rules.maxLines)
       return this.rejectFile(
@@ -61,22 +61,17 @@ export class InputCheck {
         `The input file has more than ${this.rules.maxLines} lines.`,
       );
     if (isBlank(line)) {
-      // Trailing blank lines are valid: only a later line makes this one an error.
-      this.#blanks.push(this.#line);
-      return [];
+      this.#blanks += 1;
+      return undefined;
     }
-    const blanks = this.#blanks.map(number => invalid('empty_line', 'The line is blank.', number));
-    this.#blanks = [];
-    const own = this.#validate(line);
-    const bad = own ? [...blanks, own] : blanks;
-    for (const { problem } of bad) this.#note(problem);
-    return bad;
+    const invalidLine = this.#validate(line);
+    if (invalidLine) this.#note(invalidLine.problem);
+    return invalidLine;
   }
 
   /** After the last line. */
   finish(): void {
-    const lines = this.#line - this.#blanks.length;
-    if (lines === 0) this.rejectFile('empty_file', 'The input file has no lines.');
+    if (this.#line === this.#blanks) this.rejectFile('empty_file', 'The input file has no lines.');
   }
 
   #validate(line: FileLine): InvalidLine | undefined {
@@ -121,7 +116,7 @@ export class InputCheck {
     if (this.problems.length < MOST_PROBLEMS) this.problems.push(problem);
   }
 
-  rejectFile(code: string, message: string): [] {
+  rejectFile(code: string, message: string): undefined {
     this.#fatal = true;
     this.problems.splice(
       0,
@@ -129,7 +124,7 @@ export class InputCheck {
       { code, message, param: null, line: null },
       ...this.problems.slice(0, MOST_PROBLEMS - 1),
     );
-    return [];
+    return undefined;
   }
 }
 

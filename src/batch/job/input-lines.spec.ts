@@ -1,7 +1,7 @@
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { type PlanEntry } from '../../core/jobs/plan-entry.js';
 import { InputDamaged, InputLines } from './input-lines.js';
 
@@ -15,7 +15,7 @@ const lines = LENGTHS.map((length, index) => String(index).repeat(length));
 const entries: PlanEntry[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'switchyard-lines-'));
+  folder = temporaryFolder();
   let offset = 0;
   for (const { length } of lines) {
     entries.push({ offset, length, prefixHash: 0 });
@@ -23,7 +23,6 @@ beforeAll(async () => {
   }
   await writeFile(path(), `${lines.join('\n')}\n`);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const readAll = async (input: InputLines, order: readonly number[]): Promise<string[]> =>
   Promise.all(order.map(async index => (await input.read(entries[index]!)).toString()));

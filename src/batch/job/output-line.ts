@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 
@@ -9,7 +10,7 @@ export function errorLine(
   customId: string | null,
   { code, message, param, line }: Partial<JobProblem>,
 ): string {
-  return JSON.stringify({
+  return writeJson({
     id: requestLineId(),
     custom_id: customId,
     response: null,
@@ -29,7 +30,7 @@ export function answerLine(
   requestId: string,
   bodyJson: string,
 ): string {
-  const response = `{"status_code":${status},"request_id":${JSON.stringify(requestId)},"body":${onOneLine(bodyJson)}}`;
+  const response = `{"status_code":${status},"request_id":${writeJson(requestId)},"body":${onOneLine(bodyJson)}}`;
   return `{"id":"${requestLineId()}","custom_id":${customIdJson},"response":${response},"error":null}`;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
 import { BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
@@ -171,7 +172,7 @@ async function audioFilesOf(job: BatchJob, log: ResultLog): Promise<string[]> {
   if (!isSpeech(job)) return [];
   const ids: string[] = [];
   for await (const line of log.lines('O')) {
-    const { response } = JSON.parse(line.toString()) as {
+    const { response } = parseBoundedJson(line.toString(), STORED_BOUNDS) as {
       response: { body: { file_id?: string } };
     };
     if (response.body.file_id !== undefined) ids.push(response.body.file_id);

@@ -1,7 +1,7 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { ResultLog } from './result-log.js';
 import { decodeHead, encodeRecord } from './result-segments.js';
 
@@ -16,9 +16,8 @@ const result = (index: number, kind: 'O' | 'E' = 'O') => ({
 describe('the result log', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'switchyard-log-'));
+    folder = temporaryFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const open = (epoch: number): Promise<ResultLog> => ResultLog.open(folder, epoch, 10);
   async function linesOf(log: ResultLog, kind: 'O' | 'E'): Promise<string> {

@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type BatchUsage } from '../../core/jobs/batch-job.js';
 import { isAbsent, syncFolder } from '../../platform/storage/durable-files.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
@@ -79,7 +81,7 @@ export async function openSegments(folder: string, epoch: number) {
   const names = await readdir(folder);
   const sealed = await sealedBefore(folder, names);
   const stem = nextStem(names, epoch);
-  await writeAtomically(join(folder, `${stem}.seal`), JSON.stringify({ segments: sealed }));
+  await writeAtomically(join(folder, `${stem}.seal`), writeJson({ segments: sealed }));
   await syncFolder(folder);
   const current = `${stem}.log`;
   return {
@@ -105,7 +107,10 @@ async function sealedBefore(folder: string, names: readonly string[]): Promise<r
     .sort()
     .at(-1);
   if (newest === undefined) return [];
-  const { segments } = JSON.parse(await readFile(join(folder, newest), 'utf8')) as {
+  const { segments } = parseBoundedJson(
+    await readFile(join(folder, newest), 'utf8'),
+    STORED_BOUNDS,
+  ) as {
     segments: readonly Segment[];
   };
   const name = newest.replace(/seal$/, 'log');

@@ -212,7 +212,7 @@ export class JobLease {
     if (this.isLost || this.#ended) return;
     const sentAt = performance.now();
     try {
-      const job = await this.store.heartbeat(this.#job.id, this.epoch, Date.now(), this.leaseMs);
+      const job = await this.store.heartbeat(this.#job.id, this.epoch, this.leaseMs);
       this.#unanswered = false;
       if (this.#ended) return;
       if (!job) return this.#lose();

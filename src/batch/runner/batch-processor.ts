@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { pause } from '../../platform/clock/pause.js';
 import { Settings } from '../../platform/config/settings.js';
 import { JobStore } from '../../platform/database/job-store.js';
@@ -100,14 +101,14 @@ export class BatchProcessor {
 
   /** All slots are in use: one tenant may hold more of them than a tenant that waits. */
   async #preempt(): Promise<void> {
-    const shares = await this.store.tenantShares(Date.now()).catch(() => []);
+    const shares = await this.store.tenantShares().catch(() => []);
     this.supervisor.preemptFor(shares);
   }
 
   /** @returns true when there may be more jobs */
   async #claim(): Promise<boolean> {
     try {
-      const leased = await this.store.claim(this.#owner, Date.now(), this.settings.batch.leaseMs);
+      const leased = await this.store.claim(this.#owner, this.settings.batch.leaseMs);
       if (!leased) return false;
       const job = this.supervisor.supervise(leased).finally(() => {
         this.#taken.delete(job);
@@ -158,7 +159,7 @@ async function sweepLeftovers(
 /** @returns undefined if there is no such job or no owner file */
 async function statusOf(folder: JobFolder, store: JobStore) {
   try {
-    const { tenant, id } = JSON.parse(await readFile(folder.owner, 'utf8')) as {
+    const { tenant, id } = parseBoundedJson(await readFile(folder.owner, 'utf8')) as {
       tenant: string;
       id: string;
     };

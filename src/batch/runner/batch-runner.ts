@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { Injectable, Logger } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { type JobChange } from '../../core/jobs/job.ports.js';
@@ -53,7 +54,7 @@ async function recordUnanswered(
       const index = first + at;
       if (log.progress.has(index)) continue;
       const { customIdJson } = lineParts(await input.read(entries.at(at)));
-      const customId = JSON.parse(customIdJson) as string;
+      const customId = parseBoundedJson(customIdJson) as string;
       const code = `batch_${ending}`;
       const line = errorLine(customId, { code, message: UNANSWERED[ending] });
       log.append({ index, kind: 'E', line });

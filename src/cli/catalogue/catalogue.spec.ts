@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { Catalogue } from './catalogue.js';
 
 const DIGEST = '0'.repeat(64);
@@ -19,9 +19,8 @@ const catalogueOf = (files: string, member: string) => `catalogue:
 describe('the catalogue', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'catalogue-'));
+    folder = temporaryFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const load = (text: string) => {
     writeFileSync(join(folder, 'own.yaml'), text);

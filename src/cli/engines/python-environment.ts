@@ -82,7 +82,8 @@ function problemOf(
 const SOURCES = join(PRODUCT_FOLDER, 'workers', 'python');
 const MANIFEST = 'switchyard.json';
 
-const PIP_INSTALL = '-m pip install --no-input --progress-bar off --only-binary :all:'.split(' ');
+const PIP_INSTALL =
+  '-m pip install --no-input --progress-bar off --only-binary :all: --require-hashes'.split(' ');
 
 interface Manifest {
   /** Digest of what was installed; another one means that it is out of date. */

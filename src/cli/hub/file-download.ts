@@ -5,8 +5,8 @@ import { digestIn, type ListedFile, PartialFile } from './partial-file.js';
 
 const NO_FIT = 'sent a rest that does not fit the beginning; it begins again';
 
-/** Most of a file whose size nobody announced. */
-const UNANNOUNCED_BYTES = 256 * 1024 ** 3;
+/** Most of a file whose size nobody announced, as a part of the free disk. */
+const UNANNOUNCED_SHARE = 0.5;
 
 /** Hears what happens during a pull, such as a progress display. Sizes in bytes. */
 export interface PullObserver {
@@ -129,12 +129,17 @@ export class FileDownload {
     const partial = this.#partial;
     const have = partial.size;
     const total = this.file.size ?? totalOf(response, have);
-    const most = total ?? UNANNOUNCED_BYTES;
+    const most = total ?? Math.floor(UNANNOUNCED_SHARE * (await partial.freeBytes()));
     observer.started(path, have, total);
     for await (const chunk of this.#chunks(response)) {
       heard();
       if (partial.size + chunk.length > most)
-        throw await this.#discarded(have, `has more than the ${most} bytes that were announced`);
+        throw await this.#discarded(
+          have,
+          total === undefined
+            ? `has no announced size and more than half of the free disk, ${most} bytes`
+            : `has more than the ${most} bytes that were announced`,
+        );
       await partial.write(chunk);
       this.received += chunk.length;
       observer.received(path, chunk.length);

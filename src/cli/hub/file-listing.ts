@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { HubError } from './hub-error.js';
 import { type HubHttp } from './hub-http.js';
@@ -207,7 +208,7 @@ const encodedPath = (path: string) => path.split('/').map(encodeURIComponent).jo
 
 function parsed<T extends object>(text: string, url: string): T {
   try {
-    const value = JSON.parse(text) as T;
+    const value = parseBoundedJson(text) as T;
     if (isObject(value)) return value;
   } catch {
     // reported below

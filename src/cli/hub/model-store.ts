@@ -1,5 +1,6 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { HubError } from './hub-error.js';
 import { digestFile, PARTIAL_SUFFIX, readJson, sizeOnDisk } from './partial-file.js';
 
@@ -73,7 +74,7 @@ export function safeFilePath(name: unknown): string {
   if (isSafe) return name;
   throw new HubError(
     'refused',
-    `the server names a file ${JSON.stringify(name)}, which may not be written; nothing was`,
+    `the server names a file ${writeJson(name)}, which may not be written; nothing was`,
   );
 }
 

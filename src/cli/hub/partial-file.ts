@@ -12,6 +12,7 @@ import {
 } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeAll } from '../../platform/storage/durable-files.js';
+import { freeBytes } from '../../platform/storage/storage-problems.js';
 import { demandSpace, writing } from './disk-space.js';
 
 /** One file that a source offers. */
@@ -160,6 +161,11 @@ export class PartialFile {
     this.#digest = digestOf(this.file);
     await this.#open('w');
     await demandSpace(folder, bytes);
+  }
+
+  /** Of its disk. */
+  freeBytes(): Promise<number> {
+    return freeBytes(dirname(this.#path));
   }
 
   async write(chunk: Uint8Array): Promise<void> {

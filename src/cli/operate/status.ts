@@ -1,5 +1,6 @@
 import { stdin, stdout } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { parseNumber, parseWholeNumber } from '../shared/arguments.js';
 import { CliError } from '../shared/cli-error.js';
 import { gatewayCommand, oneRequest } from '../shared/command.js';
@@ -81,7 +82,7 @@ export const topCommand = gatewayCommand('top', {
   async run({ client, signal, options: { interval, count, json } }) {
     const status = async () => {
       const now = await client.call('get', '/admin/v1/status');
-      return json ? JSON.stringify(now) : statusText(now);
+      return json ? writeJson(now) : statusText(now);
     };
     using screen = json ? undefined : openScreen();
     const stop = screen ? AbortSignal.any([signal, screen.quit]) : signal;

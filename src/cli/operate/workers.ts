@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { gatewayCommand, commandGroup, oneRequest } from '../shared/command.js';
 import { type GatewayAnswer, serverEvents } from '../shared/gateway-client.js';
@@ -25,7 +26,7 @@ export const logsCommand = gatewayCommand('logs', {
     const headers = { accept: 'text/event-stream' };
     const response = await client.request('get', '/admin/v1/logs', { query, headers });
     for await (const event of serverEvents<Log['data'][number]>(response))
-      print(json ? JSON.stringify(event) : lineOf(event));
+      print(json ? writeJson(event) : lineOf(event));
     return undefined;
   },
   text: textOf,

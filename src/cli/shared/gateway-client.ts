@@ -1,5 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type paths } from '../../../console/src/api/schema.js';
 import { loadConfig } from '../../platform/config/load-config.js';
@@ -60,7 +62,7 @@ export class GatewayClient {
     const response = await this.request(method, path, request);
     const text = await response.text();
     try {
-      return JSON.parse(text) as T;
+      return parseBoundedJson(text, STORED_BOUNDS) as T;
     } catch (cause) {
       const message = `${response.url} did not answer with JSON; is it a Switchyard gateway?`;
       throw new CliError(message, EXIT.failed, { cause });
@@ -80,7 +82,7 @@ export class GatewayClient {
     const isJson = body !== undefined && !(body instanceof FormData);
     const response = await fetch(this.url + filled(path, id) + search(query), {
       method,
-      body: isJson ? JSON.stringify(body) : body,
+      body: isJson ? writeJson(body) : body,
       headers: { ...this.headers, ...(isJson && JSON_TYPE), ...headers },
       signal: AbortSignal.any(signals),
     }).catch((error: Error) => {
@@ -148,7 +150,7 @@ function errorText(body: string, { status, headers }: Response) {
   const id = headers.get('x-request-id');
   const where = `(${status}${id ? `, ${id}` : ''})`;
   try {
-    const { error } = JSON.parse(body) as { error: { message: string; code?: string } };
+    const { error } = parseBoundedJson(body) as { error: { message: string; code?: string } };
     return `${error.message} ${error.code ? `[${error.code}] ` : ''}${where}`;
   } catch {
     return `the gateway answered ${status}: ${body.slice(0, 200)} ${where}`;
@@ -164,7 +166,7 @@ export async function* serverEvents<T>(response: Response): AsyncGenerator<T> {
     if (!line.startsWith('data:')) continue;
     const data = line.slice('data:'.length).trim();
     if (data === '[DONE]') return;
-    const event = JSON.parse(data) as T & {
+    const event = parseBoundedJson(data, STORED_BOUNDS) as T & {
       error?: { message?: string; code?: string };
     };
     if (event.error) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
-import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { toolEnvironment } from '../../platform/config/process-environment.js';
 import { CliError } from './cli-error.js';
 
 /** The folder with package.json, for sources and for the build. */
@@ -14,8 +14,8 @@ export const PRODUCT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url
 /**
  * Never rejects: a command that is missing, killed or too slow has a code other than 0
  * and says why.
- * @param options `env` is added to the environment of this process, which keeps its
- *   settings to itself; PIP_… and npm's pass through
+ * @param options `env` is added to what commands need of the environment of this process
+ *   (`toolEnvironment`); settings of pip and npm are among that
  * @returns code 127 if there is no such command; both streams, in the order of arrival
  */
 export const runCommand = (
@@ -33,7 +33,7 @@ export const runCommand = (
     const { env = {}, cwd = PRODUCT_FOLDER, onLine, signal, limitMs } = options;
     const child = spawn(file, args, {
       cwd,
-      env: foreignEnvironment(env),
+      env: toolEnvironment(env),
       stdio: ['ignore', 'pipe', 'pipe'],
       signal,
     });
@@ -85,24 +85,6 @@ export async function demandSuccess(
   const { code, output } = await running;
   if (code === 0) return output;
   throw new CliError(`${problem}: ${lastLines(output)}`);
-}
-
-/**
- * Runs a script with this Node. @returns what it prints last, as JSON; undefined
- * if it fails
- */
-export async function askNode<T>(
-  run: RunCommand,
-  script: string,
-  cwd: string,
-): Promise<T | undefined> {
-  // A process that a package forks would get the flags of this one, `--eval` among them.
-  const text = `process.execArgv.length = 0;\n${script}`;
-  const { output } = await run(process.execPath, ['--input-type=module', '--eval', text], {
-    cwd,
-    limitMs: 60_000,
-  });
-  return parsed<T>(output);
 }
 
 /** The last line that is JSON: native libraries write lines of their own. */

@@ -1,5 +1,6 @@
 import { stderr, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { CliError, usageError } from './cli-error.js';
 
 /**
@@ -19,7 +20,7 @@ export function say(text: string): void {
   for (const listener of listeners) listener(text);
 }
 export const print = (text: string): void => void stdout.write(`${text}\n`);
-export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
+export const printJson = (value: unknown): void => print(writeJson(value, 2));
 
 export const MARKS = {
   ok: paint('32', '✓'),

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
+import { type ProgressResponse } from '../../contracts/grpc/call.codec.js';
 import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { type Check, type CheckContext, CheckVerdict, demand, endOf, notJudged } from './check.js';
-import { type CheckedCall } from './worker-client.js';
+import { CHECKED_LIMIT_MS, type CheckedCall } from './worker-client.js';
 
 /** Of so many Cancels a busy machine answers one in time. */
 const ATTEMPTS = 3;
@@ -58,6 +59,31 @@ export const CANCEL_CHECKS: readonly Check[] = [
     },
   },
   {
+    name: 'attempt',
+    anchor: ANCHOR,
+    about: 'Progress and Cancel name the attempt',
+    needs: 'cancel',
+    async run({ client, kind, samples }) {
+      const call = client.start(samples.lasting);
+      try {
+        const { onDevice, limitMs } = await known({ client, kind }, call);
+        demand(
+          !onDevice || limitMs >= CHECKED_LIMIT_MS,
+          `limit_ms is ${limitMs}; it must be the sum of the time_limit_ms of all members`,
+        );
+        const end = await client.cancel(kind, call.id, 'another-attempt');
+        demand(
+          end.messages[0]?.acknowledged === false,
+          'Cancel of another attempt at a running request is answered with acknowledged: true',
+        );
+        if (call.hasEnded) throw notJudged('the request was answered before its Cancel arrived');
+      } finally {
+        call.reset();
+      }
+      return 'known: true, acknowledged: false';
+    },
+  },
+  {
     name: 'slots',
     anchor: '3-slots-and-groups',
     about: 'as many requests at once as it reports',
@@ -110,6 +136,27 @@ export const CANCEL_CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** Asks how far it is until the worker knows it. */
+async function known(
+  { client, kind }: Pick<CheckContext, 'client' | 'kind'>,
+  call: CheckedCall<unknown>,
+): Promise<ProgressResponse> {
+  const startedAtMs = performance.now();
+  for (; !call.hasEnded; await pause(5)) {
+    const end = await client.progress(kind, call.id, call.id);
+    if (!end.isServed)
+      throw notJudged('it has no Progress: its time limits count from its last answer');
+    demand(end.code === status.OK, `Progress of a running request failed with ${end.text}`);
+    const [progress] = end.messages;
+    if (progress?.known) return progress;
+    demand(
+      performance.now() - startedAtMs < KNOWN_WITHIN_MS,
+      'Progress does not know a request that runs: known is false for 1 s',
+    );
+  }
+  throw notJudged('the request was answered before it was asked about');
+}
 
 /**
  * Asks until it is acknowledged or the call ends, as a gateway does. @returns how long

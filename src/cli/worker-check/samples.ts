@@ -1,4 +1,5 @@
 import { Metadata } from '@grpc/grpc-js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   type EmbedResponse,
   encodeEmbedCall,
@@ -56,7 +57,7 @@ const chat =
     const message = encodeGenerateCall({
       ...call,
       form: 'chat',
-      body: body ?? Buffer.from(JSON.stringify(json)),
+      body: body ?? Buffer.from(writeJson(json)),
       stream: true,
       maxTokens,
       n: 1,
@@ -88,7 +89,7 @@ const llm: Samples<GenerateResponse> = {
 const embed =
   (inputs: readonly string[], body?: Buffer): Sample<EmbedResponse> =>
   (channel, call, options, reply) => {
-    const json = Buffer.from(JSON.stringify({ model: 'check', input: inputs }));
+    const json = Buffer.from(writeJson({ model: 'check', input: inputs }));
     const message = encodeEmbedCall({
       ...call,
       body: body ?? json,

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type EventEmitter } from 'node:events';
 import { type CallOptions, Metadata, status, type StatusObject } from '@grpc/grpc-js';
-import type { CallEnvelope, CallGroup, CancelResponse } from '../../contracts/grpc/call.codec.js';
+import type {
+  CallEnvelope,
+  CallGroup,
+  CancelResponse,
+  ProgressResponse,
+} from '../../contracts/grpc/call.codec.js';
 import type { HealthCheckResponse, HealthResponse } from '../../contracts/grpc/health.codec.js';
 import { failureTrailers } from '../../contracts/grpc/status.codec.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
@@ -20,6 +25,9 @@ export const PROBE_LIMIT_MS = 2000;
  */
 const MAX_MESSAGES = 20_000;
 const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Time limit of every request of a check: longer than any runs. */
+export const CHECKED_LIMIT_MS = 600_000;
 
 interface CallEnd<M> {
   readonly code: status;
@@ -175,8 +183,15 @@ export class WorkerClient implements Disposable {
     );
   }
 
-  cancel(kind: ModelKind, requestId: string) {
-    const request = { requestId, reason: 'client' };
+  progress(kind: ModelKind, requestId: string, attempt = '') {
+    const request = { requestId, attempt };
+    return this.#send<ProgressResponse>((options, reply) =>
+      this.#channel.control(kind).progress(request, new Metadata(), options, reply),
+    );
+  }
+
+  cancel(kind: ModelKind, requestId: string, attempt = '') {
+    const request = { requestId, reason: 'client', attempt };
     return this.#send<CancelResponse>((options, reply) =>
       this.#channel.control(kind).cancel(request, new Metadata(), options, reply),
     );
@@ -196,7 +211,7 @@ export class WorkerClient implements Disposable {
     const envelope = {
       requestId,
       priority: RequestPriority.REALTIME,
-      group: group ?? { id: requestId, size: 1 },
+      group: { timeLimitMs: CHECKED_LIMIT_MS, ...(group ?? { id: requestId, size: 1 }) },
     };
     const options = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
     return new CheckedCall<M>(requestId, reply =>

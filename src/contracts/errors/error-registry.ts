@@ -222,7 +222,8 @@ export const ERROR_REGISTRY: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   }),
   ...server(504, 'never', {
     inference_timeout:
-      'The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.',
+      'The device computed for longer than max(30 s, 2 x audio duration), in a group than all members together may ' +
+      'take, or text took longer than `inference.generation_*_ms`. Waiting does not count.',
   }),
 };
 

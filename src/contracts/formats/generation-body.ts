@@ -1,10 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 
 const FLOAT_BYTES = 4;
 
 /** Written in one turn of the event loop; then others have theirs. */
-const VECTORS_PER_TURN = 16;
+const NUMBERS_PER_TURN = 8192;
+
+/** Vectors as lists of numbers, each a piece. */
+export async function* writtenVectors(
+  vectors: Buffer,
+  dimensions: number,
+  write = (vector: Buffer): string => `[${numbersOf(vector).join(',')}]`,
+): AsyncGenerator<string> {
+  const bytes = dimensions * FLOAT_BYTES;
+  const perTurn = Math.ceil(NUMBERS_PER_TURN / dimensions);
+  for (let begin = 0, at = 0; begin < vectors.length; begin += bytes, at += 1) {
+    if (at > 0 && at % perTurn === 0) await nextTurn();
+    yield write(vectors.subarray(begin, begin + bytes));
+  }
+}
 
 /**
  * OpenAI's list of vectors as JSON, piece by piece: two thousand vectors are fifty
@@ -19,18 +34,16 @@ export async function* embeddingBody(body: {
   readonly promptTokens: number;
 }): AsyncGenerator<string> {
   const { vectors, dimensions, encoding, model, promptTokens } = body;
-  const bytes = dimensions * FLOAT_BYTES;
-  const count = bytes === 0 ? 0 : vectors.length / bytes;
+  const write =
+    encoding === 'base64' ? (vector: Buffer) => `"${vector.toString('base64')}"` : undefined;
   yield '{"object":"list","data":[';
-  for (let index = 0; index < count; index++) {
-    if (index > 0 && index % VECTORS_PER_TURN === 0) await nextTurn();
-    const vector = vectors.subarray(index * bytes, (index + 1) * bytes);
-    const written =
-      encoding === 'base64' ? `"${vector.toString('base64')}"` : `[${numbersOf(vector).join(',')}]`;
+  let index = 0;
+  for await (const written of writtenVectors(vectors, dimensions, write)) {
     yield `${index > 0 ? ',' : ''}{"object":"embedding","index":${index},"embedding":${written}}`;
+    index += 1;
   }
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
-  yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
+  yield `],"model":${writeJson(model)},"usage":${writeJson(usage)}}`;
 }
 
 function numbersOf(vector: Buffer): string[] {

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { valueSpans } from '../../core/jobs/line-span.js';
 
@@ -14,14 +15,14 @@ export function jsonWithFields(json: Buffer, fields: Fields): Buffer[] {
   const pieces: Buffer[] = [];
   let at = 0;
   for (const [name, { start, end }] of Object.entries(spans)) {
-    pieces.push(json.subarray(at, start), Buffer.from(JSON.stringify(fields[name])));
+    pieces.push(json.subarray(at, start), Buffer.from(writeJson(fields[name])));
     at = end;
   }
   const close = json.lastIndexOf('}');
   const isEmpty = close < 64 && json.toString('utf8', 0, close).trim() === '{';
   let added = '';
   for (const name of names)
-    if (!spans[name]) added += `,${JSON.stringify(name)}:${JSON.stringify(fields[name])}`;
+    if (!spans[name]) added += `,${writeJson(name)}:${writeJson(fields[name])}`;
   const missing = Buffer.from(isEmpty ? added.slice(1) : added);
   return [...pieces, json.subarray(at, close), missing, json.subarray(close)];
 }

@@ -1,9 +1,10 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 /**
  * One `data:` frame of a server-sent event stream. JSON has no raw newline, so one
  * line is enough.
  */
 export function sseData(event: object): string {
-  return `data: ${JSON.stringify(event)}\n\n`;
+  return `data: ${writeJson(event)}\n\n`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { deflateSync } from 'node:zlib';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import type {
   Transcript,
   TranscriptSegment,
@@ -338,7 +339,7 @@ export function transcriptBody(
   const body = BODIES[options.format](transcript, options);
   return typeof body === 'string'
     ? { contentType: PLAIN, body }
-    : { contentType: JSON_TYPE, body: JSON.stringify(body) };
+    : { contentType: JSON_TYPE, body: writeJson(body) };
 }
 
 const formatJson = ({ text, logprobs, durationS }: Transcript): object => ({

@@ -63,7 +63,12 @@ export function encodeStreamEvent({ type, ...value }: StreamEvent): TranscribeSt
   return { event: { $case: CASES[type], value } as TranscribeStreamResponse['event'] };
 }
 
-export { type CancelRequest, type CancelResponse } from './generated/switchyard/v1/common.js';
+export {
+  type CancelRequest,
+  type CancelResponse,
+  type ProgressRequest,
+  type ProgressResponse,
+} from './generated/switchyard/v1/common.js';
 
 /** What every call to a worker carries besides its own fields. */
 export interface CallEnvelope {
@@ -84,6 +89,8 @@ export interface CallGroup {
    * waits as well, above 0 to 1.
    */
   readonly agingShare?: number;
+  /** Milliseconds that the device may take for this call alone (D-07); absent: unlimited. */
+  readonly timeLimitMs?: number | undefined;
 }
 
 /** How one request was computed. `batchId` is empty when the worker reports none. */
@@ -121,12 +128,18 @@ export const traceOfCall = (metadata: Metadata): Pick<CallEnvelope, 'traceparent
 export const encodeEnvelope = ({
   requestId,
   priority,
-  group: { id, size, agingShare = 0 },
+  group: { id, size, agingShare = 0, timeLimitMs = 0 },
 }: CallEnvelope) => ({
   requestId,
   priority:
     priority === RequestPriority.REALTIME || agingShare > 0 ? Priority.REALTIME : Priority.BATCH,
-  group: { id, size, agingShare },
+  group: { id, size, agingShare, timeLimitMs },
+});
+
+/** What names a call: its request, and the attempt at it, which is its group's id (D-53). */
+export const attemptOf = (message: { readonly requestId: string; readonly group?: Group }) => ({
+  id: message.requestId,
+  attempt: message.group?.id,
 });
 
 /**
@@ -138,7 +151,7 @@ export function decodeEnvelope(message: {
   readonly priority: Priority;
   readonly group?: Group;
 }): CallEnvelope {
-  const { id = '', size = 1, agingShare = 0 } = message.group ?? {};
+  const { id = '', size = 1, agingShare = 0, timeLimitMs = 0 } = message.group ?? {};
   const isAged = agingShare > 0;
   const isRealtime = message.priority === Priority.REALTIME && !isAged;
   return {
@@ -148,6 +161,7 @@ export function decodeEnvelope(message: {
       id: id || message.requestId,
       size: Math.max(1, size),
       agingShare: isAged ? Math.min(1, agingShare) : undefined,
+      timeLimitMs: timeLimitMs || undefined,
     },
   };
 }

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -7,6 +5,7 @@ import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { GrpcMethod, type MicroserviceOptions, Transport } from '@nestjs/microservices';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import {
   encodeEmbedded,
@@ -68,7 +67,7 @@ describe('the package definition in a Nest gRPC server', () => {
   let url: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-'));
+    folder = temporaryFolder();
     url = `unix:${join(folder, 'worker.sock')}`;
     app = await NestFactory.createMicroservice<MicroserviceOptions>(EchoModule, {
       logger: false,
@@ -82,10 +81,7 @@ describe('the package definition in a Nest gRPC server', () => {
     await app.listen();
   });
 
-  afterAll(async () => {
-    await app.close();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => app.close());
 
   it('serves switchyard.v1 methods under their proto names', async () => {
     const client = new SpeechToTextStub(url, credentials.createInsecure());

@@ -2,6 +2,7 @@ import { ApiSchema } from '@nestjs/swagger';
 import {
   anything,
   custom,
+  type FieldRules,
   honoured,
   ignored,
   LARGEST_COUNT,
@@ -11,16 +12,32 @@ import {
   trueOrFalse,
   whole,
 } from '../openai/field-types.js';
-import { Field, ModelNameField, RequiredField, Unlisted } from '../openai/field.decorators.js';
+import {
+  Field,
+  ModelNameField,
+  PassesOn,
+  RequiredField,
+  Unlisted,
+} from '../openai/field.decorators.js';
 
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every(item => typeof item === 'string');
+
+/** Fields in objects. */
+const INNER: FieldRules = {
+  'output_config.format': honoured(),
+  'output_config.effort': ignored('a model decides by itself how much it says'),
+  'thinking.type': honoured(),
+  'thinking.budget_tokens': ignored('models think as long as they do'),
+  'thinking.display': ignored('thoughts are shown as the model writes them'),
+};
 
 /**
  * What counts as input of a message: fields of `POST /v1/messages/count_tokens`. Those
  * without checks are read by schemas.
  */
 @ApiSchema({ name: 'MessageInputDto' })
+@PassesOn(INNER)
 export class MessageInputRequest {
   @ModelNameField('gpt-4o-mini')
   model!: string;
@@ -58,15 +75,23 @@ export class MessageInputRequest {
   @Field(anything({ type: 'object' }), {
     description:
       '`enabled` and `disabled` reach the chat template as `enable_thinking`; models think as long as they do.',
-    rule: honoured('`budget_tokens` is no bound here.'),
   })
   thinking?: unknown;
 
   @Unlisted(ignored('common beginnings are found without it'))
   cache_control?: unknown;
 
-  @Unlisted(ignored('a model decides by itself how much it says'))
+  @Field(anything({ type: 'object' }), {
+    description: '`format`: `json_schema` with a `schema` that the answer is held to.',
+    rule: honoured('`format` is the `response_format` of a chat.'),
+  })
   output_config?: unknown;
+
+  @Field(anything({ type: 'object' }), {
+    description: 'The older place of `output_config.format`.',
+    rule: honoured('The older place of `output_config.format`.'),
+  })
+  output_format?: unknown;
 
   @Unlisted(notServed('no servers of tools are called'))
   mcp_servers?: unknown;

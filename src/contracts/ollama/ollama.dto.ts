@@ -48,6 +48,16 @@ class OllamaTextFields extends OllamaModelFields {
   })
   think?: unknown;
 
+  @Field(trueOrFalse(), {
+    default: false,
+    description: 'Needs a model with that capability.',
+    rule: honoured('Of models with `logprobs`; with `raw` they are reported.'),
+  })
+  logprobs = false;
+
+  @Field(whole(0, 20), { description: 'Only with `logprobs`.' })
+  top_logprobs?: number;
+
   @Unlisted(notServed('the template of the model is used'))
   template?: unknown;
 }

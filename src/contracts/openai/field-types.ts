@@ -260,7 +260,8 @@ const AS_TAG = 'must be a BCP-47 tag such as en or pt-BR';
 /** `auto` is absent; an English name of a language is its tag. */
 export const language = (): FieldType => ({
   ...custom(STRING, isTag, AS_TAG),
-  shape: value => (isText(value) ? wantedLanguage(value as string) : value),
+  // Locales of POSIX have an underscore: `en_GB`.
+  shape: value => (isText(value) ? wantedLanguage((value as string).replace('_', '-')) : value),
 });
 
 export const languages = (most: number): FieldType =>
@@ -275,9 +276,11 @@ const DECIMAL = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e-\d+)?\s*$/i;
 const numberIn = (value: unknown): unknown =>
   isText(value) && DECIMAL.test(value as string) ? Number(value) : value;
 
+/** `True` is how Python writes it. */
 function flagIn(value: unknown): unknown {
-  if (value === 'true' || value === '1') return true;
-  return value === 'false' || value === '0' ? false : value;
+  const text = isText(value) ? (value as string).toLowerCase() : value;
+  if (text === 'true' || text === '1') return true;
+  return text === 'false' || text === '0' ? false : value;
 }
 
 /**

@@ -103,7 +103,7 @@ const PART_IDS: FieldType = {
 
 export class UploadCreateDto {
   @RequiredField(SIZE, {
-    example: 400_000_000,
+    example: 100_000_000,
     description: 'Exact size of the whole file.',
   })
   bytes!: number;

@@ -67,8 +67,14 @@ export class TextModelFields {
  * are validated here.
  */
 @PassesOn({
-  response_format: byEngine('Local models refuse schema keywords that no grammar can express.'),
+  response_format: byEngine(
+    'Local models refuse schema keywords that no grammar can express. `json_object` may have a `schema`.',
+  ),
   logit_bias: byEngine(),
+  'response_format.type': byEngine(),
+  'response_format.json_schema': byEngine(),
+  'response_format.schema': byEngine("Beyond OpenAI; llama.cpp's place of the schema."),
+  'stream_options.include_usage': honoured(),
   top_k: byEngine('Beyond OpenAI.'),
   min_p: byEngine('Beyond OpenAI.'),
   repeat_penalty: byEngine('Beyond OpenAI.'),
@@ -78,6 +84,14 @@ export class TextModelFields {
   guided_regex: byEngine(GUIDED),
   guided_choice: byEngine(GUIDED),
   guided_grammar: byEngine(`${GUIDED} GBNF.`),
+  json_schema: byEngine(
+    "Beyond OpenAI; llama.cpp's. One field at most holds the answer to a form.",
+  ),
+  regex: byEngine("Beyond OpenAI; SGLang's. One field at most holds the answer to a form."),
+  ebnf: byEngine("Beyond OpenAI; SGLang's. GBNF."),
+  return_token_ids: byEngine('Beyond OpenAI; chunks bring the tokens that made them.'),
+  clamp_max_tokens: byEngine('Beyond OpenAI; `max_tokens` is at most what the context has left.'),
+  continue_token_ids: byEngine('Beyond OpenAI; tokens of an answer that is continued.'),
   structured_outputs: byEngine(
     `${GUIDED} \`json\`, \`regex\`, \`choice\`, \`grammar\`, \`json_object\`.`,
   ),

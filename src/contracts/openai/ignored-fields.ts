@@ -1,7 +1,20 @@
-import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { type Fields, fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
 import { unsupportedField } from '../schema/field-problems.js';
 import { asksForNothing } from '../schema/rules.js';
 import { type FieldRules } from './field-types.js';
+
+/** Ignored fields that are told apart; a caller may send any number. */
+const MOST_PATHS = 1000;
+const LONGEST_PATH = 256;
+
+/** Of a field, or of one in an object: `output_config.effort`. */
+const valueAt = (object: Fields, name: string): unknown =>
+  name.includes('.')
+    ? name.split('.').reduce<unknown>((value, key) => fieldsIn(value)[key], object)
+    : object[name];
+
+const containersIn = (rules: FieldRules): ReadonlySet<string> =>
+  new Set(Object.keys(rules).flatMap(name => (name.includes('.') ? name.split('.', 1) : [])));
 
 /**
  * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported
@@ -15,7 +28,7 @@ export class IgnoredFields {
   /** @throws DomainError where nothing may be ignored */
   ignore(param: string, why: string): void {
     if (this.strict) throw unsupportedField(param, why);
-    this.paths.push(param);
+    if (this.paths.length < MOST_PATHS) this.paths.push(param.slice(0, LONGEST_PATH));
   }
 
   /** A field that has no effect here, if it asks for one. @throws DomainError */
@@ -24,15 +37,49 @@ export class IgnoredFields {
   }
 
   /**
+   * The fields that `rules` name; those that cannot act here, and all others, are settled.
+   * @throws DomainError as `settle`
+   */
+  known(rules: FieldRules, object: Fields): Fields {
+    this.settle(rules, object);
+    this.unknown(rules, object);
+    const names = Object.keys(rules).filter(name => object[name] !== undefined);
+    return Object.fromEntries(names.map(name => [name, object[name]]));
+  }
+
+  /**
+   * Fields that nothing here knows, also in the objects whose fields `rules` name: advice
+   * of other servers. @throws DomainError
+   */
+  unknown(rules: FieldRules, object: Fields): void {
+    const why = 'nothing here knows it';
+    this.others(object, name => Object.hasOwn(rules, name), why);
+    for (const container of containersIn(rules)) {
+      const inner = object[container];
+      const isKnown = (name: string): boolean => Object.hasOwn(rules, `${container}.${name}`);
+      if (isObject(inner)) this.others(inner, isKnown, why, `${container}.`);
+    }
+  }
+
+  /** Fields of an object that do not act. There may be any number: none is copied. */
+  others(object: Fields, acts: (name: string) => boolean, why: string, path = ''): void {
+    for (const name in object) {
+      if (!acts(name)) this.advised(path + name, object[name], why);
+      if (this.paths.length === MOST_PATHS) return;
+    }
+  }
+
+  /**
    * Those of `rules` that cannot act here. @throws DomainError for the first
    * that is refused
    */
   settle(rules: FieldRules, object: Fields, path = ''): void {
     for (const [name, { treatment, why }] of Object.entries(rules)) {
+      if (treatment !== 'ignored' && treatment !== 'refused') continue;
       const param = path === '' ? name : `${path}.${name}`;
-      if (treatment === 'ignored') this.advised(param, object[name], why);
-      if (treatment === 'refused' && !asksForNothing(object[name]))
-        throw unsupportedField(param, why);
+      const value = valueAt(object, name);
+      if (treatment === 'ignored') this.advised(param, value, why);
+      else if (!asksForNothing(value)) throw unsupportedField(param, why);
     }
   }
 }

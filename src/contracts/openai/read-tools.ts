@@ -1,3 +1,5 @@
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import {
@@ -60,8 +62,32 @@ export function callableTools(
   });
 }
 
-const isNamed = ({ name, tool, namespace }: CallableTool, named: NamedTool): boolean =>
-  named.name === name || (named.name === tool.name && (named.namespace ?? namespace) === namespace);
+/** Names of a tool: that which models call, its own, and its own in its namespace. */
+type ToolName = Pick<NamedTool, 'name' | 'namespace'>;
+
+const scopedName = ({ name, namespace }: ToolName): string => `${namespace ?? ''}\0${name}`;
+
+/** Whether one of the names is that of a tool. */
+function areNamedBy(named: readonly ToolName[]): (tool: CallableTool) => boolean {
+  const names = new Set(named.map(({ name }) => name));
+  const scoped = new Set(named.map(scopedName));
+  return ({ name, tool, namespace }) =>
+    names.has(name) ||
+    scoped.has(scopedName(tool)) ||
+    scoped.has(scopedName({ ...tool, namespace }));
+}
+
+/** Whether a name is that of one of the tools. */
+function areNamesOf(tools: readonly CallableTool[]): (named: ToolName) => boolean {
+  const names = new Set(tools.map(({ name }) => name));
+  const scoped = new Set(
+    tools.flatMap(({ tool, namespace }) => [
+      scopedName({ name: tool.name }),
+      scopedName({ name: tool.name, namespace }),
+    ]),
+  );
+  return named => names.has(named.name) || scoped.has(scopedName(named));
+}
 
 /** The tools that a choice leaves. */
 export function usableTools(
@@ -76,10 +102,9 @@ export function usableTools(
   if (choice.type !== 'allowed_tools')
     return {
       usable: tools,
-      choice: tools.find(tool => isNamed(tool, choice)) ?? 'auto',
+      choice: tools.find(areNamedBy([choice])) ?? 'auto',
     };
-  const usable = tools.filter(tool => choice.tools.some(named => isNamed(tool, named)));
-  return { usable, choice: choice.mode };
+  return { usable: tools.filter(areNamedBy(choice.tools)), choice: choice.mode };
 }
 
 const TEXT_PARAMETERS = {
@@ -93,12 +118,12 @@ const parametersOf = (tool: Callable): CallableTool['parameters'] =>
   tool.type === 'custom' ? TEXT_PARAMETERS : tool.parameters;
 
 /** Arguments of a call of a custom tool. */
-export const argumentsOf = (input: string): string => JSON.stringify({ input });
+export const argumentsOf = (input: string): string => writeJson({ input });
 
 /** The text in them; undefined: that is no JSON, or not all of it. */
 export function inputOf(json: string): string | undefined {
   try {
-    const { input } = JSON.parse(json) as { readonly input?: unknown };
+    const { input } = parseBoundedJson(json) as { readonly input?: unknown };
     return typeof input === 'string' ? input : json;
   } catch {
     return undefined;
@@ -254,8 +279,8 @@ class ToolReader {
       );
     const path = 'tool_choice';
     const at = { value: readObject(TYPED[this.form], value, path), path };
-    const callable = callableTools(tools);
-    if (at.value.type !== 'allowed_tools') return this.#named(at, callable);
+    const isKnown = areNamesOf(callableTools(tools));
+    if (at.value.type !== 'allowed_tools') return this.#named(at, isKnown);
     const allowed = this.#declared(at);
     const list = `${allowed.path}.tools`;
     const named = this.#list(list, allowed.value.tools);
@@ -267,7 +292,7 @@ class ToolReader {
     return {
       type: 'allowed_tools',
       mode,
-      tools: served.map(one => this.#named(one, callable)),
+      tools: served.map(one => this.#named(one, isKnown)),
     };
   }
 
@@ -287,12 +312,12 @@ class ToolReader {
     return custom;
   }
 
-  #named(at: Place, tools: readonly CallableTool[]): NamedTool {
+  #named(at: Place, isKnown: (named: ToolName) => boolean): NamedTool {
     const { type } = at.value;
     if (!isCallable(type)) throw unsupportedField(`${at.path}.type`, unserved(type));
     const { value, path } = this.#declared(at);
     const named = { type, ...readObject(NAMED, value, path) };
-    if (tools.some(tool => isNamed(tool, named))) return named;
+    if (isKnown(named)) return named;
     throw wrongField(`${path}.name`, named.name, 'must be that of one of `tools`');
   }
 

@@ -11,6 +11,7 @@ import {
   textWithin,
   whole,
   fromForm,
+  type FieldRules,
   honoured,
   ignored,
   notServed,
@@ -68,11 +69,21 @@ const REPEATED = {
 
 const OBJECT = anything({ type: 'object', additionalProperties: true });
 
+/** Fields in objects. */
+const INNER: FieldRules = {
+  'text.format': honoured(),
+  'text.verbosity': honoured('Local models ignore it, with notice.'),
+  'reasoning.effort': honoured(),
+  'reasoning.summary': ignored('thoughts are told as the model writes them'),
+  'reasoning.generate_summary': ignored('the older name of `reasoning.summary`'),
+};
+
 /**
  * Fields of a conversation, which are those that count as input. Those without checks are
  * read by schemas.
  */
 @ApiSchema({ name: 'ResponseInputDto' })
+@PassesOn(INNER)
 export class ResponseInputRequest extends TextModelFields {
   @Field(
     custom(

@@ -116,7 +116,10 @@ export interface ResponseObject extends ResponseParams, Readonly<typeof USUAL_SA
   readonly output: readonly ResponseItem[];
   readonly usage: {
     readonly input_tokens: number;
-    readonly input_tokens_details: { readonly cached_tokens: number };
+    readonly input_tokens_details: {
+      readonly cached_tokens: number;
+      readonly cache_write_tokens: number;
+    };
     readonly output_tokens: number;
     readonly output_tokens_details: { readonly reasoning_tokens: number };
     readonly total_tokens: number;

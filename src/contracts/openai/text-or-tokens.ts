@@ -16,4 +16,4 @@ export const isTextOrTokens = (value: unknown): boolean =>
 
 /** How many texts it holds. @param value one that `isTextOrTokens` accepts */
 export const countInputs = (value: string | readonly unknown[]): number =>
-  typeof value === 'string' || isTokens(value) ? 1 : value.length;
+  typeof value === 'string' || typeof value[0] === 'number' ? 1 : value.length;

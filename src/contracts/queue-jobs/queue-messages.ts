@@ -1,4 +1,5 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { z } from 'zod';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type WorkerHealthReport } from '../grpc/health.codec.js';
@@ -21,7 +22,7 @@ const LENGTH_BYTES = 4;
 
 /** Length of the head, the head as JSON, the bytes. */
 export function encodeSpeechPiece({ bytes, ...head }: SpeechPiece): Buffer {
-  const json = Buffer.from(JSON.stringify(head));
+  const json = Buffer.from(writeJson(head));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(json.length);
   return Buffer.concat([length, json, bytes]);

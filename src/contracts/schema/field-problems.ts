@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { type z } from 'zod';
@@ -57,7 +58,7 @@ export const invalidField = (param: string, message: string): DomainError =>
 /** @param rule such as `must be a number from 0 to 1` */
 export function wrongField(param: string, value: unknown, rule: string): DomainError {
   const what = param === '' ? 'What was sent' : `\`${param}\``;
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text = writeJson(value) ?? 'nothing';
   const shown = text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
   return new DomainError('invalid_value', `${what} ${rule}; got ${shown}.`, { param });
 }

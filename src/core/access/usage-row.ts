@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 /** Sums of settled requests. Whole numbers. */
 export const USAGE_SUMS = [
   'requests',
@@ -31,4 +32,4 @@ export type UsageRow = UsageGroup & UsageSums;
 
 /** One text for each group. */
 export const usageGroupName = (group: UsageGroup): string =>
-  JSON.stringify(USAGE_GROUPS.map(name => group[name]));
+  writeJson(USAGE_GROUPS.map(name => group[name]));

@@ -29,6 +29,15 @@ describe('SlotLedger', () => {
     },
   );
 
+  it('knows whether the last request that had a slot was a suspect that ran alone', () => {
+    const ledger = new SlotLedger(ignore);
+    ledger.resize(4);
+    ledger.lease(1, 'free', 1)[0]?.release();
+    expect(ledger.latestAlone).toBe(true);
+    ledger.lease(2);
+    expect(ledger.latestAlone).toBe(false);
+  });
+
   it('refuses more than is free and takes nothing then', () => {
     const ledger = new SlotLedger(ignore);
     ledger.resize(2);

@@ -23,6 +23,7 @@ export class SlotLedger {
   #overdraft = 0;
   /** Largest group of suspects. */
   #group = Infinity;
+  #latestMostTogether: number | undefined;
   /** Of the suspects that have leases; undefined: no suspect has one. */
   #mostTogether: number | undefined;
 
@@ -38,6 +39,11 @@ export class SlotLedger {
 
   get free(): number {
     return Math.max(0, this.total - this.inUse);
+  }
+
+  /** The last one that had a slot was a suspect that ran alone (D-38). */
+  get latestAlone(): boolean {
+    return this.#latestMostTogether === 1;
   }
 
   get urgent(): number {
@@ -78,6 +84,7 @@ export class SlotLedger {
         `${count} slots wanted, ${left} ${credit} of ${this.total} + ${this.#overdraft}`,
       );
     this.#mostTogether = mostTogether && Math.min(mostTogether, this.#mostTogether ?? mostTogether);
+    this.#latestMostTogether = mostTogether;
     this.inUse += count;
     const leases: Lease[] = [];
     while (leases.length < count) leases.push(new Lease(this.#release));

@@ -202,14 +202,15 @@ export class ModelForecast {
     return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request);
   }
 
-  /** Of a request that waits. */
+  /** Of a request that waits. @param position where it is known: to find it costs */
   ofWaiting(
     request: ScheduledRequest,
     nowMs: number,
-    run = this.#asIs(nowMs),
+    { run = this.#asIs(nowMs), position }: { run?: ForecastRun; position?: number } = {},
   ): RawForecast | undefined {
     if (run === undefined) return undefined;
-    const startsAtMs = run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs);
+    const startsAtMs =
+      run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs, position);
     return this.#from(Math.max(0, startsAtMs - nowMs), request);
   }
 
@@ -227,7 +228,11 @@ export class ModelForecast {
     const urgent = { ...request, priority: RequestPriority.REALTIME };
     const changes = [
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
-      ['one_more_worker', this.ofWaiting(request, nowMs, this.#larger(nowMs)), request.priority],
+      [
+        'one_more_worker',
+        this.ofWaiting(request, nowMs, { run: this.#larger(nowMs) }),
+        request.priority,
+      ],
     ] as const;
     return changes.flatMap(([change, raw, priority]) => {
       const sooner = raw && this.corrected(raw, priority).startInMs;
@@ -302,10 +307,14 @@ export class ModelForecast {
    * Of a request that came after the run began, or that it did not follow: at the pace of
    * those that it did.
    */
-  #startBeyond(run: ForecastRun, request: ScheduledRequest, nowMs: number): number {
+  #startBeyond(
+    run: ForecastRun,
+    request: ScheduledRequest,
+    nowMs: number,
+    position = this.deps.queue.place(request.key, nowMs)?.position ?? 1,
+  ): number {
     if (request.enqueuedAtMs >= run.startedAtMs)
       return this.#lastStartMs(run, request, request.costMs, nowMs);
-    const { position = 1 } = this.deps.queue.place(request.key, nowMs) ?? {};
     return nowMs + (position * (run.lastStartMs - run.startedAtMs)) / Math.max(1, run.starts.size);
   }
 

@@ -1,5 +1,7 @@
 import { BODY_BOUNDS, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject, type Fields } from '@switchyard/engine-api/is-object.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type JobProblem, type BatchJob } from './batch-job.js';
 
 const FNV_OFFSET = 0x811c9dc5;
@@ -105,11 +107,11 @@ export function validateLine(
     problem: { code, message, param, line: context.line },
   });
   if (text.trim() === '') return problem('empty_line', 'The line is blank.', null);
-  const excess = jsonExcess(text, LINE_BOUNDS);
-  if (excess !== undefined) return problem('invalid_json_line', `The line ${excess}.`, null);
-  const parsed = parse(text);
-  if (parsed === undefined)
-    return problem('invalid_json_line', 'The line is not valid JSON.', null);
+  const parsed = jsonIn(text, LINE_BOUNDS);
+  if (parsed === undefined) {
+    const why = jsonExcess(text, LINE_BOUNDS) ?? 'is not valid JSON';
+    return problem('invalid_json_line', `The line ${why}.`, null);
+  }
   if (!isObject(parsed))
     return problem('invalid_json_line', 'The line must be a JSON object.', null);
   const found = firstProblem(parsed, context);
@@ -145,7 +147,7 @@ function firstProblem(
   if (seen(custom_id))
     return [
       'duplicate_custom_id',
-      `\`custom_id\` ${JSON.stringify(custom_id)} is used by a line before.`,
+      `\`custom_id\` ${writeJson(custom_id)} is used by a line before.`,
       'custom_id',
     ];
   if (method !== 'POST')
@@ -177,16 +179,8 @@ function bodyProblem(body: unknown): Found | undefined {
   return undefined;
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 const usableId = (id: unknown): string | undefined =>
   typeof id === 'string' && id !== '' && id.length <= LONGEST_CUSTOM_ID ? id : undefined;
 
 /** A value in a message, cut to what a person wants to read. */
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+const shown = (value: unknown): string => (writeJson(value) ?? 'nothing').slice(0, 80);

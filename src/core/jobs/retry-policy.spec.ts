@@ -20,12 +20,13 @@ const decide = (
 
 describe('causeOf', () => {
   it.each<[FailureCause, AttemptFailure[]]>([
-    ['line', [409, 425, 500].map(code => status(code))],
+    ['line', [409, 425, 500, 504].map(code => status(code))],
+    ['line', [status(504, { code: 'inference_timeout', shouldRetry: false })]],
     ['line', ['worker_lost', 'gateway_lost'].map(code => status(503, { code }))],
     ['busy', [status(429), status(503, { code: 'queue_timeout' })]],
     ['away', [status(502), status(503), status(503, { code: 'storage_unavailable' })]],
     ['away', (['refused', 'lost'] as const).map(cause => ({ kind: 'transport', cause }))],
-    ['final', [400, 401, 404, 408, 413, 422, 499, 501, 504].map(code => status(code))],
+    ['final', [400, 401, 404, 408, 413, 422, 499, 501].map(code => status(code))],
     ['final', [{ kind: 'transport', cause: 'timeout' }]],
   ])('is %s', (cause, failures) => {
     expect(failures.map(causeOf)).toEqual(failures.map(() => cause));

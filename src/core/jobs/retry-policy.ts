@@ -49,17 +49,16 @@ export interface AttemptCount {
  */
 type FailureCause = 'away' | 'busy' | 'line' | 'final';
 
-/**
- * Without 408 and 504: after a timeout the work may still run, and would be done twice.
- */
-const CAUSED_BY_LINE = new Set([409, 425, 500]);
+/** Without 408: after a timeout the work may still run, and would be done twice. */
+const CAUSED_BY_LINE = new Set([409, 425, 500, 504]);
 /** Codes of 503 that concern the line, not the target. */
 const LINE_CODES = new Set(['worker_lost', 'gateway_lost']);
 
 export function causeOf(failure: AttemptFailure): FailureCause {
   if (failure.kind === 'transport') return failure.cause === 'timeout' ? 'final' : 'away';
   const { status, code = '', shouldRetry } = failure;
-  if (shouldRetry === false) return 'final';
+  // A client that waits for its answer does not try a time limit again; a batch has the time.
+  if (shouldRetry === false && status !== 504) return 'final';
   if (status === 429) return 'busy';
   if (status === 502 || status === 503) return causeOfUnavailable(code);
   return shouldRetry || CAUSED_BY_LINE.has(status) ? 'line' : 'final';

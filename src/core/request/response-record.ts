@@ -1,10 +1,17 @@
 export type StoredResponseStatus = 'queued' | 'in_progress' | ResponseEnding['status'];
 
-/**
- * A response that can be retrieved. Instants are Unix milliseconds; `request`, `input`
- * and `response` are JSON.
- */
-export interface ResponseRecord {
+/** JSON, which may have megabytes. */
+export interface ResponseTexts {
+  /** The validated request; only of background responses that have not ended. */
+  readonly request?: string;
+  /** Items of its own input, without those of earlier responses. */
+  readonly input: string;
+  /** The response object as it was last written. */
+  readonly response: string;
+}
+
+/** A response that can be retrieved. Instants are Unix milliseconds. */
+export interface ResponseRecord extends ResponseTexts {
   readonly tenant: string;
   readonly id: string;
   readonly status: StoredResponseStatus;
@@ -14,12 +21,6 @@ export interface ResponseRecord {
   readonly chainLength: number;
   /** Bytes of all their inputs and outputs. */
   readonly chainBytes: number;
-  /** The validated request; only of background responses that have not ended. */
-  readonly request?: string;
-  /** Items of its own input, without those of earlier responses. */
-  readonly input: string;
-  /** The response object as it was last written. */
-  readonly response: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   /**

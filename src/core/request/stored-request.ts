@@ -39,17 +39,28 @@ export interface StoredRequest {
   /** No gateway holds it, by the clock of the database. Only `find` asks. */
   readonly lapsed?: boolean;
   readonly answer?: StoredAnswer;
+  /** Its body; absent: it is not stored, or an earlier release stored it. */
+  readonly body?: StoredBytes;
+}
+
+/** What is known of a blob: bytes that differ are damaged. */
+export interface StoredBytes {
+  readonly bytes: number;
+  /** 64 hexadecimal digits. */
+  readonly sha256: string;
 }
 
 /** Head of an answer; its bytes are a blob. */
-interface StoredAnswer {
+export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Absent: an earlier release stored it. */
+  readonly content?: StoredBytes;
 }
 
 export type NewStoredRequest = Omit<
   StoredRequest,
-  'status' | 'attempts' | 'losses' | 'cancelling' | 'endedAtMs' | 'lapsed' | 'answer'
+  'status' | 'attempts' | 'losses' | 'cancelling' | 'endedAtMs' | 'lapsed' | 'answer' | 'body'
 > & { readonly status: 'receiving' | 'running' };
 
 /** A gateway's hold on what it runs, from now on by the clock of the database. */

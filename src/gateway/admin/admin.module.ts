@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
 import { ModelsModule } from '../models/models.module.js';
+import { RequestsModule } from '../requests/requests.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { AdminCatalogueController } from './catalogue.controller.js';
@@ -14,7 +15,7 @@ import { AdminWorkersController } from './workers.controller.js';
 
 /** What an operator may see and do, under `/admin/v1`. */
 @Module({
-  imports: [DependenciesModule, ModelsModule, SchedulerModule, WorkerPoolModule],
+  imports: [DependenciesModule, ModelsModule, RequestsModule, SchedulerModule, WorkerPoolModule],
   controllers: [
     AdminCatalogueController,
     AdminDependenciesController,

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
@@ -94,7 +95,7 @@ function refusalIn({ error }: Readonly<Record<string, unknown>>, status: number)
 /** What was asked, without anything that could be a secret. */
 function detailOf(fields: Readonly<Record<string, unknown>>): string {
   const shown = Object.entries(fields).filter(([name]) => !SECRET.test(name));
-  const text = shown.length === 0 ? '' : JSON.stringify(Object.fromEntries(shown));
+  const text = shown.length === 0 ? '' : writeJson(Object.fromEntries(shown));
   return text.length <= MAX_DETAIL ? text : `${text.slice(0, MAX_DETAIL - 1)}…`;
 }
 

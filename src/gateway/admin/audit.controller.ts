@@ -1,4 +1,4 @@
-import { Controller, Get, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { fromForm, textLike, whole } from '../../contracts/openai/field-types.js';
 import { Field } from '../../contracts/openai/field.decorators.js';
 import { type AuditEntry } from '../../core/access/audit-entry.js';
@@ -15,7 +15,6 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 
 @Strict()
 class AuditQueryDto {
@@ -60,7 +59,6 @@ const auditEntryDto = (entry: AuditEntry): ViewOf<typeof AuditEntryDto> => ({
 
 /** The audit log: changes made through admin routes, by all gateways of this database. */
 @Controller('admin/v1/audit')
-@UseInterceptors(OutageInterceptor)
 export class AdminAuditController {
   constructor(private readonly store: AuditStore) {}
 

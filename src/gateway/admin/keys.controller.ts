@@ -8,7 +8,6 @@ import {
   Param,
   Post,
   Query,
-  UseInterceptors,
 } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation } from '@nestjs/swagger';
 import {
@@ -55,7 +54,6 @@ import {
   view,
   viewWith,
 } from '../http/openapi/view.js';
-import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 
 const NAME = /^[^\p{Cc}\p{Cf}]{1,100}$/u;
@@ -215,7 +213,6 @@ const issued = ({ key, secret, first = false }: IssuedKey) => ({
  * file are listed.
  */
 @Controller('admin/v1/keys')
-@UseInterceptors(OutageInterceptor)
 export class AdminKeysController {
   constructor(
     private readonly store: KeyStore,

@@ -1,8 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { guard } from '@switchyard/engine-api/process/child-process.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { guard, start } from '@switchyard/engine-api/process/child-process.js';
 import { LastLines, LogLineSplitter } from '@switchyard/engine-api/process/output-lines.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { unixSeconds } from '../http/openapi/view.js';
@@ -25,7 +26,7 @@ export function ownCommand<T>(...args: readonly string[]): Promise<T> {
       try {
         // `doctor` ends with 1 when it finds something; what it found is printed
         // all the same.
-        resolve(JSON.parse(stdout) as T);
+        resolve(parseBoundedJson(stdout) as T);
       } catch {
         new Logger(ownCommand.name).error(
           { args, stderr: stderr.slice(-1000) },
@@ -39,7 +40,7 @@ export function ownCommand<T>(...args: readonly string[]): Promise<T> {
 
 /** `switchyard ARGS`, which may take hours. */
 const ownProcess = (...args: readonly string[]): ChildProcess =>
-  spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  start(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
 
 const KEPT_LINES = 40;
 const MAX_LINE = 300;

@@ -24,6 +24,7 @@ import {
   type ViewOf,
   viewWith,
 } from '../http/openapi/view.js';
+import { AsyncRequests } from '../requests/async-requests.js';
 import {
   CancellationDto,
   PRIORITIES,
@@ -175,6 +176,7 @@ const requestFilter = ({
 export class AdminRequestsController {
   constructor(
     private readonly scheduler: SchedulerService,
+    private readonly asyncs: AsyncRequests,
     private readonly forecasts: Forecasts,
   ) {}
 
@@ -226,7 +228,7 @@ export class AdminRequestsController {
   async cancel(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), tenant);
     const cancelled =
-      view !== undefined && (await this.scheduler.cancel({ tenant: view.tenant, id }, 'operator'));
+      view !== undefined && (await this.asyncs.cancel({ tenant: view.tenant, id }, 'operator'));
     return { request_id: id, cancelled };
   }
 

@@ -1,4 +1,4 @@
-import { Controller, Get, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import {
   commaSeparated,
   type FieldType,
@@ -31,7 +31,6 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { utcDay, UsageRecorder } from './usage-recorder.js';
 
 const DAY = textLike(
@@ -144,7 +143,6 @@ const DEFAULT_DAYS = 30;
  * others a few seconds old.
  */
 @Controller('admin/v1')
-@UseInterceptors(OutageInterceptor)
 export class AdminUsageController {
   constructor(
     private readonly usageStore: UsageStore,

@@ -154,3 +154,13 @@ describe('knownSpeakers', () => {
     );
   });
 });
+
+describe('fields of a form', () => {
+  it('are also what Python and POSIX write', () => {
+    const { params, answer } = parseTranscription(
+      { model: 'm', language: 'en_GB', stream: 'True' },
+      catalog,
+    );
+    expect([params.language, answer.stream]).toEqual(['en-GB', true]);
+  });
+});

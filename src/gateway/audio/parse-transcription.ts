@@ -1,4 +1,5 @@
 import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   PLAIN_TRANSCRIPTION,
@@ -144,7 +145,7 @@ function neither(value: unknown): DomainError {
   const allowed = 'auto or an object such as {"type":"server_vad","threshold":0.5}';
   return invalidField(
     PARAM,
-    `\`${PARAM}\` must be ${allowed}; got ${JSON.stringify(value).slice(0, SHOWN_CHARACTERS)}.`,
+    `\`${PARAM}\` must be ${allowed}; got ${writeJson(value).slice(0, SHOWN_CHARACTERS)}.`,
   );
 }
 

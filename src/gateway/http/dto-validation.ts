@@ -1,4 +1,5 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type ClassConstructor } from 'class-transformer';
 import { type ValidationError } from 'class-validator';
@@ -126,7 +127,7 @@ export function repeatedForms<T extends object>(
 /** Undefined for lists, JSON parts and long forms, which are not cached. */
 function keyOf(fields: Fields): string | undefined {
   for (const value of Object.values(fields)) if (typeof value !== 'string') return undefined;
-  const key = JSON.stringify(fields);
+  const key = writeJson(fields);
   return key.length <= LONGEST_FORM ? key : undefined;
 }
 
@@ -213,7 +214,7 @@ function invalidField(
 
 /** The value as JSON; long ones are cut, with their length appended. */
 function shown(value: unknown): string {
-  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  const text = typeof value === 'number' ? String(value) : writeJson(value);
   if (text.length <= SHOWN_CHARACTERS) return text;
   const length =
     typeof value === 'string'

@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { allowedMethods } from '../../contracts/endpoints.js';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
@@ -61,7 +62,7 @@ export function answerBrokenHttp(error: Pick<NodeJS.ErrnoException, 'code'>, soc
   }
   const status = brokenHttpStatus(error.code);
   const message = `The request is not valid HTTP: ${STATUS_CODES[status] ?? 'Bad Request'}.`;
-  const body = JSON.stringify({
+  const body = writeJson({
     error: { message, type: 'invalid_request_error', param: null, code: null },
   });
   const head = [
@@ -144,7 +145,7 @@ function envelopeOf(error: DomainError, { url, id }: FastifyRequest): object {
  * the answer is sent at once, then the connection closes.
  */
 export function sendError(error: DomainError, request: FastifyRequest, reply: FastifyReply): void {
-  const body = Buffer.from(JSON.stringify(envelopeOf(error, request)));
+  const body = Buffer.from(writeJson(envelopeOf(error, request)));
   void reply
     .code(errorDefinition(error).status)
     .headers({ ...retryHeaders(error), [REQUEST_ID_HEADER]: request.id })

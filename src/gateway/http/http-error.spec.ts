@@ -41,6 +41,8 @@ describe('toDomainError', () => {
     ['/chat/completions', ' Did you mean /v1/chat/completions?'],
     ['/models/x?key=secret', ' Did you mean /v1/models/x?'],
     ['/v1/v1/audio/speech', ' Did you mean /v1/audio/speech?'],
+    ['/v1//models', ' Did you mean /v1/models?'],
+    ['//v1/chat/completions', ' Did you mean /v1/chat/completions?'],
     ['/v1/images/generations', ''],
     ['/nothing', ''],
   ])('is unknown_url for POST %s%s', (url, hint) => {

@@ -64,9 +64,14 @@ export function unroutable({ method, url }: Pick<FastifyRequest, 'method' | 'url
   );
 }
 
-/** A base URL has `/v1` twice, or not at all. */
+/** A base URL has `/v1` twice, or not at all, or ends with a slash. */
 function hintFor(path: string): string {
-  const meant = path.startsWith('/v1/v1/') ? path.slice('/v1'.length) : `/v1${path}`;
+  const single = path.replaceAll(/\/{2,}/g, '/');
+  const meant = single.startsWith('/v1/v1/')
+    ? single.slice('/v1'.length)
+    : allowedMethods(single).length > 0
+      ? single
+      : `/v1${single}`;
   return allowedMethods(meant).length > 0 ? ` Did you mean ${meant.slice(0, LONGEST_PATH)}?` : '';
 }
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { DescriptorWatch } from '../../platform/process/descriptor-watch.js';
 import { FieldsPipe } from './dto-validation.js';
 import { OpenAiExceptionFilter } from './error-reply.js';
 import { IntakeGate } from './intake-gate.js';
@@ -11,6 +12,7 @@ import { RequestTraces } from './request-traces.js';
  */
 @Module({
   providers: [
+    DescriptorWatch,
     IntakeGate,
     RequestTraces,
     { provide: APP_FILTER, useClass: OpenAiExceptionFilter },

@@ -1,5 +1,6 @@
 import { type ExecutionContext } from '@nestjs/common';
-import { BODY_BOUNDS, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
+import { BODY_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -12,7 +13,7 @@ const SHOWN_CHARACTERS = 80;
  */
 export function bodyFields(body: unknown): Readonly<Record<string, unknown>> {
   if (isObject(body)) return body;
-  const got = body === undefined ? 'nothing' : JSON.stringify(body).slice(0, SHOWN_CHARACTERS);
+  const got = body === undefined ? 'nothing' : writeJson(body).slice(0, SHOWN_CHARACTERS);
   throw new DomainError('invalid_json', `The body must be a JSON object; got ${got}.`);
 }
 
@@ -42,22 +43,37 @@ const BODIES = new WeakMap<FastifyRequest, Buffer>();
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Bounds JSON before it is parsed, parses it as strictly as Fastify does, and keeps its
- * bytes: a body that is forwarded must not be serialised again, which would lose digits
- * of large numbers.
+ * Reads JSON bodies within bounds and as strictly as Fastify does, and keeps their bytes:
+ * a body that is forwarded is not serialised again. Answers are written with the digits
+ * of the numbers that were read.
  */
 export function keepJsonBytes(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
+  fastify.setReplySerializer(payload => writeJson(payload));
+  // Ollama's server reads JSON whatever the type says, as its documented examples rely on.
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    if (request.url.startsWith('/api/')) request.headers['content-type'] = 'application/json';
+    done();
+  });
   fastify.removeContentTypeParser('application/json');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
     const text = bytes.toString('utf8');
-    const excess = jsonExcess(text, BODY_BOUNDS);
-    if (excess !== undefined)
-      return done(new DomainError('invalid_json', `The JSON body ${excess}.`));
+    const strictly = (json: string): unknown => {
+      let result: { readonly error: Error | null; readonly value?: unknown } = { error: null };
+      void parse(request, json, (error, value) => (result = { error, value }));
+      if (result.error) throw result.error;
+      return result.value;
+    };
     BODIES.set(request, marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes);
-    void parse(request, text, (error, parsed) => done(error && unreadable(text, error), parsed));
+    let fields: unknown;
+    try {
+      fields = parseBoundedJson(text, BODY_BOUNDS, strictly);
+    } catch (error) {
+      return done(unreadable(text, error as Error));
+    }
+    done(null, fields);
   });
 }
 
@@ -66,9 +82,11 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
  * that Fastify rejects.
  */
 function unreadable(text: string, cause: Error): DomainError {
+  if (cause instanceof DomainError)
+    return new DomainError('invalid_json', cause.message.replace('The JSON', 'The JSON body'));
   let reason = 'a field named `__proto__`, or `prototype` of a `constructor`, is not accepted';
   try {
-    JSON.parse(text);
+    parseBoundedJson(text);
   } catch (error) {
     reason = (error as Error).message;
   }

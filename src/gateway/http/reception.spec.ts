@@ -3,7 +3,7 @@ import { type IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { BodyWatch } from './reception.js';
 
-const RATE = { windowMs: 30_000, minRate: 512 };
+const RATE = { windowMs: 30_000, minRate: 512, mostMs: 600_000 };
 const ENOUGH = 30 * 512;
 
 class Body extends EventEmitter {
@@ -35,9 +35,18 @@ describe('BodyWatch', () => {
     expect([pass(ENOUGH - 1), pass(0)]).toEqual([1, 1]);
   });
 
-  it('lets a body that keeps the rate take 1,000 windows', () => {
+  it('lets a body that keeps the rate take 19 windows, and ends it after 10 minutes', () => {
     const { pass } = watched();
-    expect(Array.from({ length: 1000 }, () => pass(ENOUGH)).at(-1)).toBe(0);
+    expect(Array.from({ length: 19 }, () => pass(ENOUGH)).at(-1)).toBe(0);
+    expect([pass(ENOUGH, 29_999), pass(1_000_000, 1), pass(0)]).toEqual([0, 1, 1]);
+  });
+
+  it('excuses a long body that we do not read until it is read again', () => {
+    const { body, pass } = watched();
+    body.readableLength = 65_536;
+    expect(pass(ENOUGH, 700_000)).toBe(0);
+    body.readableLength = 0;
+    expect(pass(ENOUGH)).toBe(1);
   });
 
   it('measures each window by itself: a fast beginning excuses nothing', () => {

@@ -12,15 +12,17 @@ import { demandOneHost, REQUEST_ID_HEADER } from './request-headers.js';
 const MOST_TICK_MS = 1000;
 
 /**
- * Ends request bodies that stall. A time limit for the whole request would end large
+ * Ends request bodies that stall. A short time limit for the whole request would end large
  * uploads at a normal speed and still let a slow one hold its connection; so each window
- * is measured separately. A body that the gateway does not read is not slow.
+ * is measured separately, and a long limit bounds the whole. A body that the gateway does
+ * not read is not slow.
  */
 export class BodyWatch {
   readonly #bodies = new Map<
     IncomingMessage,
     {
       readonly onSlow: () => void;
+      readonly untilMs: number;
       sinceMs: number;
       bytes: number;
     }
@@ -33,22 +35,26 @@ export class BodyWatch {
       readonly windowMs: number;
       /** Bytes per second; 0 = only complete silence counts. */
       readonly minRate: number;
+      /** Milliseconds for a whole body, whatever its rate. */
+      readonly mostMs: number;
     },
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
-  /** @param onSlow called once, when a window brought too little */
+  /** @param onSlow called once, when a window brought too little, or the body takes too long */
   watch(message: IncomingMessage, onSlow: () => void): void {
     const done = () => void this.#bodies.delete(message);
     message.once('end', done).once('close', done);
+    const sinceMs = this.nowMs();
     this.#bodies.set(message, {
       onSlow,
-      sinceMs: this.nowMs(),
+      untilMs: sinceMs + this.rate.mostMs,
+      sinceMs,
       bytes: message.socket.bytesRead,
     });
     this.#timer ??= setInterval(
       () => this.sweep(),
-      Math.min(MOST_TICK_MS, this.rate.windowMs / 4),
+      Math.min(MOST_TICK_MS, this.rate.windowMs / 4, this.rate.mostMs / 4),
     ).unref();
   }
 
@@ -63,12 +69,13 @@ export class BodyWatch {
     }
     const nowMs = this.nowMs();
     for (const [message, progress] of this.#bodies) {
-      if (nowMs - progress.sinceMs < this.rate.windowMs) continue;
+      const isLong = nowMs >= progress.untilMs;
+      if (!isLong && nowMs - progress.sinceMs < this.rate.windowMs) continue;
       const { bytesRead } = message.socket;
-      const slow = bytesRead - progress.bytes < this.#leastBytes && !isHeldHere(message);
+      const isSlow = isLong || bytesRead - progress.bytes < this.#leastBytes;
       progress.sinceMs = nowMs;
       progress.bytes = bytesRead;
-      if (!slow) continue;
+      if (!isSlow || isHeldHere(message)) continue;
       this.#bodies.delete(message);
       progress.onSlow();
     }
@@ -122,8 +129,8 @@ const READING = ['GET', 'HEAD', 'OPTIONS'];
  * @returns the look; it throws a DomainError
  */
 export function reception(gate: IntakeGate, { server }: Settings) {
-  const { bodyTimeoutMs: windowMs, bodyMinRate: minRate } = server;
-  const bodies = new BodyWatch({ windowMs, minRate });
+  const { bodyTimeoutMs: windowMs, bodyMinRate: minRate, bodyLimitMs: mostMs } = server;
+  const bodies = new BodyWatch({ windowMs, minRate, mostMs });
   return ({ raw, id, method, headers, url }: FastifyRequest, reply: FastifyReply): void => {
     if (hasUnreadBody(raw)) bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
     // OpenAI's Python SDK sends `application/json` with a POST without a body, such as a

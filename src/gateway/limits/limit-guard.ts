@@ -4,9 +4,10 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { isWork } from '../../contracts/endpoints.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type RateLimitStatus } from '../../core/limits/limit-rules.js';
-import { SharedBound } from '../../core/limits/shared-bound.js';
+import { type Claim, SharedBound } from '../../core/limits/shared-bound.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { endSlowRequest } from '../http/error-reply.js';
@@ -69,7 +70,7 @@ const RETRY_MS = 1000;
 const RESERVE = 8;
 
 /** Bytes; a body that announces no more is small. */
-const SMALL_BODY = 65_536;
+export const SMALL_BODY = 65_536;
 
 /** A body younger than this has no rate yet. */
 const YOUNG_MS = 1000;
@@ -113,13 +114,26 @@ export class LimitGuard implements OnModuleInit {
       ?.then(ticket => leaveWithReply(request, reply, ticket));
   }
 
+  /** As `RateLimiter.enter`, of a message of a socket. */
+  enter(principal: Principal, id: string): Promise<Ticket> | undefined {
+    return this.limiter.enter(principal, id);
+  }
+
+  /**
+   * A place among what is received, also for a message of a socket.
+   * @returns leaves it; undefined: refused
+   */
+  place(tenant: string, claim: Claim): (() => void) | undefined {
+    return this.#receiving.enter(tenant, claim);
+  }
+
   /** Full: this tenant is refused if it holds the most, else the slowest body of the one that does ends. */
   #receive(request: FastifyRequest, response: ServerResponse): void {
     const { raw, id } = request;
     const { tenant } = principalOf(request);
-    const leave = this.#receiving.enter(tenant, {
+    const leave = this.place(tenant, {
       urgent: isUrgent(raw),
-      pace: paceOf(raw),
+      pace: receivingPace(raw),
       end: () => endSlowRequest(raw, response),
     });
     if (!leave) {
@@ -144,7 +158,7 @@ const isUrgent = ({ headers }: IncomingMessage): boolean =>
   Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 
 /** Bytes per millisecond since now. */
-function paceOf({ socket }: IncomingMessage): () => number {
+export function receivingPace({ socket }: IncomingMessage): () => number {
   const [bytes, sinceMs] = [socket.bytesRead, performance.now()];
   return () => {
     const ageMs = performance.now() - sinceMs;

@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { Subject } from 'rxjs';
 import {
   type LiveDelta,
@@ -241,7 +242,7 @@ export function stateChange(
   now: LiveState,
 ): Pick<LiveDelta, 'set' | 'removed'> | undefined {
   const set = Object.entries(now).filter(
-    ([key, entry]) => JSON.stringify(before[key]) !== JSON.stringify(entry),
+    ([key, entry]) => writeJson(before[key]) !== writeJson(entry),
   );
   const removed = Object.keys(before).filter(key => !(key in now));
   if (set.length === 0 && removed.length === 0) return undefined;

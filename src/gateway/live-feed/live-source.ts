@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   type LiveBatch,
   type LiveGone,
@@ -117,8 +118,7 @@ export class LiveSource {
   /** @returns the batch as listeners see it now; undefined when nothing changed */
   readBatch(job: BatchJob) {
     const read = { tenant: job.tenant, view: liveBatch(job) };
-    if (JSON.stringify(this.#batches.get(job.id)?.view) === JSON.stringify(read.view))
-      return undefined;
+    if (writeJson(this.#batches.get(job.id)?.view) === writeJson(read.view)) return undefined;
     this.#batches.set(job.id, read);
     return read;
   }

@@ -1,17 +1,18 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { LIVE_NAMESPACE } from '../../contracts/events/live-event.js';
 
 const message =
   'The live feed is served over WebSockets only: connect with `transports: ["websocket"]`.';
-const refusal = JSON.stringify({ message });
+const refusal = writeJson({ message });
 
 /**
  * Engine.IO packet 0 (open), then Socket.IO packet 4 in Engine.IO packet 4:
  * CONNECT_ERROR, of either namespace.
  */
 const PAYLOAD = [
-  `0${JSON.stringify({ sid: 'none', upgrades: [], pingInterval: 25_000, pingTimeout: 20_000, maxPayload: 1000 })}`,
+  `0${writeJson({ sid: 'none', upgrades: [], pingInterval: 25_000, pingTimeout: 20_000, maxPayload: 1000 })}`,
   `44${LIVE_NAMESPACE},${refusal}`,
   `44${refusal}`,
 ].join('\u001e');

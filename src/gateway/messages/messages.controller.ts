@@ -8,7 +8,6 @@ import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { describesText, jsonExample } from '../text/completions.controller.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
@@ -73,7 +72,6 @@ export class MessagesController {
     private readonly generations: TextGenerationService,
     private readonly catalog: ModelCatalog,
     private readonly scheduler: SchedulerService,
-    private readonly forecasts: Forecasts,
     private readonly settings: Settings,
   ) {}
 
@@ -110,8 +108,8 @@ export class MessagesController {
   /** Its place and forecast, for people who watch the stream. */
   async #notice({ tenant, id }: HttpCaller): Promise<string> {
     // Without the shared queue its place is not known.
-    const view = await this.scheduler.findAnywhere({ tenant, id }).catch(() => undefined);
-    return waitFrame(view, view && this.forecasts.ofView(view));
+    const told = await this.scheduler.waitOf({ tenant, id }).catch(() => undefined);
+    return waitFrame(told?.view, told?.forecast);
   }
 }
 

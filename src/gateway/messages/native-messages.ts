@@ -1,3 +1,4 @@
+import { ANSWER_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { withInnerFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { onOneLine, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { messageError } from '../../contracts/messages/message-error.js';
@@ -24,7 +25,9 @@ export function nativeMessage(model: ModelSpec, { fields, bytes: body }: JsonReq
 /** The events of another server, byte by byte but for the name of the model. */
 export const nativeEvents = (model: string, requestId: string): AnswerForm => ({
   format(json) {
-    const { type } = JSON.parse(json.toString('utf8')) as { readonly type: string };
+    const { type } = parseBoundedJson(json.toString('utf8'), ANSWER_BOUNDS) as {
+      readonly type: string;
+    };
     const isStart = type === 'message_start';
     return sseEvent(type, onOneLine(isStart ? withInnerFields(json, 'message', { model }) : json));
   },

@@ -1,4 +1,5 @@
-import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { type Fields, fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { CreateMessageRequest } from '../../contracts/messages/message.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
@@ -20,7 +21,15 @@ import {
 import { parseDto } from '../http/dto-validation.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
-import { callOf, given, imagePart, streamed, thinking, translated } from '../text/chat-body.js';
+import {
+  callOf,
+  given,
+  imagePart,
+  reportUnreachable,
+  streamed,
+  thinking,
+  translated,
+} from '../text/chat-body.js';
 import { type ParamNames } from '../text/param-names.js';
 
 const MOST_BLOCKS = 10_000;
@@ -39,6 +48,8 @@ const IMAGE = block('image', {
   ),
 });
 
+const NOTHING = block('redacted_thinking', {});
+
 const SAID_OF_BLOCKS =
   'must be one of text, image, tool_use, tool_result, thinking, redacted_thinking';
 
@@ -54,7 +65,7 @@ const BLOCK = z.discriminatedUnion(
         textOr(
           objectsUpTo(
             MOST_BLOCKS,
-            z.discriminatedUnion('type', [TEXT, IMAGE], 'must be one of text, image'),
+            z.discriminatedUnion('type', [TEXT, IMAGE, NOTHING], 'must be one of text, image'),
           ),
         ),
         '',
@@ -62,7 +73,7 @@ const BLOCK = z.discriminatedUnion(
       is_error: defaulted(FLAG, false),
     }),
     block('thinking', { thinking: ANY_TEXT }),
-    block('redacted_thinking', {}),
+    NOTHING,
   ],
   SAID_OF_BLOCKS,
 );
@@ -74,6 +85,11 @@ const MESSAGE = z.object(
     content: textOr(objectsUpTo(MOST_BLOCKS, BLOCK)),
   },
   'must be an object',
+);
+
+/** What the answer is held to. */
+const FORMAT = optional(
+  z.object({ type: oneOf(['json_schema']), schema: OBJECT }, 'must be an object'),
 );
 
 const PARALLEL = { disable_parallel_tool_use: defaulted(FLAG, false) };
@@ -101,6 +117,8 @@ const MESSAGE_OBJECTS = z.object({
       'must be one of enabled, disabled, adaptive',
     ),
   ),
+  output_config: optional(z.object({ format: FORMAT }, 'must be an object')),
+  output_format: FORMAT,
   metadata: optional(z.object({ user_id: optional(textUpTo(512)) }, 'must be an object')),
 });
 
@@ -125,8 +143,9 @@ const FIELDS = rulesOf(CreateMessageRequest);
 export function parseMessage(body: Fields, catalog: ModelCatalog, compat: Strictness) {
   const dto = parseDto(CreateMessageRequest, body);
   const ignored = new IgnoredFields(compat.strict);
-  ignored.settle(FIELDS, body);
-  const chat = chatOfMessage(dto, body, ignored);
+  const chat = chatOfMessage(dto, ignored.known(FIELDS, body), ignored);
+  const most = { name: 'max_tokens', value: dto.max_tokens };
+  reportUnreachable(catalog.getOfKind(dto.model, 'llm'), most, ignored);
   return { stream: dto.stream, ...translated(chat, ignored, catalog, compat) };
 }
 
@@ -135,7 +154,8 @@ export function parseMessage(body: Fields, catalog: ModelCatalog, compat: Strict
  * @throws DomainError for the first thing wrong with the body
  */
 function chatOfMessage(dto: CreateMessageRequest, body: Fields, ignored: IgnoredFields): Fields {
-  const objects = readObject(MESSAGE_OBJECTS, body);
+  const messages = readableMessages(body.messages, ignored);
+  const objects = readObject(MESSAGE_OBJECTS, { ...body, messages });
   const tools = toolsIn(body.tools ?? [], ignored);
   const { thinking: thoughts, metadata } = objects;
   return given({
@@ -150,6 +170,7 @@ function chatOfMessage(dto: CreateMessageRequest, body: Fields, ignored: Ignored
     ...(thoughts && thoughts.type !== 'adaptive' && thinking(thoughts.type === 'enabled')),
     ...(tools.length > 0 && { tools }),
     ...choiceOf(objects, tools.length > 0),
+    ...formatOf(objects),
     ...streamed(dto.stream),
   });
 }
@@ -158,10 +179,44 @@ function chatOfMessage(dto: CreateMessageRequest, body: Fields, ignored: Ignored
 export const PARAMS_OF_MESSAGE: ParamNames = [
   [/^max_(completion_)?tokens$/, 'max_tokens'],
   [/^stop\b/, 'stop_sequences'],
+  [/^response_format\b(\.json_schema)?/, 'output_config.format'],
   [/^(tools\[\d+\])\.function\.parameters\b/, '$1.input_schema'],
   [/^(tools\[\d+\])\.function\b/, '$1'],
   [/^chat_template_kwargs\b.*/, 'thinking'],
 ];
+
+/** The form of the answer, in the chat's words. */
+const formatOf = ({ output_config, output_format }: MessageObjects): Fields => {
+  const format = output_config?.format ?? output_format;
+  const { type, schema } = format ?? {};
+  return { response_format: format && { type, json_schema: { name: 'format', schema } } };
+};
+
+const READ_BLOCKS: readonly unknown[] = BLOCK.options.map(({ shape }) => shape.type.value);
+const UNREAD = { type: 'redacted_thinking' };
+
+/**
+ * Blocks that no model reads are left out, with notice. Another that says nothing takes
+ * their place, so that paths of errors stay true.
+ */
+function readableMessages(messages: unknown, ignored: IgnoredFields): unknown {
+  if (!Array.isArray(messages)) return messages;
+  return messages.map((message: unknown, at) =>
+    withReadable(message, `messages[${at}].content`, ignored),
+  );
+}
+
+function withReadable(holder: unknown, path: string, ignored: IgnoredFields): unknown {
+  if (!isObject(holder) || !Array.isArray(holder.content)) return holder;
+  const content = holder.content.map((block: unknown, at) => {
+    const { type } = fieldsIn(block);
+    if (type === 'tool_result') return withReadable(block, `${path}[${at}].content`, ignored);
+    if (typeof type !== 'string' || READ_BLOCKS.includes(type)) return block;
+    ignored.ignore(`${path}[${at}]`, `blocks of type ${type} are not read here`);
+    return UNREAD;
+  });
+  return { ...holder, content };
+}
 
 /** Functions of a chat. */
 function toolsIn(list: unknown, ignored: IgnoredFields): readonly Fields[] {
@@ -247,7 +302,7 @@ function contentOf(blocks: readonly MessageBlock[]): string | readonly Fields[] 
 
 function answered(blocks: readonly MessageBlock[]): Fields {
   const calls = blocks.flatMap(block =>
-    block.type === 'tool_use' ? [callOf(block.id, block.name, JSON.stringify(block.input))] : [],
+    block.type === 'tool_use' ? [callOf(block.id, block.name, writeJson(block.input))] : [],
   );
   const thoughts = blocks.flatMap(block => (block.type === 'thinking' ? [block.thinking] : []));
   const content = contentOf(blocks);

@@ -1,6 +1,11 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { type FieldNature, PASSED_ON } from '../../contracts/openai/field-types.js';
+import {
+  type FieldNature,
+  type FieldRules,
+  PASSED_ON,
+} from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -85,7 +90,22 @@ export function demandAbilities(
     }
     ignored.push(param);
   }
-  return ignored;
+  return canHonour(model, PASSED_ON) ? ignored : [...ignored, ...unknownFields(dto, body, strict)];
+}
+
+function unknownFields(dto: object, body: Fields, strict: boolean): readonly string[] {
+  const ignored = new IgnoredFields(strict);
+  ignored.unknown(knownFieldsOf(dto.constructor), body);
+  return ignored.paths;
+}
+
+/** By class. */
+const KNOWN = new WeakMap<NewableFunction, FieldRules>();
+
+function knownFieldsOf(type: NewableFunction): FieldRules {
+  const known = KNOWN.get(type) ?? rulesOf(type);
+  KNOWN.set(type, known);
+  return known;
 }
 
 /** @param field `shown`: what cannot be honoured of it; default: the field */

@@ -1,4 +1,4 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -15,6 +15,7 @@ import {
 } from '../http/openapi/view.js';
 import { CallerPrincipal } from '../http/params.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
+import { MessagesModelsInterceptor } from './messages-models.interceptor.js';
 import { ModelCatalog } from './model-catalog.js';
 
 /**
@@ -49,6 +50,7 @@ const ModelListDto = view('ModelListDto', {
 });
 
 @Controller('v1/models')
+@UseInterceptors(MessagesModelsInterceptor)
 export class ModelsController {
   /**
    * Models have no birthday here; the moment they were put on offer is the

@@ -3,7 +3,6 @@ import { Controller, Post, Get } from '@nestjs/common';
 import { OllamaShowRequest } from '../../contracts/ollama/ollama.dto.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { productVersion } from '../../platform/process/product-version.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody, CallerPrincipal } from '../http/params.js';
@@ -22,11 +21,13 @@ const CAPABILITIES = {
   embeddings: 'embedding',
 } as const;
 
+/** The release of Ollama whose API these routes speak: clients ask for a minimum. */
+const OLLAMA_VERSION = '0.9.0';
+
 /** What Ollama tells of its models. Sizes and families are not known here. */
 @Controller('api')
 export class OllamaModelsController {
   readonly #since = new Date().toISOString();
-  readonly #version = productVersion();
 
   constructor(
     private readonly catalog: ModelCatalog,
@@ -36,7 +37,7 @@ export class OllamaModelsController {
   @Get('version')
   @DescribesOllama('version')
   version() {
-    return { version: this.#version };
+    return { version: OLLAMA_VERSION };
   }
 
   @Get('tags')
@@ -73,7 +74,7 @@ export class OllamaModelsController {
       spec.capabilities.includes(own) ? theirs : [],
     );
     return {
-      ...{ modelfile: '', parameters: '', template: '', model_info: {} },
+      ...{ modelfile: '', parameters: '', template: '', model_info: modelInfo(spec) },
       details: detailsOf(spec),
       capabilities: [...new Set(told)],
       modified_at: this.#since,
@@ -102,4 +103,13 @@ const detailsOf = ({ engine }: ModelSpec) => ({
   families: [engine],
   parameter_size: '',
   quantization_level: '',
+});
+
+/** What clients read of a GGUF file; the length of the context as far as it is configured. */
+const modelInfo = ({ id, engine, options }: ModelSpec) => ({
+  'general.architecture': engine,
+  'general.basename': id,
+  ...(typeof options.contextTokens === 'number' && {
+    [`${engine}.context_length`]: options.contextTokens,
+  }),
 });

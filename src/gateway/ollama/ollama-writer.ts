@@ -1,16 +1,24 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 import { type TextDialect } from '../text/text-generation.service.js';
 
 const NS_PER_MS = 1_000_000;
 
-const NOTHING = { text: '', thinking: '' };
+/** What a line says. */
+interface Said {
+  readonly text: string;
+  readonly thinking: string;
+  readonly logprobs?: readonly object[];
+}
+
+const NOTHING: Said = { text: '', thinking: '' };
 
 /** Pieces of a generation to the lines of an answer, and to the one of a whole answer. */
 export class OllamaWriter implements TextDialect {
   readonly contentType = 'application/x-ndjson';
   readonly #startMs = performance.now();
-  readonly #all = { ...NOTHING };
+  readonly #all = { text: '', thinking: '', logprobs: new Array<object>() };
   readonly #calls = new Map<number, { name: string; arguments: string }>();
   #firstMs: number | undefined;
   #reason = 'stop';
@@ -32,8 +40,7 @@ export class OllamaWriter implements TextDialect {
     switch (piece.type) {
       case 'text':
       case 'refusal':
-        this.#all.text += piece.text;
-        return piece.text === '' ? [] : [this.#line({ text: piece.text, thinking: '' })];
+        return this.#text(piece.text, 'logprobs' in piece ? piece.logprobs : undefined);
       case 'reasoning':
         this.#all.thinking += piece.text;
         return [this.#line({ text: '', thinking: piece.text })];
@@ -48,6 +55,12 @@ export class OllamaWriter implements TextDialect {
         return [];
       }
     }
+  }
+
+  #text(text: string, logprobs: readonly object[] = []): readonly object[] {
+    this.#all.text += text;
+    this.#all.logprobs.push(...logprobs);
+    return text === '' ? [] : [this.#line({ text, thinking: '', logprobs })];
   }
 
   #call(piece: Extract<GenerationPiece, { type: 'tool_call' }>): readonly object[] {
@@ -68,7 +81,7 @@ export class OllamaWriter implements TextDialect {
   }
 
   frame(line: object): string {
-    return `${JSON.stringify(line)}\n`;
+    return `${writeJson(line)}\n`;
   }
 
   whole(): object {
@@ -80,8 +93,11 @@ export class OllamaWriter implements TextDialect {
     return { ...this.#line(NOTHING), done: true, done_reason: 'load' };
   }
 
-  #line({ text, thinking }: typeof NOTHING, calls: readonly object[] = []): object {
-    const head = { model: this.model, created_at: new Date().toISOString() };
+  #line({ text, thinking, logprobs = [] }: Said, calls: readonly object[] = []): object {
+    const head = {
+      ...{ model: this.model, created_at: new Date().toISOString() },
+      ...(logprobs.length > 0 && { logprobs }),
+    };
     const thought = thinking === '' ? {} : { thinking };
     if (this.form === 'generate') return { ...head, response: text, ...thought, done: false };
     const message = {

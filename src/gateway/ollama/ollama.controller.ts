@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream';
 import { Controller, Post, Res } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
+import { writtenVectors } from '../../contracts/formats/generation-body.js';
 import { OllamaEmbedRequest, OllamaTransferRequest } from '../../contracts/ollama/ollama.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
@@ -64,18 +67,21 @@ export class OllamaController {
     const startMs = performance.now();
     const caller = httpCaller(reply, { tier: 'auto', model: parsed.model });
     const answer = await this.generations.embed(caller, model, {
-      body: Buffer.from(JSON.stringify(asked)),
+      body: Buffer.from(writeJson(asked)),
       inputs: [input].flat().length,
     });
     const { vectors, dimensions: width, usage } = answer.reply;
     const headers = answerHeaders(model, answer.timings, [...ignored.paths, ...parsed.ignored]);
-    void reply.headers(headers).send({
+    const head = {
       model: fields.model,
-      embeddings: rowsOf(vectors, width),
       total_duration: Math.round((performance.now() - startMs) * 1e6),
       load_duration: 0,
       prompt_eval_count: usage?.promptTokens ?? 0,
-    });
+    };
+    void reply
+      .headers(headers)
+      .type('application/json; charset=utf-8')
+      .send(Readable.from(embedBody(head, vectors, width), { objectMode: false }));
   }
 
   @Post('pull')
@@ -121,10 +127,11 @@ export class OllamaController {
   }
 }
 
-/** Vectors of 32-bit floats, one after another. */
-function rowsOf(vectors: Buffer, width: number): readonly number[][] {
-  const count = width === 0 ? 0 : vectors.length / (4 * width);
-  return Array.from({ length: count }, (_, row) =>
-    Array.from({ length: width }, (_, at) => vectors.readFloatLE(4 * (row * width + at))),
-  );
+async function* embedBody(head: object, vectors: Buffer, width: number): AsyncGenerator<string> {
+  let before = `${writeJson(head).slice(0, -1)},"embeddings":[`;
+  for await (const written of writtenVectors(vectors, width)) {
+    yield before + written;
+    before = ',';
+  }
+  yield ']}';
 }

@@ -52,7 +52,7 @@ const ROUTES = {
   },
   pull: { body: OllamaTransferRequest, description: 'Refused, with the command.' },
   push: { body: OllamaTransferRequest, description: 'Refused.' },
-  version: { example: { version: '0.2.0' } },
+  version: { example: { version: '0.9.0' } },
   tags: { example: { models: [{ name: 'qwen3-8b', model: 'qwen3-8b' }] } },
   ps: { example: { models: [{ name: 'qwen3-8b', model: 'qwen3-8b' }] } },
 } as const satisfies Record<string, Route>;

@@ -1,4 +1,5 @@
-import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { type Fields, fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { OllamaChatRequest, OllamaGenerateRequest } from '../../contracts/ollama/ollama.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
@@ -17,7 +18,15 @@ import {
 import { parseDto } from '../http/dto-validation.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
-import { callOf, imagePart, streamed, thinking, translated } from '../text/chat-body.js';
+import {
+  callOf,
+  given,
+  imagePart,
+  reportUnreachable,
+  streamed,
+  thinking,
+  translated,
+} from '../text/chat-body.js';
 import { type ParamNames } from '../text/param-names.js';
 import { parseChat, parseCompletion } from '../text/parse-generation.js';
 
@@ -82,9 +91,11 @@ export function readOllama<T extends object>(
   catalog: ModelCatalog,
   { strict }: Strictness,
 ) {
-  const body = { ...fields, model: servedName(fields.model, catalog) };
   const ignored = new IgnoredFields(strict);
-  ignored.settle(rulesOf(type), body);
+  const body = {
+    ...ignored.known(rulesOf(type), fields),
+    model: servedName(fields.model, catalog),
+  };
   return { body, ignored, dto: parseDto(type, body) };
 }
 
@@ -101,6 +112,8 @@ export function parseOllama(
     dto instanceof OllamaChatRequest
       ? chatOfOllama(dto, body, ignored)
       : promptOfOllama(dto, body, ignored);
+  const most = { name: 'options.num_predict', value: fieldsIn(fields.options).num_predict };
+  reportUnreachable(catalog.getOfKind(dto.model, 'llm'), most, ignored);
   const parse = 'prompt' in asked ? parseCompletion : parseChat;
   return { stream: dto.stream, ...translated(asked, ignored, catalog, compat, parse) };
 }
@@ -143,7 +156,8 @@ function chatOfOllama(dto: OllamaChatRequest, body: Fields, ignored: IgnoredFiel
 function promptOfOllama(dto: OllamaGenerateRequest, body: Fields, ignored: IgnoredFields) {
   const fields = usual(dto, body, ignored);
   if (dto.raw) {
-    const { max_completion_tokens, ...others } = fields;
+    const { max_completion_tokens, logprobs, top_logprobs: _, ...others } = fields;
+    ignored.advised('logprobs', logprobs, 'they are those of a chat');
     return { ...others, max_tokens: max_completion_tokens, prompt: dto.prompt };
   }
   const { images } = readObject(z.object({ images: IMAGES }), body);
@@ -153,7 +167,7 @@ function promptOfOllama(dto: OllamaGenerateRequest, body: Fields, ignored: Ignor
 }
 
 function usual(
-  { model, stream }: OllamaChatRequest | OllamaGenerateRequest,
+  { model, stream, logprobs, top_logprobs }: OllamaChatRequest | OllamaGenerateRequest,
   body: Fields,
   ignored: IgnoredFields,
 ): Fields {
@@ -164,17 +178,17 @@ function usual(
     ...formatOf(format),
     ...(typeof think === 'boolean' && thinking(think)),
     ...(typeof think === 'string' && { reasoning_effort: think }),
+    ...(logprobs && given({ logprobs, top_logprobs })),
     ...streamed(stream),
   };
 }
 
-function optionsOf({ num_predict: most, ...options }: Fields, ignored: IgnoredFields): Fields {
-  const acting = { ...samplingIn(options) } as Record<string, unknown>;
-  for (const [name, value] of Object.entries(options)) {
-    if (SAME.includes(name) && value !== null) acting[name] = value;
-    if (!(name in acting))
-      ignored.advised(`options.${name}`, value, 'it is decided in models.yaml');
-  }
+function optionsOf(options: Fields, ignored: IgnoredFields): Fields {
+  const { num_predict: most } = options;
+  const same = given(Object.fromEntries(SAME.map(name => [name, options[name]])));
+  const acting: Fields = { ...samplingIn(options), ...same };
+  const acts = (name: string): boolean => name in acting || name === 'num_predict';
+  ignored.others(options, acts, 'it is decided in models.yaml', 'options.');
   // -1: as many as there are.
   const isBound = typeof most === 'number' && most > 0;
   return { ...acting, ...(isBound && { max_completion_tokens: most }) };
@@ -193,15 +207,14 @@ function formatOf(format: string | Fields | undefined): Fields {
 
 /** Calls have no ids there: a result answers the oldest open call of its tool. */
 function chatMessages(messages: readonly OllamaMessage[]): readonly Fields[] {
-  /** Names by id. */
-  const open = new Map<string, string>();
+  const open = new OpenCalls();
   return messages.map((message, at) => {
     if (message.role === 'tool') return resultOf(message, open);
     const { role, content, thinking: thoughts, images, tool_calls: calls } = message;
     const made = calls.map(({ function: { name, arguments: given } }, index) => {
       const id = `call_${at}_${index}`;
-      open.set(id, name);
-      return callOf(id, name, JSON.stringify(given));
+      open.add(id, name);
+      return callOf(id, name, writeJson(given));
     });
     const isCall = made.length > 0;
     return {
@@ -215,13 +228,36 @@ function chatMessages(messages: readonly OllamaMessage[]): readonly Fields[] {
 
 function resultOf(
   { content, tool_name: name, tool_call_id: given }: OllamaMessage,
-  open: Map<string, string>,
+  open: OpenCalls,
 ) {
-  const calls = [...open];
-  const call = calls.find(([id, called]) => id === given || called === name) ?? calls[0];
-  const id = call?.[0] ?? 'call';
-  open.delete(id);
+  const id = open.take(given, name) ?? 'call';
   return { role: 'tool', tool_call_id: given ?? id, content };
+}
+
+/** Calls without a result, by their ids and by their names, the oldest first. */
+class OpenCalls {
+  readonly #ids = new Set<string>();
+  readonly #byName = new Map<string, Set<string>>();
+  readonly #names = new Map<string, string>();
+
+  add(id: string, name: string): void {
+    this.#ids.add(id);
+    this.#names.set(id, name);
+    const named = this.#byName.get(name);
+    if (named) named.add(id);
+    else this.#byName.set(name, new Set([id]));
+  }
+
+  /** The call of that id, else the oldest of that name, else the oldest. */
+  take(given: string | undefined, name: string | undefined): string | undefined {
+    const [named] = this.#byName.get(name ?? '') ?? [];
+    const [oldest] = this.#ids;
+    const id = given !== undefined && this.#ids.has(given) ? given : (named ?? oldest);
+    if (id === undefined) return undefined;
+    this.#ids.delete(id);
+    this.#byName.get(this.#names.get(id)!)?.delete(id);
+    return id;
+  }
 }
 
 /** Beginnings of base64. */

@@ -5,6 +5,7 @@ import { type FastifyReply } from 'fastify';
 import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
 import { type Dialect, sessionView } from '../../contracts/realtime/session-view.js';
 import { type Principal } from '../../platform/auth/principal.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
 import { CallerPrincipal } from '../http/params.js';
 import { ClientSecrets } from './client-secrets.js';
 
@@ -27,6 +28,7 @@ export class ClientSecretsController {
   @Post('client_secrets')
   @HttpCode(200)
   @ApiBody({ schema: { type: 'object', example: GA_EXAMPLE } })
+  @DescribesErrors('model_not_found')
   @ApiOkResponse({
     description: '`value` is the token, `session` what its sessions begin with.',
   })
@@ -43,6 +45,7 @@ export class ClientSecretsController {
   @Post('transcription_sessions')
   @HttpCode(200)
   @ApiBody({ schema: { type: 'object', example: OLDER_EXAMPLE } })
+  @DescribesErrors('model_not_found')
   @ApiOkResponse({ description: '`client_secret.value` is the token.' })
   createOlder(
     @CallerPrincipal() principal: Principal,

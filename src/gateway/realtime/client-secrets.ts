@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { z } from 'zod';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import {
@@ -71,7 +73,7 @@ export class ClientSecrets {
   sessionOf(token: string): SessionConfig | undefined {
     const content = this.tokens.contentOf(token);
     // Signed by us: it is what `#mint` wrote.
-    return content === undefined ? undefined : (JSON.parse(content) as SessionConfig);
+    return content === undefined ? undefined : (parseBoundedJson(content) as SessionConfig);
   }
 
   #mint(
@@ -86,7 +88,7 @@ export class ClientSecrets {
       ignored,
       path: 'session.audio.input.transcription',
     });
-    const content = JSON.stringify(config);
+    const content = writeJson(config);
     if (Buffer.byteLength(content) > LONGEST_SETTINGS)
       throw invalidField(
         'session',

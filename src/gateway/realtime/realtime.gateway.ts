@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { type OnGatewayConnection, type OnGatewayInit, WebSocketGateway } from '@nestjs/websockets';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type WebSocket } from 'ws';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { errorEvent, CLOSE } from '../../contracts/realtime/realtime-event.js';
@@ -63,7 +64,7 @@ export class RealtimeGateway
     } catch (error) {
       caller.ticket?.leave();
       const known = shownError(error);
-      socket.send(JSON.stringify({ ...errorEvent(known), event_id: 'event_0' }));
+      socket.send(writeJson({ ...errorEvent(known), event_id: 'event_0' }));
       socket.close(
         known.code === 'internal_error' ? CLOSE.internalError : CLOSE.policyViolation,
         known.code,

@@ -1,20 +1,30 @@
 import { Readable } from 'node:stream';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { filter, firstValueFrom } from 'rxjs';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { requestKey } from '../../core/request/request-key.js';
+import {
+  DEFAULT_TENANT,
+  type RequestKey,
+  requestKey,
+  type RequestRef,
+} from '../../core/request/request-key.js';
 import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { pause } from '../../platform/clock/pause.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
-import { headOf, StoredAnswers, storedText } from './stored-answers.js';
+import { StoredAnswers, storedText } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 
-/** Gateway deaths per request: after these, the request itself is the likely cause. */
+/**
+ * Attempts per request that a gateway's death or a mistake of ours ended: after these, the
+ * request itself is the likely cause.
+ */
 const MOST_LOSSES = 3;
 /**
  * Codes of what passes: the request was accepted, so it waits and runs.
@@ -51,12 +61,14 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(AsyncRequests.name);
   readonly #running = new Set<Promise<unknown>>();
   readonly #runners = new Map<string, StoredRequestRunner>();
+  readonly #runsHere = new Set<RequestKey>();
 
   constructor(
     private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
+    private readonly scheduler: SchedulerService,
     private readonly events: DispatchEventBus,
   ) {}
 
@@ -72,11 +84,38 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     this.#runners.set(path, runner);
   }
 
-  /** True if it runs on any gateway; that one stops it at its next renewal. */
-  async cancel(tenant: string, requestId: string): Promise<boolean> {
-    const request = await this.store.findById(requestId, tenant);
-    const runner = request && this.#runners.get(request.path);
-    return runner ? runner.stop(request) : this.store.requestCancel(tenant, requestId);
+  /**
+   * Stops a request, whichever gateway has it. True only if it cannot complete any more: of
+   * a stored one the store decides, of others who settles it (D-53).
+   * @throws DomainError when who decides does not answer
+   */
+  async cancel(
+    { tenant = DEFAULT_TENANT, id }: RequestRef,
+    reason: 'client' | 'operator',
+  ): Promise<boolean> {
+    // At once: its caller is settled before the database answers.
+    const [own, stored] = await Promise.allSettled([
+      this.scheduler.cancel({ tenant, id }, reason),
+      this.#cancelStored(tenant, id),
+    ]);
+    const isStopped = own.status === 'fulfilled' && own.value;
+    if (stored.status === 'rejected') {
+      if (isStopped && !this.#runsHere.has(requestKey({ tenant, id }))) return true;
+      throw stored.reason;
+    }
+    if (stored.value === 'cancelled') return isStopped;
+    if (stored.value !== undefined) return stored.value;
+    if (own.status === 'rejected') throw own.reason;
+    return isStopped;
+  }
+
+  /** Undefined: there is no such async request. `cancelled`: it was, before or just now. */
+  async #cancelStored(tenant: string, id: string): Promise<boolean | 'cancelled' | undefined> {
+    const request = await this.store.findById(id, tenant);
+    if (request?.mode !== 'async') return undefined;
+    const runner = this.#runners.get(request.path);
+    if (await (runner ? runner.stop(request) : this.store.requestCancel(tenant, id))) return true;
+    return (await this.store.findById(id, tenant))?.status === 'cancelled' && 'cancelled';
   }
 
   /**
@@ -88,21 +127,25 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Starts a request whose body is stored. Resolves with undefined when it is queued,
-   * else with the rejection.
+   * Starts a request whose body is stored. Resolves with undefined when it is queued: from
+   * then on it is kept, whatever fails. Else with the rejection.
    * @param onEnd called once, however it ends
+   * @throws what failed before it was queued; its row may remain
    */
   async begin(request: StoredRequest, onEnd: () => void): Promise<EarlyAnswer | undefined> {
-    const own = requestKey({ tenant: request.tenant, id: request.requestId });
+    const own = keyOf(request);
     const queued = firstValueFrom(
       this.events.events$.pipe(filter(({ type, key }) => type === 'accepted' && key === own)),
       { defaultValue: undefined },
     );
     let isQueued = false;
-    const ended = this.#watched(this.#run(request, () => !isQueued)).finally(onEnd);
-    const early = await Promise.race([queued.then(() => undefined), ended]);
-    isQueued = true;
-    return early;
+    const ended = this.#run(request, () => !isQueued);
+    void this.#watched(ended).finally(onEnd);
+    try {
+      return await Promise.race([queued.then(() => undefined), ended]);
+    } finally {
+      isQueued = true;
+    }
   }
 
   /**
@@ -112,30 +155,33 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   async #run(request: StoredRequest, early: () => boolean): Promise<EarlyAnswer | undefined> {
     const { gone, release } = this.leases.hold(request);
     const runner = this.#runners.get(request.path);
+    const key = keyOf(request);
+    this.#runsHere.add(key);
     try {
       for (let attempts = 1; !gone.aborted; attempts++) {
-        const said = await (runner
-          ? runner.run(request, { early, gone }).catch(rejection)
-          : this.#throughRoute(request, gone));
+        const said = await (
+          runner ? runner.run(request, { early, gone }) : this.#throughRoute(request, gone)
+        ).catch(rejection);
         const answer = await this.#answer(request, said);
         if (!answer) return undefined;
-        const body = await storedText(answer.body);
+        const failed = await whole(answer);
         if (gone.aborted) break;
-        if (early()) return await this.#reject(request, { ...answer, body });
-        const waits = PASSING.test(body.toString()) && Date.now() < request.expiresAtMs;
-        if (!waits) return await this.#fail(request, answer, body);
+        if (early()) return await this.#reject(request, failed);
+        const waits = PASSING.test(failed.body.toString()) && Date.now() < request.expiresAtMs;
+        if (!waits) return await this.#fail(request, failed);
         await pause(backoffMs(attempts, PAUSES), gone);
       }
       return undefined;
     } finally {
+      this.#runsHere.delete(key);
       release();
     }
   }
 
   async #throughRoute(request: StoredRequest, caller: AbortSignal): Promise<InnerAnswer> {
-    const bytes = await this.answers.bodySize(request);
-    const body = Readable.from(this.answers.body(request), { objectMode: false });
-    return this.inner.run({ ...request, body, caller, bytes });
+    const stored = await this.answers.openBody(request);
+    const body = Readable.from(stored.body, { objectMode: false });
+    return this.inner.run({ ...request, ...stored, body, caller });
   }
 
   /**
@@ -144,12 +190,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    */
   async #answer(request: StoredRequest, answer: InnerAnswer): Promise<InnerAnswer | undefined> {
     if (answer.status >= 400) return answer;
-    try {
-      return await this.#end(request, 'completed', answer);
-    } catch (error) {
-      if (!(error instanceof DomainError) || !PASSING.test(`"${error.code}"`)) throw error;
-      return errorAnswer(error);
-    }
+    return this.#end(request, 'completed', answer).catch(rejection);
   }
 
   async #reject(request: StoredRequest, answer: EarlyAnswer): Promise<EarlyAnswer> {
@@ -158,25 +199,35 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return answer;
   }
 
-  async #fail(request: StoredRequest, answer: InnerAnswer, body: Buffer): Promise<undefined> {
+  async #fail(request: StoredRequest, answer: EarlyAnswer): Promise<undefined> {
     // This gateway shuts down; another one can run the request.
-    if (body.includes('"shutting_down"')) return;
-    const status = answer.status === 499 ? 'cancelled' : 'failed';
-    await this.#end(request, status, { ...answer, body: Readable.from([body]) });
+    if (answer.body.includes('"shutting_down"')) return;
+    await this.#endWith(request, answer.status === 499 ? 'cancelled' : 'failed', answer);
+  }
+
+  /** The outcome of a request that has no answer: while the stores are away, it waits. */
+  #endWith(request: StoredRequest, status: StoredEnd, answer: EarlyAnswer): Promise<undefined> {
+    return this.leases.retries.written(() =>
+      this.#end(request, status, { ...answer, body: Readable.from([answer.body]) }),
+    );
   }
 
   async #end(request: StoredRequest, status: StoredEnd, answer: InnerAnswer): Promise<undefined> {
-    const isWhole = await this.answers.store(
+    const stored = await this.answers.store(
       request,
       answer,
       answer.body as AsyncIterable<Uint8Array>,
     );
     const outcome = await this.leases.end(request, {
-      status: isWhole ? status : 'failed',
-      answer: headOf(answer),
+      status: stored.isWhole ? status : 'failed',
+      answer: stored.answer,
     });
     if (outcome === 'ended') await this.answers.removeBody(request);
-    if (outcome === 'cancelling') await this.#end(request, 'cancelled', errorAnswer(cancelled()));
+    if (outcome !== 'cancelling') return;
+    this.scheduler.withdraw(keyOf(request));
+    const { requestId } = request;
+    this.#logger.log({ requestId }, 'cancelled when its answer was computed: it is withdrawn');
+    await this.#endWith(request, 'cancelled', await whole(errorAnswer(cancelled())));
   }
 
   async #resume(request: StoredRequest): Promise<void> {
@@ -186,12 +237,13 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     }
     const error = new DomainError(
       'gateway_lost',
-      `${MOST_LOSSES} gateways ended while they had this request.`,
+      `${MOST_LOSSES} attempts were lost: their gateways ended, or failed at this request.`,
     );
     // Its attempts also count those that gave it back in order, and this gateway, which
     // only records the failure.
     const headers = { 'x-switchyard-attempts': String(MOST_LOSSES) };
-    await this.#watched(this.#end(request, 'failed', errorAnswer(error, headers)));
+    const answer = await whole(errorAnswer(error, headers));
+    await this.#watched(this.#endWith(request, 'failed', answer));
   }
 
   /** After a failure here another gateway takes the request over when the lease ends. */
@@ -206,12 +258,19 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
+const keyOf = ({ tenant, requestId: id }: StoredRequest): RequestKey => requestKey({ tenant, id });
+
 const cancelled = (): DomainError =>
   new DomainError('request_cancelled', 'The request was cancelled by its caller.');
 
 const errorAnswer = (error: DomainError, headers: InnerAnswer['headers'] = {}): InnerAnswer => ({
   ...jsonAnswer(errorDefinition(error).status, errorEnvelope(error), headers),
   error,
+});
+
+const whole = async (answer: InnerAnswer): Promise<EarlyAnswer> => ({
+  ...answer,
+  body: await storedText(answer.body),
 });
 
 function rejection(error: unknown): InnerAnswer {
@@ -226,5 +285,5 @@ export const jsonAnswer = (
 ): InnerAnswer => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-  body: Readable.from([Buffer.from(JSON.stringify(body))]),
+  body: Readable.from([Buffer.from(writeJson(body))]),
 });

@@ -223,21 +223,24 @@ export class IdempotencyService {
    * The body is stored before the caller gets its 202: then any gateway can
    * run the request.
    */
-  async #begin(call: IdempotentCall, stored: StoredRequest): Promise<void> {
+  async #begin(call: IdempotentCall, opened: StoredRequest): Promise<void> {
     const { request, reply, json } = call;
     const detach = detachTicket(reply);
     const form = digestOf(call);
     try {
       const body = json ? Readable.from([json]) : form.passing(this.#bodyOf(request));
-      await this.answers.storeBody(stored, body);
+      const stored = { ...opened, body: await this.answers.storeBody(opened, body) };
       const { fingerprint } = json ? stored : form;
-      if (!(await this.store.markReceived(stored, fingerprint))) throw lostLease();
+      if (!(await this.store.markReceived(stored, { fingerprint, body: stored.body })))
+        throw lostLease();
       const early = await this.asyncs.begin(stored, detach);
       if (!early) return await this.replays.accept(stored, reply);
+      // Not what a route answered: it has no headers yet.
+      if (early.error) throw early.error;
       void reply.code(early.status).headers(refusalHeaders(early.headers)).send(early.body);
     } catch (error) {
       detach();
-      await this.replays.drop(stored);
+      await this.replays.drop(opened);
       throw error;
     }
   }

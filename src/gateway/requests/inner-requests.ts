@@ -4,6 +4,8 @@ import { PassThrough, type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type FastifyAdapter } from '@nestjs/platform-fastify';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type FastifyRequest } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
@@ -36,7 +38,7 @@ export function innerHeaders(
   });
   return {
     ...Object.fromEntries(given),
-    ...(terms && { [TERMS_HEADER]: JSON.stringify(terms) }),
+    ...(terms && { [TERMS_HEADER]: writeJson(terms) }),
   };
 }
 
@@ -56,7 +58,7 @@ export interface InnerAnswer {
   readonly status: number;
   readonly headers: AnswerHeaders;
   readonly body: Readable;
-  /** What a runner rejected it with; the body has it too. */
+  /** What it failed with before a route, or in its runner; the body has it too. */
   readonly error?: DomainError;
 }
 
@@ -86,18 +88,24 @@ export class InnerRequests {
       keyId: INTERNAL_KEY_ID,
       scopes: new Set(['inference']),
       // Written by us, of a key that was valid then.
-      ...(terms !== undefined && { terms: JSON.parse(terms) as KeyTerms }),
+      ...(terms !== undefined && { terms: parseBoundedJson(terms) as KeyTerms }),
     });
     followCaller(request, caller);
     return true;
   }
 
-  /** Resolves with the head of the answer; its body follows. */
+  /**
+   * Resolves with the head of the answer; its body follows. A body that breaks stops the
+   * request, whatever its route makes of the first part.
+   * @throws what the body was broken with
+   */
   async run(inner: InnerRequest): Promise<InnerAnswer> {
     const { requestId, path, headers, body, bytes } = inner;
     const run = randomUUID();
     const length = Buffer.isBuffer(body) ? body.length : bytes;
-    this.#running.set(run, inner);
+    const broken = new AbortController();
+    const caller = AbortSignal.any([inner.caller, broken.signal]);
+    this.#running.set(run, { ...inner, caller });
     const answer = await this.adapterHost.httpAdapter
       .getInstance()
       .inject({
@@ -111,10 +119,14 @@ export class InnerRequests {
           [RUN_HEADER]: run,
           'x-request-id': requestId,
         },
-        payload: Buffer.isBuffer(body) ? body : tame(body),
+        payload: Buffer.isBuffer(body) ? body : tame(body, broken),
         payloadAsStream: true,
       })
       .finally(() => this.#running.delete(run));
+    if (broken.signal.aborted) {
+      answer.stream().destroy();
+      throw broken.signal.reason as Error;
+    }
     return {
       status: answer.statusCode,
       headers: answer.headers,
@@ -124,14 +136,15 @@ export class InnerRequests {
 }
 
 /**
- * Turns an aborted body into one that ends early: its reader rejects it as malformed. An
- * error would have no listener.
+ * Turns a broken body into one that ends early, after `broken` was aborted with its error: an
+ * error of the stream itself would have no listener.
  */
-function tame(body: Readable): PassThrough {
+function tame(body: Readable, broken: AbortController): PassThrough {
   const tamed = new PassThrough();
   const end = (): void => {
     if (!tamed.writableEnded) tamed.end();
   };
+  body.once('error', error => broken.abort(error));
   body.once('error', end).once('close', end).pipe(tamed);
   return tamed;
 }

@@ -9,7 +9,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { followCaller } from '../inference/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { type AnswerHeaders, headOf, StoredAnswers } from './stored-answers.js';
+import { type AnswerHeaders, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 
 const POLLS = { firstMs: 100, longestMs: 1000 };
@@ -185,9 +185,11 @@ export class Replays implements OnApplicationShutdown {
     headers: AnswerHeaders,
     bytes: Readable,
   ): Promise<void> {
+    let kept: Awaited<ReturnType<StoredAnswers['store']>>;
     try {
+      kept = await this.answers.store(stored, { status: 200, headers }, bytes);
       // Its caller has the failure by then, and a retry runs again.
-      if (!(await this.answers.store(stored, { headers }, bytes))) return await this.drop(stored);
+      if (!kept.isWhole) return await this.drop(stored);
     } catch (error) {
       // An incomplete answer must not be replayed.
       this.#logger.warn(
@@ -199,7 +201,7 @@ export class Replays implements OnApplicationShutdown {
     }
     const end = {
       status: 'completed',
-      answer: headOf({ status: 200, headers }),
+      answer: kept.answer,
       fingerprint: asked.fingerprint,
     } as const;
     const outcome = await this.leases.end(stored, end, ROOM_WITHIN_MS);

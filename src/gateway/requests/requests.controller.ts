@@ -76,21 +76,16 @@ export class CancellationsController {
   @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
   @Answers(CancellationDto)
   async cancel(@CallerPrincipal() principal: Principal, @Param('id') id: string) {
-    const stopped = await this.scheduler.cancel({ tenant: principal.tenant, id }, 'client');
-    // Also of one that was stopped here: another attempt at it must not complete.
-    const marked = await this.asyncs.cancel(principal.tenant, id).catch((error: unknown) => {
-      if (stopped) return true;
-      throw error;
-    });
     const cancelled =
-      stopped || marked || (permits(principal, 'admin') && (await this.#cancelOthers(id)));
+      (await this.asyncs.cancel({ tenant: principal.tenant, id }, 'client')) ||
+      (permits(principal, 'admin') && (await this.#cancelOthers(id)));
     return { request_id: id, cancelled };
   }
 
   /** An admin may cancel another tenant's request. */
   async #cancelOthers(id: string): Promise<boolean> {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), undefined);
-    return view !== undefined && this.scheduler.cancel({ tenant: view.tenant, id }, 'client');
+    return view !== undefined && this.asyncs.cancel({ tenant: view.tenant, id }, 'client');
   }
 }
 
@@ -134,7 +129,9 @@ export class RequestsController {
     const view = running && requestDto(running, this.forecasts.ofView(running));
     if (stored)
       return {
-        ...(view ?? elsewhere(stored)),
+        ...elsewhere(stored),
+        ...view,
+        ...(view && isLive(view) && !stored.answer ? {} : outcomeOf(stored, view)),
         ...(await this.stored.view(stored, view?.state === 'queued')),
       };
     if (view) return view;
@@ -174,26 +171,32 @@ const notFound = (id: string): DomainError =>
   });
 
 /** What is known of a request that another gateway has, or that ended there. */
-function elsewhere({
-  requestId,
-  tenant,
-  status,
-  headers,
-  attempts,
-  answer,
-}: StoredRequest): ViewOf<typeof RequestDto> {
+function elsewhere(stored: StoredRequest): ViewOf<typeof RequestDto> {
+  const { requestId, tenant, headers, attempts, answer } = stored;
   const reported = answer?.headers ?? {};
-  const state = answer ? (status as RequestView['state']) : 'running';
   return {
     request_id: requestId,
     tenant,
-    state,
     aged: false,
     phases: {},
     model: reported['x-switchyard-model'],
     priority: headers['x-priority'] === 'realtime' ? 'realtime' : 'batch',
     waited_ms: Number(reported['x-switchyard-queue-ms'] ?? 0),
     attempts: Number(reported['x-switchyard-attempts'] ?? attempts),
-    explanation: answer ? `It is ${status}; its answer is stored.` : 'Another gateway has it.',
+    ...outcomeOf(stored, undefined),
+  };
+}
+
+/** How it ended, as the store says: of that there is one record (D-53). */
+function outcomeOf({ status, answer }: StoredRequest, here: ViewOf<typeof RequestDto> | undefined) {
+  const elsewhere = here ? 'Its answer is being stored.' : 'Another gateway has it.';
+  const live = { position: undefined, waits_for: undefined, forecast: undefined };
+  if (!answer) return { ...live, state: 'running' as const, explanation: elsewhere };
+  const code = status === 'completed' ? undefined : here?.code;
+  return {
+    ...live,
+    state: status as RequestView['state'],
+    code: status === 'cancelled' ? 'request_cancelled' : code,
+    explanation: `It is ${status}; its answer is stored.`,
   };
 }

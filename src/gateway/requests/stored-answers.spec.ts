@@ -41,9 +41,8 @@ describe('an answer that is stored for a retry', () => {
     const answers = new StoredAnswers(new FsBlobStore(folder));
     const attempt = { tenant: 'acme', name: 'n', blob: newStoredBlob(), attempts: 1 };
     const bytes = Readable.from(parts.map(part => Buffer.from(part)));
-    expect(await answers.store(attempt, { headers: { 'content-type': type } }, bytes)).toBe(
-      isWhole,
-    );
+    const head = { status: 200, headers: { 'content-type': type } };
+    expect(await answers.store(attempt, head, bytes)).toMatchObject({ isWhole });
     expect((await storedText(answers.answer(attempt))).toString()).toBe(parts.join(''));
   });
 });

@@ -1,7 +1,15 @@
-import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
 import { BlobStore } from '../../core/jobs/job.ports.js';
-import { type StoredAttempt, type StoredRequest } from '../../core/request/stored-request.js';
-import { orStorageProblem } from '../../platform/storage/storage-problems.js';
+import {
+  type StoredAnswer,
+  type StoredAttempt,
+  type StoredBytes,
+  type StoredRequest,
+} from '../../core/request/stored-request.js';
+import { storageUnavailable } from '../../platform/http/passing-errors.js';
+import { hashed } from '../../platform/storage/durable-files.js';
+import { BlobMissing } from '../../platform/storage/storage-problems.js';
 
 /** Headers that belong to an answer and not to the connection it went over. */
 const STORED_HEADERS =
@@ -11,73 +19,113 @@ export type AnswerHeaders = Readonly<
   Record<string, number | string | readonly string[] | undefined>
 >;
 
+type BodyRef = Pick<StoredRequest, 'blob' | 'body'>;
+
 /**
  * Bodies and answers of stored requests, in the blob store: every gateway that shares it
- * can read them.
+ * can read them. Their rows hold length and hash: bytes that are damaged are never read as
+ * if they were whole.
  */
 @Injectable()
 export class StoredAnswers {
+  readonly #logger = new Logger(StoredAnswers.name);
+
   constructor(private readonly blobs: BlobStore) {}
 
-  storeBody(
-    { blob }: Pick<StoredRequest, 'blob'>,
-    bytes: AsyncIterable<Uint8Array>,
-  ): Promise<number> {
-    return orStorageProblem(
-      this.blobs.write(`${blob}/body`, bytes),
-      'No room for the body of the request.',
-    );
-  }
-
-  bodySize({ blob }: StoredRequest): Promise<number | undefined> {
-    return this.blobs.size(`${blob}/body`);
-  }
-
-  body({ blob }: StoredRequest): AsyncIterable<Uint8Array> {
-    return this.blobs.read(`${blob}/body`);
+  /** What the row has to hold. */
+  storeBody({ blob }: BodyRef, bytes: AsyncIterable<Uint8Array>): Promise<StoredBytes> {
+    return this.#write(`${blob}/body`, bytes);
   }
 
   /**
-   * @returns false for an event stream that reports a failure: a retry must not
-   *   get it again
+   * The body and its length.
+   * @throws DomainError `storage_unavailable` when it is missing, damaged or cannot be read;
+   *   the same from the body while it is read, before its end
+   */
+  async openBody({
+    blob,
+    body,
+  }: BodyRef): Promise<{ bytes: number; body: AsyncIterable<Uint8Array> }> {
+    const key = `${blob}/body`;
+    const bytes = await this.blobs.size(key);
+    if (bytes === undefined || bytes !== (body?.bytes ?? bytes)) throw damaged();
+    return { bytes, body: checked(this.blobs.read(key), body) };
+  }
+
+  /**
+   * The head that its row has to hold, and whether the answer may be replayed: an event
+   * stream that reports a failure may not.
    */
   async store(
     attempt: StoredAttempt,
-    { headers }: { readonly headers: AnswerHeaders },
+    head: { readonly status: number; readonly headers: AnswerHeaders },
     body: AsyncIterable<Uint8Array>,
-  ): Promise<boolean> {
-    const isStream = String(headers['content-type']).startsWith('text/event-stream');
+  ): Promise<{ readonly answer: StoredAnswer; readonly isWhole: boolean }> {
+    const isStream = String(head.headers['content-type']).startsWith('text/event-stream');
     const seen = { failure: false };
-    const bytes = isStream ? watched(body, seen) : body;
-    await orStorageProblem(this.blobs.write(answerKey(attempt), bytes), 'No room for the answer.');
-    return !seen.failure;
+    const content = await this.#write(answerKey(attempt), isStream ? watched(body, seen) : body);
+    return { answer: { ...headOf(head), content }, isWhole: !seen.failure };
   }
 
-  /** Of the attempt that counts. */
-  answer(ended: StoredAttempt): AsyncIterable<Uint8Array> {
-    return this.blobs.read(answerKey(ended));
+  /** Of the attempt that counts. @throws as the body does */
+  answer(ended: Answered): AsyncIterable<Uint8Array> {
+    return checked(this.blobs.read(answerKey(ended)), ended.answer?.content);
   }
 
-  /** Undefined: the bytes are gone. */
-  size(ended: StoredAttempt): Promise<number | undefined> {
-    return this.blobs.size(answerKey(ended));
+  /** Undefined: the bytes are gone, or not as many as were stored. */
+  async size(ended: Answered): Promise<number | undefined> {
+    const bytes = await this.blobs.size(answerKey(ended));
+    return bytes === (ended.answer?.content?.bytes ?? bytes) ? bytes : undefined;
   }
 
-  async removeBody({ blob }: StoredRequest): Promise<void> {
-    await this.blobs.remove(`${blob}/body`);
+  /** Never rejects: what stays is garbage, which is collected later. */
+  async removeBody({ blob }: Pick<StoredRequest, 'blob'>): Promise<void> {
+    await this.#remove(`${blob}/body`);
   }
 
   /**
    * Call it after the rows are removed: a row never names missing bytes. Garbage
-   * collection removes what a crash, or an attempt that did not count, leaves.
+   * collection removes what a crash, or an attempt that did not count, leaves. Never
+   * rejects.
    */
-  async remove(requests: readonly StoredRequest[]): Promise<void> {
+  async remove(requests: readonly StoredAttempt[]): Promise<void> {
     for (const request of requests) {
       await this.removeBody(request);
-      await this.blobs.remove(answerKey(request));
+      await this.#remove(answerKey(request));
     }
   }
+
+  async #write(key: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredBytes> {
+    const digest = createHash('sha256');
+    const written = await this.blobs.write(key, hashed(bytes, digest));
+    return { bytes: written, sha256: digest.digest('hex') };
+  }
+
+  async #remove(key: string): Promise<void> {
+    await this.blobs
+      .remove(key)
+      .catch((error: unknown) => this.#logger.warn({ key, err: error }, 'blob not removed'));
+  }
 }
+
+type Answered = StoredAttempt & Pick<StoredRequest, 'answer'>;
+
+/** The same bytes; what they lack shows before their end. Absent: an earlier release stored them. */
+async function* checked(
+  bytes: AsyncIterable<Uint8Array>,
+  stored: StoredBytes | undefined,
+): AsyncGenerator<Uint8Array> {
+  const digest = createHash('sha256');
+  try {
+    yield* hashed(bytes, digest);
+  } catch (error) {
+    throw error instanceof BlobMissing ? damaged(error) : error;
+  }
+  if (stored && digest.digest('hex') !== stored.sha256) throw damaged();
+}
+
+const damaged = (cause?: unknown) =>
+  storageUnavailable('Stored bytes of the request are missing or damaged.', cause);
 
 /** At the begin of a line, where text of an answer never is: JSON has no line breaks. */
 const FAILED = /^(data: \{"error":|event: (error|response\.failed)$)/m;
@@ -100,13 +148,7 @@ async function* watched(
 const answerKey = ({ blob, attempts }: StoredAttempt): string =>
   `${blob}/answer${attempts > 1 ? `.${attempts}` : ''}`;
 
-export function headOf({
-  status,
-  headers,
-}: {
-  readonly status: number;
-  readonly headers: AnswerHeaders;
-}) {
+function headOf({ status, headers }: { readonly status: number; readonly headers: AnswerHeaders }) {
   const stored = Object.entries(headers).filter(([name]) => STORED_HEADERS.test(name));
   return {
     status,

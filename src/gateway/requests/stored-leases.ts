@@ -51,7 +51,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly scheduler: SchedulerService,
-    private readonly retries: StorageRetries,
+    readonly retries: StorageRetries,
     private readonly settings: Settings,
   ) {}
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import { parseBoundedJson, STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
@@ -79,7 +80,8 @@ export class StoredRequestsService {
     const size = await this.answers.size(stored);
     if (size === undefined || size > INLINE_BYTES) return undefined;
     try {
-      return JSON.parse((await storedText(this.answers.answer(stored))).toString()) as unknown;
+      const text = (await storedText(this.answers.answer(stored))).toString();
+      return parseBoundedJson(text, STORED_BOUNDS);
     } catch {
       // Text that is no JSON cannot be part of a view; the content route
       // returns it unchanged.

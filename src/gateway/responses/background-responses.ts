@@ -1,4 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -81,7 +83,10 @@ export class BackgroundRunner implements OnModuleInit {
 
   #runOf({ record, ...state }: ResponseRunState, attempt: StoredAttemptOptions): BackgroundRun {
     const { tenant, id, createdAtMs, request: json } = record;
-    const { request, conversation, caller } = JSON.parse(json!) as BackgroundWork;
+    const { request, conversation, caller } = parseBoundedJson(
+      json!,
+      STORED_BOUNDS,
+    ) as BackgroundWork;
     const asked = { ...caller, tenant, id, priority: RequestPriority.BATCH };
     return new BackgroundRun({
       ...state,
@@ -122,13 +127,13 @@ export class BackgroundResponses {
   }: ResponseTurn): Promise<void> {
     const { id } = response;
     const writer = new ResponseWriter(response);
-    const events = writer.queued().map(event => JSON.stringify(event));
+    const events = writer.queued().map(event => writeJson(event));
     const work: BackgroundWork = {
       request: { ...request, stream: true },
       conversation,
       caller: { terms },
     };
-    const stored = { response: writer.response, input, request: JSON.stringify(work) };
+    const stored = { response: writer.response, input, request: writeJson(work) };
     await this.records.create(tenant, stored, events);
     try {
       const early = await this.#queue(tenant, id);

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { ANSWER_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type FastifyReply } from 'fastify';
@@ -58,7 +60,7 @@ function nativeEventsOf(fields: Fields, finish: NativeTurn['finish']): AnswerFor
     },
     async whole(said) {
       const answer = withJsonFields(said, fields);
-      const response = JSON.parse(answer.toString('utf8')) as ResponseObject;
+      const response = parseBoundedJson(answer.toString('utf8'), ANSWER_BOUNDS) as ResponseObject;
       return withJsonFields(answer, { ...(await finish(response)) });
     },
   };
@@ -80,7 +82,8 @@ function failedEvents(failure: DomainError, last: Fields, next: number): string 
  * Undefined: no event. An engine has read it before, so it is one of an engine that
  * keeps no promise.
  */
-const eventIn = (json: Buffer): Fields | undefined => objectIn(json.toString('utf8'));
+const eventIn = (json: Buffer): Fields | undefined =>
+  objectIn(json.toString('utf8'), ANSWER_BOUNDS);
 
 /** Characters that tell conversations apart. */
 const IDENTIFYING_CHARACTERS = 512;
@@ -196,5 +199,5 @@ function itemsOf(input: unknown): readonly (ResponseItem | ItemReference)[] {
 
 function beginningOf({ instructions, input }: CreateResponseRequest): string {
   const first: unknown = Array.isArray(input) ? input[0] : input;
-  return ((instructions ?? '') + JSON.stringify(first ?? '')).slice(0, IDENTIFYING_CHARACTERS);
+  return ((instructions ?? '') + writeJson(first ?? '')).slice(0, IDENTIFYING_CHARACTERS);
 }

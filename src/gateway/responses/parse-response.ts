@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { type ServiceTier } from '../../contracts/openai/field-types.js';
@@ -167,7 +168,7 @@ function callOf(item: Fields, type: string): Fields {
 const OTHER_CALL = /^(local_shell|shell|apply_patch)_call(_output)?$/;
 
 const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : JSON.stringify(value ?? {});
+  typeof value === 'string' ? value : writeJson(value ?? {});
 
 const RESPONSE_FIELDS = rulesOf(CreateResponseRequest);
 const INPUT_FIELDS = rulesOf(ResponseInputRequest);
@@ -208,6 +209,7 @@ export function parseResponse(body: Fields, options: ParseOptions): ParsedRespon
   const dto = parseDto(CreateResponseRequest, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
   ignored.settle(RESPONSE_FIELDS, body);
+  ignored.unknown(RESPONSE_FIELDS, body);
   demandStore(dto, stores);
   demandInclude(dto, ignored);
   if (dto.truncation === 'auto')
@@ -271,6 +273,7 @@ function parseInput(
     ...more,
   });
   options.ignored.settle(INPUT_FIELDS, body);
+  options.ignored.unknown(INPUT_FIELDS, body);
   demandStore(whole, options.stores);
   const objects = readObject(RESPONSE_OBJECTS, body);
   const asked = requestOf(whole, body, objects, options);

@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type ResponseEvent } from '../../contracts/openai/responses.js';
 import {
   type ResponseAppend,
@@ -64,7 +66,9 @@ export class ResponseEventLog implements OnApplicationShutdown {
   /** Events with numbers above `after`, in order. @param limit groups */
   async read(ref: ResponseRef, after: number, limit: number): Promise<readonly StoredEvent[]> {
     const groups = await this.records.events(ref, after, limit);
-    return groups.flatMap(({ events }) => events.map(json => JSON.parse(json) as StoredEvent));
+    return groups.flatMap(({ events }) =>
+      events.map(json => parseBoundedJson(json, STORED_BOUNDS) as StoredEvent),
+    );
   }
 
   /**
@@ -146,7 +150,7 @@ export class DurableEvents {
     for (const event of events) {
       const hasTokens = event === events.at(-1) && tokens.length > 0;
       const stored: StoredEvent = hasTokens ? { ...event, token_ids: tokens } : event;
-      const json = JSON.stringify(stored);
+      const json = writeJson(stored);
       this.#collected.push(json);
       this.#bytes += json.length;
     }
@@ -162,7 +166,7 @@ export class DurableEvents {
   async end(events: readonly ResponseEvent[], ending?: ResponseEnding): Promise<void> {
     await this.#writing;
     this.#demandSound();
-    this.#collected.push(...events.map(event => JSON.stringify(event)));
+    this.#collected.push(...events.map(event => writeJson(event)));
     if (this.#collected.length > 0) await this.#append(ending);
     this.#demandSound();
   }

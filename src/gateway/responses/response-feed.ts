@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type FastifyReply } from 'fastify';
 import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxjs';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
@@ -41,11 +42,19 @@ export class ResponseFeed implements OnModuleDestroy {
   }
 
   /**
+   * @param after number of the last event that the caller has; -1: none
    * @throws DomainError `response_not_found`, or `invalid_value` for one whose events
-   *   are not stored
+   *   are not stored, or a number beyond the last
    */
-  async demandEvents(ref: ResponseRef): Promise<void> {
-    if ((await this.records.head(ref)).hasEvents) return;
+  async demandEvents(ref: ResponseRef, after: number): Promise<void> {
+    const { hasEvents, nextSequence } = await this.records.head(ref);
+    const last = nextSequence - 1;
+    if (hasEvents && after > last)
+      throw invalidField(
+        'starting_after',
+        `\`starting_after\` must be the number of an event so far, at most ${last}; got ${after}.`,
+      );
+    if (hasEvents) return;
     const { background } = await this.records.response(ref);
     const reason = background
       ? 'its events are no longer stored; retrieve it without `stream`'
@@ -81,7 +90,7 @@ export class ResponseFeed implements OnModuleDestroy {
   }
 
   #join(ref: ResponseRef): SharedReader {
-    const name = JSON.stringify([ref.tenant, ref.id]);
+    const name = writeJson([ref.tenant, ref.id]);
     const reader = this.#readers.get(name) ?? new SharedReader(ref, this.log, this.records);
     this.#readers.set(name, reader);
     // One that failed or has no followers is replaced by the next.

@@ -87,7 +87,7 @@ function messagesOf(
     const message = messageOf(item, reasoning);
     const last = messages.at(-1);
     if (message.tool_calls && last?.role === 'assistant')
-      last.tool_calls = [...(last.tool_calls ?? []), ...message.tool_calls];
+      (last.tool_calls ??= []).push(...message.tool_calls);
     else {
       messages.push(message);
       reasoning = '';
@@ -96,7 +96,7 @@ function messagesOf(
   return messages;
 }
 
-type ChatMessage = Fields & { tool_calls?: readonly Fields[] };
+type ChatMessage = Fields & { tool_calls?: Fields[] };
 
 /** @param reasoning before it */
 function messageOf(

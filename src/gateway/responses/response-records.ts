@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type InputItemsQueryDto } from '../../contracts/openai/response.dto.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
@@ -58,8 +60,8 @@ export class ResponseRecords {
     const nowMs = Date.now();
     const previous =
       previousId === null ? undefined : await this.store.head({ tenant, id: previousId }, nowMs);
-    const inputJson = JSON.stringify(input);
-    const responseJson = JSON.stringify(response);
+    const inputJson = writeJson(input);
+    const responseJson = writeJson(response);
     const ownBytes = Buffer.byteLength(inputJson) + Buffer.byteLength(responseJson);
     const record: ResponseRecord = {
       tenant,
@@ -140,7 +142,10 @@ export class ResponseRecords {
    * @throws DomainError `response_not_found`, or `invalid_value` for an unknown `after`
    */
   async inputItems(tenant: string, id: string, { limit, order, after }: InputItemsQueryDto) {
-    const items = JSON.parse((await this.#get(tenant, id)).input) as ResponseItem[];
+    const items = parseBoundedJson(
+      (await this.#get(tenant, id)).input,
+      STORED_BOUNDS,
+    ) as ResponseItem[];
     if (order === 'desc') items.reverse();
     const at = after === undefined ? 0 : items.findIndex(item => item.id === after) + 1;
     if (after !== undefined && at === 0)
@@ -166,12 +171,12 @@ export class ResponseRecords {
 
 /** The response as it is now: a snapshot of one that runs is older than its status. */
 const responseOfRecord = ({ response, status }: ResponseRecord): ResponseObject => ({
-  ...(JSON.parse(response) as ResponseObject),
+  ...(parseBoundedJson(response, STORED_BOUNDS) as ResponseObject),
   status,
 });
 
 const itemsOf = (record: ResponseRecord): readonly ResponseItem[] => [
-  ...(JSON.parse(record.input) as readonly ResponseItem[]),
+  ...(parseBoundedJson(record.input, STORED_BOUNDS) as readonly ResponseItem[]),
   ...responseOfRecord(record).output,
 ];
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type ResponseEvent, type ResponseObject } from '../../contracts/openai/responses.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import {
@@ -61,8 +62,8 @@ export class ResponseRuns {
       const { response } = writer;
       return events.end(last, {
         status: response.status as ResponseEnding['status'],
-        response: JSON.stringify(response),
-        outputBytes: Buffer.byteLength(JSON.stringify(response.output)),
+        response: writeJson(response),
+        outputBytes: Buffer.byteLength(writeJson(response.output)),
         eventsUntilMs: Date.now() + this.settings.responses.keepEventsMs,
       });
     };

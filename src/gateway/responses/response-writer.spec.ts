@@ -30,7 +30,7 @@ const PIECES: readonly GenerationPiece[] = [
     usage: {
       ...{ input_tokens: 3, output_tokens: 4, total_tokens: 7 },
       ...{
-        input_tokens_details: { cached_tokens: 1 },
+        input_tokens_details: { cached_tokens: 1, cache_write_tokens: 0 },
         output_tokens_details: { reasoning_tokens: 2 },
       },
     },

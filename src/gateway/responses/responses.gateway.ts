@@ -2,8 +2,9 @@ import { type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { type OnModuleDestroy, Logger } from '@nestjs/common';
 import { type OnGatewayConnection, type OnGatewayInit, WebSocketGateway } from '@nestjs/websockets';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { objectIn } from '@switchyard/engine-api/json-in.js';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type WebSocket } from 'ws';
 import { z } from 'zod';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
@@ -13,13 +14,14 @@ import { CLOSE, type CloseCode } from '../../contracts/realtime/realtime-event.j
 import { readObject } from '../../contracts/schema/field-problems.js';
 import { defaulted, filled, oneOf, wholeNumberFrom } from '../../contracts/schema/rules.js';
 import { DomainError, shownError } from '../../core/errors/domain-error.js';
+import { SharedBound } from '../../core/limits/shared-bound.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
 import { requestIdFor } from '../http/request-headers.js';
-import { RateLimiter } from '../limits/rate-limiter.js';
+import { LimitGuard, receivingPace, SMALL_BODY } from '../limits/limit-guard.js';
 import { innerHeaders, InnerRequests, type InnerAnswer } from '../requests/inner-requests.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { ClientSocket } from '../websockets/client-socket.js';
@@ -29,8 +31,19 @@ import { ResponseFeed } from './response-feed.js';
 
 /** Messages of one connection that wait for their turn, the one that runs included. */
 const MOST_WAITING = 16;
-/** Bytes of a request that is remembered for the next one. */
+/** Bytes of a request that is remembered for the next one, and of all such requests. */
 const MOST_REMEMBERED = 4 << 20;
+const ALL_REMEMBERED = 256 << 20;
+/**
+ * Bytes that are read ahead of an answer, and those of a message that is not whole, before
+ * they count as a body. The last piece of the message before them is among them.
+ */
+const LOOSE_BYTES = 2 * SMALL_BODY;
+/** Until a message that found no place is read on. */
+const PAUSE_MS = 1000;
+
+/** Bytes of a client's control frame besides its data. */
+const CONTROL_HEAD = 6;
 
 const EVENT = 'event: ';
 const DATA = 'data: ';
@@ -58,8 +71,12 @@ class ResponseConnection {
   readonly #left = new AbortController();
   #turns: Promise<void> = Promise.resolve();
   #waiting = 0;
+  /** Bytes that came since the last whole message. */
+  #unread = 0;
+  #leavePlace: (() => void) | undefined;
   /** What was said up to the end of a response that is stored nowhere. */
   #last: { readonly id: string; readonly items: readonly unknown[] } | undefined;
+  #forget: (() => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(
@@ -70,6 +87,10 @@ class ResponseConnection {
       create(body: Buffer, left: AbortSignal): Promise<InnerAnswer>;
       /** Events of a background response. @throws DomainError when it has none */
       resume(id: string, after: number, left: AbortSignal): Promise<AsyncIterable<Buffer>>;
+      /** A place for a message while it comes, as a body has. Undefined: there is none. */
+      place(end: () => void): (() => void) | undefined;
+      /** Room for what is remembered; `forget`: another tenant needs it. */
+      remember(bytes: number, forget: () => void): (() => void) | undefined;
     },
     private readonly idleMs: number,
   ) {
@@ -78,10 +99,24 @@ class ResponseConnection {
       binary: bytes => this.#take(bytes.toString()),
       gone: () => {
         clearTimeout(this.#idle);
+        this.#leavePlace?.();
+        this.#forget?.();
         this.#left.abort();
       },
     });
     this.#rest();
+  }
+
+  /** More bytes have come. While a message is answered, few are read ahead. */
+  received(bytes: number): void {
+    this.#unread += bytes;
+    if (this.#unread <= LOOSE_BYTES) return;
+    if (this.#waiting > 0) return this.socket.pause();
+    this.#leavePlace ??= this.host.place(() => {
+      this.#refuse(new DomainError('queue_full', 'Others need the place of this slow message.'));
+      this.socket.close(CLOSE.tryAgainLater, 'the message came too slowly');
+    });
+    if (!this.#leavePlace) this.socket.pauseFor(PAUSE_MS);
   }
 
   /** Aborted when the client has left. */
@@ -96,6 +131,7 @@ class ResponseConnection {
   }
 
   #take(message: string): void {
+    this.#unread = 0;
     if (this.#waiting === MOST_WAITING) return this.#refuse(tooMany());
     clearTimeout(this.#idle);
     this.#waiting += 1;
@@ -104,6 +140,7 @@ class ResponseConnection {
       .catch(error => this.#refuse(error))
       .finally(() => {
         this.#waiting -= 1;
+        if (this.#waiting === 0) this.socket.resume();
         this.#rest();
       });
   }
@@ -116,8 +153,7 @@ class ResponseConnection {
 
   async #answer(text: string): Promise<void> {
     if (this.left.aborted) return;
-    const message = objectIn(text);
-    if (!message) throw new DomainError('invalid_json', 'A message must be a JSON object.');
+    const message = messageIn(text);
     const { type } = readObject(MESSAGE, message);
     if (type === 'response.resume') {
       const { response_id: id, starting_after } = readObject(RESUMED, message);
@@ -132,18 +168,22 @@ class ResponseConnection {
     const { previous_response_id: previous } = fields;
     // Only a response that ends well can be continued without a store.
     this.#last = undefined;
+    this.#forget?.();
     const known = last?.id === previous ? last : undefined;
     const items = [...(known?.items ?? []), ...itemsOf(fields.input)];
     const asked = known ? { ...fields, input: items, previous_response_id: null } : fields;
-    const body = Buffer.from(JSON.stringify({ ...asked, stream: true }));
+    const body = Buffer.from(writeJson({ ...asked, stream: true }));
+    this.#leavePlace?.();
+    this.#leavePlace = undefined;
     const { status, body: answer } = await this.host.create(body, this.left);
     if (status !== 200)
       return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);
     const said = await this.#relay(answer, known?.id);
     // The store knows what it stored, and alone what such a response continued.
     const isOurs = said?.store === false && asked.previous_response_id == null;
-    if (isOurs && body.length <= MOST_REMEMBERED)
-      this.#last = { id: said.id, items: [...items, ...said.output] };
+    if (!isOurs || body.length > MOST_REMEMBERED || this.left.aborted) return;
+    this.#forget = this.host.remember(body.length, () => (this.#last = undefined));
+    if (this.#forget) this.#last = { id: said.id, items: [...items, ...said.output] };
   }
 
   /**
@@ -163,12 +203,14 @@ class ResponseConnection {
       if (!line.startsWith(DATA) || line.endsWith(' [DONE]')) continue;
       let data = line.slice(DATA.length);
       if (STATES.has(type)) {
-        const event = JSON.parse(data) as { readonly response: ResponseObject };
+        const event = parseBoundedJson(data, STORED_BOUNDS) as {
+          readonly response: ResponseObject;
+        };
         said = {
           ...event.response,
           ...(previous && { previous_response_id: previous }),
         };
-        data = JSON.stringify({ ...event, response: said });
+        data = writeJson({ ...event, response: said });
       }
       this.socket.send(data);
       if (this.socket.overfull) await this.socket.drained();
@@ -185,8 +227,20 @@ class ResponseConnection {
   }
 
   #fail(status: number, { error }: ReturnType<typeof errorEnvelope>): void {
-    this.socket.send(JSON.stringify({ type: 'error', status, error }));
+    this.socket.send(writeJson({ type: 'error', status, error }));
   }
+}
+
+/** @throws DomainError `invalid_json` */
+function messageIn(text: string): Fields {
+  let why = 'A message must be a JSON object.';
+  try {
+    const message = parseBoundedJson(text);
+    if (isObject(message)) return message;
+  } catch (error) {
+    why = (error as Error).message;
+  }
+  throw new DomainError('invalid_json', why);
 }
 
 const itemsOf = (input: unknown): readonly unknown[] => {
@@ -212,11 +266,12 @@ export class ResponsesGateway
   implements OnGatewayInit<WebSocketEndpoint>, OnGatewayConnection<WebSocket>, OnModuleDestroy
 {
   readonly #connections = new Set<ResponseConnection>();
+  readonly #remembered = new SharedBound(ALL_REMEMBERED);
   #closing = false;
 
   constructor(
     private readonly authenticator: Authenticator,
-    private readonly limits: RateLimiter,
+    private readonly limits: LimitGuard,
     private readonly inner: InnerRequests,
     private readonly feed: ResponseFeed,
     private readonly grace: ShutdownGrace,
@@ -243,6 +298,9 @@ export class ResponsesGateway
     const host = this.#hostOf(principal, request);
     const connection = new ResponseConnection(socket, host, idleTimeoutMs);
     this.#connections.add(connection);
+    request.socket.on('data', (bytes: Buffer) => connection.received(bytes.length));
+    const takeBack = (data: Buffer): void => connection.received(-(data.length + CONTROL_HEAD));
+    webSocket.on('ping', takeBack).on('pong', takeBack);
     connection.left.addEventListener('abort', () => this.#connections.delete(connection));
   }
 
@@ -255,7 +313,8 @@ export class ResponsesGateway
     this.grace.waitFor(Promise.all(left));
   }
 
-  #hostOf(principal: Principal, { headers }: IncomingMessage) {
+  #hostOf(principal: Principal, request: IncomingMessage) {
+    const { headers } = request;
     const { tenant } = principal;
     const json = { 'content-type': 'application/json' };
     const sent = innerHeaders({ ...headers, ...json }, principal);
@@ -275,9 +334,11 @@ export class ResponsesGateway
           throw error;
         }
       },
+      place: (end: () => void) => this.limits.place(tenant, { pace: receivingPace(request), end }),
+      remember: (size: number, end: () => void) => this.#remembered.enter(tenant, { size, end }),
       resume: async (id: string, after: number, left: AbortSignal) => {
         this.#demandKey(principal);
-        await this.feed.demandEvents({ tenant, id });
+        await this.feed.demandEvents({ tenant, id }, after);
         return this.feed.follow({ tenant, id }, after, left);
       },
     };

@@ -38,7 +38,7 @@ export class StoredResponsesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (!stream) return void reply.send(await this.records.response({ tenant, id }));
-    await this.feed.demandEvents({ tenant, id });
+    await this.feed.demandEvents({ tenant, id }, after);
     this.feed.send(reply, {}, { tenant, id }, after);
   }
 

@@ -53,7 +53,7 @@ export class Forecasts {
   }
 
   /** Of a request that waits or runs. Undefined also when it has ended. */
-  of(key: RequestKey, nowMs = this.deps.nowMs()): WaitForecast | undefined {
+  of(key: RequestKey, nowMs = this.deps.nowMs(), position?: number): WaitForecast | undefined {
     const waiting = this.deps.queue.get(key);
     if (waiting === undefined) {
       const record = this.deps.record(key);
@@ -62,7 +62,7 @@ export class Forecasts {
         : undefined;
     }
     const model = this.#model(waiting.model);
-    const forecast = model.ofWaiting(waiting, nowMs);
+    const forecast = model.ofWaiting(waiting, nowMs, { position });
     return forecast && model.corrected(forecast, waiting.priority);
   }
 
@@ -71,7 +71,8 @@ export class Forecasts {
    * at which requests leave it.
    */
   ofView(view: RequestView): WaitForecast | undefined {
-    return isLive(view) ? (this.of(keyOf(view)) ?? this.#byDrainRate(view)) : undefined;
+    if (!isLive(view)) return undefined;
+    return this.of(keyOf(view), undefined, view.position) ?? this.#byDrainRate(view);
   }
 
   /**

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { Admission } from '../../core/queue/admission.js';
 import { missed } from '../../core/queue/latest-start.js';
+import { inferenceTimeout } from '../../core/request/device-progress.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
@@ -85,10 +86,8 @@ export class RequestFailures {
         return cancelled('The client went away before the answer.');
       case 'operator':
         return cancelled('The request was cancelled by an operator.');
-      case 'deadline': {
-        const message = `The worker did not answer within ${Math.round(request.inferenceTimeoutMs)} ms.`;
-        return failed('inference_timeout', message);
-      }
+      case 'deadline':
+        return { status: 'failed', error: inferenceTimeout(request.inferenceTimeoutMs) };
       case 'silence': {
         const { generationIdleMs } = this.settings.inference;
         return failed(

@@ -207,6 +207,18 @@ export class RequestRegistry {
     return true;
   }
 
+  /** Of one that completed here, and that its store has cancelled nevertheless. */
+  withdrawn(key: RequestKey): void {
+    const view = this.#ended.get(key);
+    if (view?.state !== 'completed') return;
+    this.#ended.add(key, {
+      ...view,
+      state: 'cancelled',
+      code: 'request_cancelled',
+      cancelReason: 'client',
+    });
+  }
+
   /** Resolves when nothing runs. */
   idle(): Promise<void> {
     if (this.#size === 0) return Promise.resolve();

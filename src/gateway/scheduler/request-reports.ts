@@ -6,14 +6,10 @@ import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { type QueueEnd, type QueueReports } from '../shared-queue/request-queue.port.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
-import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestRegistry } from './request-registry.js';
 import { type TrackedRequest } from './tracked-request.js';
 import { observeCost } from './work-usage.js';
-
-/** Between two looks at a worker that may be dead. */
-const LOOK_AGAIN_MS = 500;
 
 /**
  * Brings the reports of a queue to the registry, and by it to callers, metrics and feeds.
@@ -24,7 +20,6 @@ export class RequestReports implements QueueReports {
 
   constructor(
     private readonly registry: RequestRegistry,
-    private readonly canceller: RequestCanceller,
     private readonly failures: RequestFailures,
     private readonly dispatcher: Dispatcher,
   ) {}
@@ -42,7 +37,7 @@ export class RequestReports implements QueueReports {
 
   leased(
     key: RequestKey,
-    { workerId, groupId, aged, isHeld }: Parameters<QueueReports['leased']>[1],
+    { workerId, groupId, aged }: Parameters<QueueReports['leased']>[1],
   ): void {
     const tracked = this.registry.get(key);
     if (tracked?.state !== 'queued') return;
@@ -52,7 +47,6 @@ export class RequestReports implements QueueReports {
       aged,
     );
     tracked.sentAtMs = tracked.leasedAtMs;
-    tracked.startDeadline(() => void this.#overdue(tracked, isHeld));
   }
 
   requeued(key: RequestKey, lost: boolean): void {
@@ -67,9 +61,7 @@ export class RequestReports implements QueueReports {
   }
 
   computed(key: RequestKey, groupedAtMs: number, batchWaitMs: number): void {
-    const tracked = this.registry.get(key);
-    tracked?.stopDeadline();
-    tracked?.grouped(groupedAtMs, batchWaitMs);
+    this.registry.get(key)?.grouped(groupedAtMs, batchWaitMs);
   }
 
   ended(key: RequestKey, end: QueueEnd): void {
@@ -78,18 +70,6 @@ export class RequestReports implements QueueReports {
     // Its worker charged the tenant; estimates are learned here.
     if (end.type === 'completed') observeCost(this.dispatcher.costs, tracked.request, end.reply);
     this.registry.settle(tracked, this.#settlement(tracked, end));
-  }
-
-  /**
-   * Time in which no worker has the request does not count: its death may not have
-   * been noticed yet.
-   */
-  async #overdue(tracked: TrackedRequest, isHeld: () => Promise<boolean>): Promise<void> {
-    const { key, attempts } = tracked;
-    const held = await isHeld();
-    if (tracked.state !== 'leased' || tracked.attempts !== attempts) return;
-    if (held) await this.canceller.cancel(key, 'deadline');
-    else tracked.startDeadline(() => void this.#overdue(tracked, isHeld), LOOK_AGAIN_MS);
   }
 
   #settlement(tracked: TrackedRequest, end: QueueEnd): Settlement<WorkerReply> {

@@ -8,6 +8,7 @@ import {
 import {
   callersId,
   DEFAULT_TENANT,
+  type RequestKey,
   requestKey,
   type RequestRef,
 } from '../../core/request/request-key.js';
@@ -21,6 +22,9 @@ import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { ShutdownDrain } from './shutdown-drain.js';
 
+/** Until places are counted again. */
+const PLACES_MS = 1000;
+
 /**
  * The API of the scheduler beside `RequestIntake`: cancel, list, drain. What operators see is
  * read from the owners when asked, never kept; a shared queue shows the requests
@@ -29,6 +33,10 @@ import { ShutdownDrain } from './shutdown-drain.js';
 @Injectable()
 export class SchedulerService {
   #drained: Promise<void> | undefined;
+  #places: { readonly atMs: number; readonly of: ReadonlyMap<RequestKey, RequestView> } = {
+    atMs: NaN,
+    of: new Map(),
+  };
 
   constructor(
     private readonly intake: RequestIntake,
@@ -60,6 +68,14 @@ export class SchedulerService {
       (reason === 'client' || reason === 'operator') &&
       this.queues.shared.cancelElsewhere(ref, reason)
     );
+  }
+
+  /**
+   * Its answer was computed, but it was cancelled before the answer counted: it ended as
+   * cancelled.
+   */
+  withdraw(key: RequestKey): void {
+    this.registry.withdrawn(key);
   }
 
   /**
@@ -119,6 +135,26 @@ export class SchedulerService {
     if (own && own.state !== 'queued') return own;
     const queue = this.registry.get(requestKey(ref))?.queue ?? this.queues.shared;
     return (await queue.find(ref)) ?? own;
+  }
+
+  /**
+   * Where a request stands and when it probably starts, for one of many callers that are
+   * told again and again: places come from one pass for all, a second ago at most.
+   */
+  async waitOf(ref: RequestRef) {
+    const key = requestKey(ref);
+    const isOwn = this.registry.get(key)?.queue.isEmbedded;
+    const view = (isOwn && this.#placesNow().get(key)) || (await this.findAnywhere(ref));
+    return { view, forecast: view && this.forecasts.ofView(view) };
+  }
+
+  #placesNow(): ReadonlyMap<RequestKey, RequestView> {
+    const nowMs = this.registry.nowMs();
+    if (!(nowMs - this.#places.atMs < PLACES_MS)) {
+      const views = this.queues.embedded.list();
+      this.#places = { atMs: nowMs, of: new Map(views.map(view => [keyOf(view), view])) };
+    }
+    return this.#places.of;
   }
 
   /**

@@ -8,8 +8,9 @@ import {
 import { RequestRecord } from '../../core/request/request-record.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
-import { ActiveTimeout } from '../../platform/process/active-timeout.js';
+import { DeviceTimeout } from '../../platform/process/active-timeout.js';
 import { type SchedulerQueue } from '../shared-queue/request-queue.port.js';
+import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { type WorkerReply, type WorkerTask, type TaskRequest } from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
 
@@ -54,7 +55,7 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
   retries: RetryBudget | undefined;
   /** How long lost workers had it. Only `retry` writes it. */
   lostMs = 0;
-  deadline: ActiveTimeout | undefined;
+  deadline: DeviceTimeout | undefined;
 
   constructor(
     request: TaskRequest,
@@ -96,13 +97,10 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
     return { ...request, queueDeadlineMs, avoid: failedBy, mostTogether };
   }
 
-  /**
-   * The inference deadline (D-07). Runs only while a worker has the request: time in the
-   * queue does not count.
-   */
-  startDeadline(onExpired: () => void, ms = this.request.inferenceTimeoutMs): void {
-    this.deadline = new ActiveTimeout(ms, onExpired);
-    this.deadline.restart();
+  /** The inference limit (D-07) of one call. */
+  startDeadline(call: Pick<WorkerCall, 'progress'>, onOverdue: () => void): void {
+    const limitMs = this.request.inferenceTimeoutMs;
+    this.deadline = new DeviceTimeout({ limitMs, ask: () => call.progress(), onOverdue });
   }
 
   stopDeadline(): void {

@@ -62,7 +62,8 @@ export class WorkerCalls {
   async #call(tracked: TrackedRequest, plan: DispatchPlan, lease: Lease): Promise<void> {
     const { workerId, groupId, members, agingShare } = plan;
     const { key, request } = tracked;
-    const group = { id: groupId, size: members.length, agingShare };
+    const timeLimitMs = request.inferenceTimeoutMs;
+    const group = { id: groupId, size: members.length, agingShare, timeLimitMs };
     const sentAtMs = this.clock.nowMs();
     let call: WorkerCall | undefined;
     let reply: WorkerReply;
@@ -70,7 +71,7 @@ export class WorkerCalls {
       call = this.pool.execute({ workerId, request, group });
       tracked.sentAtMs = sentAtMs;
       tracked.calls += 1;
-      tracked.startDeadline(() => void this.canceller.cancel(key, 'deadline'));
+      tracked.startDeadline(call, () => void this.canceller.cancel(key, 'deadline'));
       void call.finished.then(() => {
         this.registry.callEnded(tracked);
         lease.release();

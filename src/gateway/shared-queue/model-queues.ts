@@ -6,6 +6,8 @@ import {
   type OnModuleInit,
   Optional,
 } from '@nestjs/common';
+import { STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type Queue } from 'bullmq';
@@ -19,6 +21,7 @@ import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RedisOrder, type QueueAccounts } from '../../platform/redis/redis-order.js';
+import { redisProblem } from '../../platform/redis/redis-problems.js';
 import { ResultExpiry } from '../../platform/redis/result-expiry.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
@@ -44,8 +47,8 @@ return 1`;
 
 /** What is no JSON object stays as it is: its worker reports it. */
 function changed(json: string, fields: Readonly<Record<string, unknown>>): string {
-  const value = jsonIn(json);
-  return isObject(value) ? JSON.stringify({ ...value, ...fields }) : json;
+  const value = jsonIn(json, STORED_BOUNDS);
+  return isObject(value) ? writeJson({ ...value, ...fields }) : json;
 }
 
 /** Where one request is in Redis. */
@@ -63,8 +66,6 @@ export interface JobFacts {
   readonly workerId?: string;
   /** A worker has it now. */
   readonly taken: boolean;
-  /** Milliseconds until its lock expires; absent: no worker has it. */
-  readonly lockLeftMs?: number;
   /** Epoch milliseconds at which a worker took it last. */
   readonly takenMs?: number;
   /** Workers that had it. */
@@ -237,7 +238,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
    */
   async data(ref: JobRef): Promise<Partial<QueueJob> | undefined> {
     const data = await this.link.redis.hget(this.#key(ref), 'data');
-    const value = data === null ? undefined : jsonIn(data);
+    const value = data === null ? undefined : jsonIn(data, STORED_BOUNDS);
     return value === undefined || isObject(value) ? value : {};
   }
 
@@ -297,7 +298,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
 
 async function repliesOf(pipeline: ChainableCommander): Promise<unknown[]> {
   return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-    if (error) throw error;
+    if (error) throw redisProblem(error);
     return reply;
   });
 }
@@ -318,7 +319,6 @@ function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFac
     priority: Number(priority ?? 0),
     timestamp: Number(timestamp),
     taken: lockLeftMs > 0 && finishedOn == null,
-    lockLeftMs: lockLeftMs > 0 ? lockLeftMs : undefined,
     attempts: Number(attempts ?? 0),
     finished: finishedOn != null,
     workerId: workerId ?? undefined,

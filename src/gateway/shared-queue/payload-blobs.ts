@@ -1,6 +1,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
@@ -8,7 +9,7 @@ import { BlobStore } from '../../core/jobs/job.ports.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import { Settings } from '../../platform/config/settings.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
-import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
+import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type TaskRequest, type TranscribeTask } from '../worker-pool/worker-task.js';
 
 /** A job that may be queued, and the blobs that were written for it. */
@@ -46,7 +47,7 @@ export class PayloadBlobs {
    * Instants become epoch milliseconds: the monotonic clocks of two machines cannot be
    * compared.
    * @param nowMs monotonic, like the instants of the request
-   * @throws DomainError `storage_full`, or what the signal was aborted with;
+   * @throws DomainError `storage_full`, `storage_unavailable`, or what the signal was aborted with;
    *   nothing stays behind.
    */
   async place(request: TaskRequest, nowMs: number, signal: AbortSignal): Promise<PlacedJob> {
@@ -58,7 +59,7 @@ export class PayloadBlobs {
     const { blobs, digest } = placing;
     const epochMs = Date.now() - nowMs;
     try {
-      const asked = await orStorageFull(this.#asked(payload, placing), 'No room for the upload.');
+      const asked = await this.#asked(payload, placing);
       const job: QueueJob = {
         v: 1,
         id,
@@ -199,7 +200,7 @@ interface Placing {
 
 /** The options, which are part of the fingerprint as they were asked for. */
 function signed<T extends object>(kind: string, options: T, { digest, model }: Placing) {
-  digest.update(JSON.stringify([model, kind, options]));
+  digest.update(writeJson([model, kind, options]));
   return options;
 }
 

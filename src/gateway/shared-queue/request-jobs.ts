@@ -4,6 +4,8 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type Observable, Subject } from 'rxjs';
 import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
@@ -18,8 +20,30 @@ import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
+import { type SharedRequest } from './shared-request.js';
 
 const BLOB_SWEEP_MS = 60_000;
+
+/** Field of BullMQ's hash of a job: the attempt that joined it last. */
+const JOINED = 'joined';
+/** A job that is gone must not come back as a hash with this field alone. */
+const JOIN = `
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end`;
+/** Somebody wants the request stopped, whoever runs it. */
+const WANTED: ReadonlySet<StopReason> = new Set(['client', 'operator', 'unload', 'load_failed']);
+
+/**
+ * Decides between a stop and the end of a job: one that has finished is not stopped. The note
+ * also stops a job that is not there, as one that is about to be queued again; 0 says that
+ * nothing was stopped for certain.
+ */
+const STOP = `
+if redis.call('HGET', KEYS[1], 'finishedOn') then return 0 end
+local joined = redis.call('HGET', KEYS[1], '${JOINED}')
+if ARGV[4] ~= '' and joined and joined ~= ARGV[4] then return 0 end
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+redis.call('PUBLISH', ARGV[3], ARGV[1])
+return redis.call('EXISTS', KEYS[1])`;
 
 /**
  * The BullMQ jobs of requests: found, queued, stopped, and removed once answered; what
@@ -83,12 +107,17 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    *   before Redis confirms
    * @returns true: it joined. @throws when Redis does not answer
    */
-  async enter(ref: JobRef, placed: PlacedJob, onWatch: () => void): Promise<boolean> {
+  async enter(
+    { ref, attempt }: Pick<SharedRequest, 'ref' | 'attempt'>,
+    placed: PlacedJob,
+    onWatch: () => void,
+  ): Promise<boolean> {
     const [facts] = await this.queues.facts([ref]);
     const isUsed = facts !== undefined && (!facts.finished || succeeded(facts));
     if (facts && !isUsed) await this.queues.remove(ref);
     onWatch();
     if (!isUsed) await this.queues.add(placed, ref);
+    else await this.link.redis.eval(JOIN, 1, this.#key(ref), JOINED, attempt);
     return isUsed;
   }
 
@@ -114,23 +143,37 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
+  /** As `stopped`, for a request whose caller is answered already. Never rejects. */
+  async stop(ref: JobRef, reason: StopReason, attempt?: string): Promise<void> {
+    await this.stopped(ref, reason, attempt).catch((error: unknown) =>
+      this.#logger.warn(
+        { jobId: ref.jobId, reason, err: error },
+        'Redis did not answer; the stop may be lost',
+      ),
+    );
+  }
+
   /**
-   * The job is removed unless a worker has it, which is notified at once. Never rejects.
+   * The job is removed unless a worker has it, which is notified at once. True: it had not
+   * finished, and no gateway answers with what it may still finish with (D-53).
+   * @param attempt whose end is the reason: another attempt that joined the job keeps it,
+   *   unless somebody wants it stopped for all (D-53)
+   * @throws when Redis does not answer
    */
-  async stop(ref: JobRef, reason: StopReason): Promise<void> {
+  async stopped(ref: JobRef, reason: StopReason, attempt?: string): Promise<boolean> {
     const { jobId } = ref;
     const { redis, keys, access } = this.link;
     const queue = keys.queue(ref.model);
-    const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
-    try {
-      const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access.resultTtlMs);
-      await Promise.all([this.queues.remove(ref), kept, redis.publish(keys.stops, note)]);
-    } catch (error) {
-      this.#logger.warn(
-        { jobId, reason, err: error },
-        'Redis did not answer; the stop may be lost',
-      );
-    }
+    const note = writeJson({ queue, jobId, reason } satisfies StopNote);
+    const isStopped = await redis.eval(
+      STOP,
+      2,
+      ...[this.#key(ref), keys.stop(queue, jobId)],
+      ...[note, access.resultTtlMs, keys.stops],
+      WANTED.has(reason) ? '' : (attempt ?? ''),
+    );
+    if (isStopped === 1) await this.queues.remove(ref);
+    return isStopped === 1;
   }
 
   /**
@@ -145,14 +188,25 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
 
   /**
    * Stops the job of that id, whichever gateway accepted it. False: there is
-   * none to stop.
+   * none to stop. @throws when Redis does not answer
    */
   async stopKnown(ref: RequestRef, reason: StopReason): Promise<boolean> {
     const refs = this.queues.refs(ref);
-    const facts = await this.queues.facts(refs).catch(() => []);
-    const live = refs.filter((_, at) => facts[at] !== undefined && !facts[at].finished);
-    for (const job of live) await this.stop(job, reason);
-    return live.length > 0;
+    const facts = await this.queues.facts(refs);
+    return this.stopEach(
+      refs.filter((_, at) => facts[at] !== undefined),
+      reason,
+    );
+  }
+
+  /** True: at least one of them had not finished. @throws when Redis does not answer */
+  async stopEach(refs: readonly JobRef[], reason: StopReason): Promise<boolean> {
+    const stopped = await Promise.all(refs.map(ref => this.stopped(ref, reason)));
+    return stopped.includes(true);
+  }
+
+  #key({ model, jobId }: JobRef): string {
+    return this.link.keys.base(model) + jobId;
   }
 
   #every(ms: number, work: () => Promise<void>): NodeJS.Timeout {
@@ -181,4 +235,4 @@ const succeeded = ({ returnValue }: JobFacts): boolean =>
  * version can read.
  */
 export const jobResultOf = (returnValue = 'null'): QueueJobResult | undefined =>
-  readJobResult(jsonIn(returnValue));
+  readJobResult(jsonIn(returnValue, STORED_BOUNDS));

@@ -65,7 +65,7 @@ export interface QueueReports {
   accepted(key: RequestKey): void;
   /** It never waited. */
   rejected(key: RequestKey, error: DomainError): void;
-  /** A worker has it: its inference deadline runs. */
+  /** A worker has it, which also watches its inference limit. */
   leased(
     key: RequestKey,
     lease: {
@@ -74,18 +74,13 @@ export interface QueueReports {
       readonly groupId: string;
       /** It is BATCH and was taken because of its age (D-03). */
       readonly aged: boolean;
-      /**
-       * The worker has shown lately that it lives. Until it does, the inference deadline
-       * (D-07) does not end the request.
-       */
-      readonly isHeld: () => Promise<boolean>;
     },
   ): void;
   /** Its worker died (`lost`), or gave it back, which is no attempt: it waits again. */
   requeued(key: RequestKey, lost: boolean): void;
   reprioritized(key: RequestKey, priority: RequestPriority): void;
   /**
-   * The worker is done, so its inference deadline stops; the answer may still be fetched.
+   * The worker is done; the answer may still be fetched.
    * @param groupedAtMs monotonic milliseconds at which it had waited there for the rest of
    *   its group, which took `batchWaitMs`
    */

@@ -3,11 +3,11 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { sharedQueueAccess, type SharedQueueAccess } from '../../platform/config/worker-spec.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
-import { queueUnavailable } from '../../platform/http/passing-errors.js';
+import { isFull, isTimeout, redisUnavailable } from '../../platform/redis/redis-problems.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 
 /**
@@ -76,7 +76,7 @@ export class SharedQueueLink implements OnApplicationShutdown {
 
   /** @throws DomainError `queue_unavailable` while Redis is away, hung or full. */
   demand(): void {
-    if (!this.usable) throw unavailable(this.monitor.state('redis')?.error);
+    if (!this.usable) throw redisUnavailable(this.monitor.state('redis')?.error);
   }
 
   /**
@@ -84,9 +84,8 @@ export class SharedQueueLink implements OnApplicationShutdown {
    * until a probe finds otherwise.
    */
   failure(error: unknown): DomainError {
-    if (error instanceof DomainError) return error;
     if (isFull(error) || isTimeout(error)) this.monitor.failed('redis', error as Error);
-    return unavailable(error);
+    return redisUnavailable(error);
   }
 
   /** @throws DomainError as `failure` says, when Redis does not answer */
@@ -111,17 +110,4 @@ export class SharedQueueLink implements OnApplicationShutdown {
 function needed<Part>(part: Part | undefined): Part {
   if (part === undefined) throw new Error('queue.driver is not redis');
   return part;
-}
-
-/** The command was refused for want of memory (`maxmemory`), not lost. */
-export const isFull = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes('OOM');
-
-const isTimeout = (error: unknown): boolean =>
-  error instanceof Error && error.message === 'Command timed out';
-
-function unavailable(cause: unknown): DomainError {
-  const state = isFull(cause) ? 'is full' : 'cannot be reached';
-  const message = `The queue in Redis ${state}; nothing was queued.`;
-  return queueUnavailable(message, cause);
 }

@@ -102,13 +102,18 @@ export class SharedRequestQueue implements SchedulerQueue {
     return this.jobs.link.look(() => this.listing.depths(), this.#ownDepths());
   }
 
-  /** Stops a request that another gateway put into this queue. False: there is none. */
+  /**
+   * Stops a request that another gateway put into this queue. False: there is none.
+   * @throws DomainError `queue_unavailable` when Redis does not say
+   */
   async cancelElsewhere(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (!this.jobs.link.usable) return false;
     if (await this.jobs.stopKnown(ref, reason)) return true;
     const written = await this.jobs.link.look(() => this.listing.writtenByOthers(ref), []);
-    await Promise.all(written.map(job => this.jobs.stop(job.ref, reason)));
-    return written.length > 0;
+    return this.jobs.stopEach(
+      written.map(job => job.ref),
+      reason,
+    );
   }
 
   /** Stops what other gateways put into this queue and `matches`. */
@@ -119,8 +124,8 @@ export class SharedRequestQueue implements SchedulerQueue {
     const found = (await this.jobs.link.look(() => this.listing.live(), [])).filter(({ view }) =>
       matches(view),
     );
-    await Promise.all(found.map(({ ref }) => this.jobs.stop(ref, reason)));
-    return found.map(({ view }) => keyOf(view));
+    const stopped = await Promise.all(found.map(({ ref }) => this.jobs.stopped(ref, reason)));
+    return found.filter((_, at) => stopped[at]).map(({ view }) => keyOf(view));
   }
 
   #ownDepth(model: string): QueueDepth | undefined {

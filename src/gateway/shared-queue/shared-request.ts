@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
@@ -14,6 +15,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * its queue deadline (D-07). Entering → accepted → its job is watched.
  */
 export class SharedRequest {
+  /** Names this gateway's attempt at the request (D-53). */
+  readonly attempt = randomUUID();
   /** Ends it while it is entering. */
   readonly entering = new AbortController();
   /** Speech goes to its listener while it is made; undefined for other work. */

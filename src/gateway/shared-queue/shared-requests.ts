@@ -10,6 +10,7 @@ import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { isFull } from '../../platform/redis/redis-problems.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -19,7 +20,6 @@ import { type JobFacts, type JobRef } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { RequestJobs, jobResultOf } from './request-jobs.js';
 import { type QueueEnd } from './request-queue.port.js';
-import { isFull } from './shared-queue-link.js';
 import { type SharedRequest } from './shared-request.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 
@@ -96,7 +96,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       if (shared.stopped === undefined) await this.#queue(shared, placed);
       // Stopped while its job was being queued: the stop may have come too early to
       // find the job.
-      if (shared.stopped !== undefined) await this.jobs.stop(shared.ref, shared.stopped);
+      if (shared.stopped !== undefined) await this.#stop(shared, shared.stopped);
     } catch (error) {
       this.#end(shared, { type: 'failed', error });
     }
@@ -113,7 +113,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { ref } = shared;
     const watch = (): void => void (shared.watched = this.#isHere(shared));
     try {
-      if (await this.jobs.enter(ref, placed, watch)) await this.#reconcile([shared]);
+      if (await this.jobs.enter(shared, placed, watch)) await this.#reconcile([shared]);
     } catch (error) {
       shared.watched = false;
       if (isFull(error)) throw this.jobs.link.failure(error);
@@ -211,27 +211,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   #leased(shared: SharedRequest, workerId: string, aged: boolean): void {
     if (shared.leasedAtMs !== undefined) return;
     shared.leased(this.clock.nowMs());
-    const isHeld = () => this.#isHeld(shared);
-    shared.reports.leased(shared.request.key, {
-      workerId,
-      groupId: shared.ref.jobId,
-      aged,
-      isHeld,
-    });
-  }
-
-  /**
-   * Its worker renewed its lock lately: each does so within a third of its time. True
-   * while Redis cannot tell.
-   */
-  async #isHeld(shared: SharedRequest): Promise<boolean> {
-    try {
-      const [facts] = await this.jobs.queues.facts([shared.ref]);
-      if (!facts?.taken) await this.#reconcile([shared]);
-      return (facts?.lockLeftMs ?? 0) > this.jobs.link.access.lockMs / 2;
-    } catch {
-      return true;
-    }
+    const groupId = shared.ref.jobId;
+    shared.reports.leased(shared.request.key, { workerId, groupId, aged });
   }
 
   /** @param lost its worker died; false: the worker gave it back */
@@ -271,8 +252,13 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     if (shared.loading) return;
     shared.loading = true;
     try {
-      const value = await this.blobs.load(result.value);
+      const [value, stopped] = await Promise.all([
+        this.blobs.load(result.value),
+        // The note may be later than the event, but not than the end of the job.
+        this.jobs.stopReason(shared.ref),
+      ]);
       if (!shared.watched) return;
+      if (stopped !== undefined) return this.#stoppedForAll(shared, stopped);
       shared.watched = false;
       shared.result = { blob: blobOf(result.value) };
       this.#complete(shared, { ...result, value }).catch((error: unknown) =>
@@ -338,7 +324,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #stop(shared: SharedRequest, reason: StopReason): Promise<void> {
     shared.stopped = reason;
-    return this.jobs.stop(shared.ref, reason);
+    return this.jobs.stop(shared.ref, reason, shared.attempt);
   }
 
   #isHere(shared: SharedRequest): boolean {

@@ -63,7 +63,7 @@ describe('what a chat says', () => {
         usage: {
           ...{ input_tokens: 5, output_tokens: 2, total_tokens: 7 },
           ...{
-            input_tokens_details: { cached_tokens: 4 },
+            input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
             output_tokens_details: { reasoning_tokens: 1 },
           },
         },

@@ -1,3 +1,5 @@
+import { ANSWER_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields, fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
@@ -49,7 +51,7 @@ export const usageAmong = (
  *   `return_token_ids`
  */
 export function readAnswer(answer: Buffer) {
-  const { choices, usage } = fieldsIn(JSON.parse(answer.toString('utf8')));
+  const { choices, usage } = fieldsIn(parseBoundedJson(answer.toString('utf8'), ANSWER_BOUNDS));
   const choice = listIn(choices)[0];
   const pieces: readonly GenerationPiece[] = [
     ...(choice ? saidIn(choice) : []),
@@ -92,7 +94,7 @@ function callPiece({ index, id, function: called }: Fields, at: number): Generat
     index: typeof index === 'number' ? index : at,
     ...(typeof id === 'string' && id !== '' && { callId: id }),
     ...(typeof name === 'string' && { name }),
-    arguments: isObject(given) ? JSON.stringify(given) : textIn(given),
+    arguments: isObject(given) ? writeJson(given) : textIn(given),
   };
 }
 
@@ -106,6 +108,8 @@ function usagePiece(usage: Fields): GenerationPiece {
     input_tokens: input,
     input_tokens_details: {
       cached_tokens: countIn(fieldsIn(usage.prompt_tokens_details).cached_tokens),
+      // No engine here reports what it wrote to a cache; SDKs require the field.
+      cache_write_tokens: countIn(fieldsIn(usage.prompt_tokens_details).cache_write_tokens),
     },
     output_tokens: output,
     output_tokens_details: {
@@ -118,6 +122,6 @@ function usagePiece(usage: Fields): GenerationPiece {
 
 /** Arguments of a call; of an answer that was cut there is no JSON that can be read. */
 export function argumentsIn(json: string): unknown {
-  const value = jsonIn(json);
+  const value = jsonIn(json, ANSWER_BOUNDS);
   return value === undefined ? {} : value;
 }

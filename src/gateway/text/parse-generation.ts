@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { PASSED_ON } from '../../contracts/openai/field-types.js';
 import { ChatCompletionDto, CompletionDto } from '../../contracts/openai/generation.dto.js';
@@ -90,7 +91,7 @@ export function parseChat(
   body: Fields,
   catalog: ModelCatalog,
   compat?: Strictness,
-  bytes: Buffer = Buffer.from(JSON.stringify(body)),
+  bytes: Buffer = Buffer.from(writeJson(body)),
 ): ParsedGeneration {
   const dto = parseDto(ChatCompletionDto, body);
   const { messages, tools = [] } = dto;
@@ -121,7 +122,7 @@ export function parseCompletion(
   body: Fields,
   catalog: ModelCatalog,
   compat?: Strictness,
-  bytes: Buffer = Buffer.from(JSON.stringify(body)),
+  bytes: Buffer = Buffer.from(writeJson(body)),
 ): ParsedGeneration {
   const dto = parseDto(CompletionDto, body);
   const model = catalog.getOfKind(dto.model, 'llm', 'completions');
@@ -155,7 +156,7 @@ function demandMessages(messages: readonly unknown[]): void {
     if (typeof message !== 'object' || message === null || Array.isArray(message))
       throw invalidField(
         param,
-        `\`${param}\` must be an object with a role; got ${JSON.stringify(message).slice(0, 80)}.`,
+        `\`${param}\` must be an object with a role; got ${writeJson(message).slice(0, 80)}.`,
       );
     const { role } = message as { readonly role?: unknown };
     if (typeof role !== 'string' || role === '') throw wrongRole(role, `${param}.role`);
@@ -166,7 +167,7 @@ function wrongRole(role: unknown, param: string): DomainError {
   const rule = 'must be a text such as user';
   if (role === undefined || role === null || role === '')
     return missingField(param, `: it ${rule}`);
-  return invalidField(param, `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`);
+  return invalidField(param, `\`${param}\` ${rule}; got ${writeJson(role).slice(0, 80)}.`);
 }
 
 function demandStreamOptions({ stream, stream_options }: ParsedGeneration['dto']): void {
@@ -177,6 +178,6 @@ function demandStreamOptions({ stream, stream_options }: ParsedGeneration['dto']
   const param = 'stream_options.include_usage';
   throw invalidField(
     param,
-    `\`${param}\` must be true or false; got ${JSON.stringify(include_usage).slice(0, 80)}.`,
+    `\`${param}\` must be true or false; got ${writeJson(include_usage).slice(0, 80)}.`,
   );
 }

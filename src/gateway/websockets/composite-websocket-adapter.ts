@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AbstractWsAdapter } from '@nestjs/websockets';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { Server as SocketIoServer, type ServerOptions as SocketIoOptions } from 'socket.io';
 import { type ServerOptions as WebSocketOptions } from 'ws';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
@@ -51,7 +52,7 @@ function demand(value: string | undefined, pattern: RegExp, param: string, allow
 /** Answers an upgrade with an error envelope and closes the connection. */
 function refuseUpgrade(socket: Duplex, thrown: unknown): void {
   const error = shownError(thrown);
-  const body = JSON.stringify(errorEnvelope(error));
+  const body = writeJson(errorEnvelope(error));
   const headers = {
     ...retryHeaders(error),
     'content-type': 'application/json; charset=utf-8',

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   type Transcript,
   type TranscriptionParams,
@@ -52,7 +53,7 @@ function asrBody(
         segments,
         words: told,
       } = formatVerboseJson(transcript, { task, granularities });
-      return JSON.stringify({
+      return writeJson({
         text,
         segments,
         ...(told && { words: told }),

@@ -1,5 +1,6 @@
 import { applyDecorators, Controller, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse } from '@nestjs/swagger';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type FastifyReply } from 'fastify';
 import { languageName } from '../../contracts/formats/language-name.js';
 import {
@@ -76,7 +77,7 @@ export class WhisperAsrController {
       const heard = language === '' && others.length === 0 ? only : language;
       return {
         contentType: 'application/json; charset=utf-8',
-        body: JSON.stringify(detected(heard ?? '')),
+        body: writeJson(detected(heard ?? '')),
       };
     };
     const audio = asrAudio(query, DETECTION_SECONDS);

@@ -4,6 +4,7 @@ import {
 } from '../../contracts/grpc/generation.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
+import { type DeviceProgress } from '../../core/request/device-progress.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
 /**
@@ -28,7 +29,9 @@ export interface InProcessWorker {
     sink: (message: GenerationMessage) => Promise<void>,
   ): Promise<void>;
   /** @returns false when no such call runs */
-  cancel(id: string, reason: string): boolean;
+  cancel(id: string, reason: string, attempt: string): boolean;
+  /** Undefined: no such call runs. */
+  progress(id: string, attempt: string): Promise<DeviceProgress | undefined>;
   abortAll(error: DomainError): void;
   close(): Promise<void>;
 }

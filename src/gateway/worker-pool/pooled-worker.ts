@@ -20,6 +20,7 @@ import { type ProcessLog } from '../../platform/logging/log-ring.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { ServiceRecord } from './service-record.js';
+import { type StartTurns } from './start-turns.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, type WorkerCall } from './worker-call.js';
 import { WorkerConnection } from './worker-connection.js';
@@ -45,6 +46,7 @@ export interface WorkerOwner {
   readonly clock: MonotonicClock;
   readonly activity: Subject<PoolActivity>;
   readonly executed: Subject<ExecutedCall>;
+  readonly starts: StartTurns;
   /** A worker has more slots than before, free or urgent. Synchronous. */
   readonly onCapacity: () => void;
   /** A worker has ended a request or a live stream. */
@@ -121,9 +123,11 @@ export class PooledWorker {
       onReachable: at => this.#connect(at),
       onReady: () => this.#connection?.health.probeNow(),
       onGone: () => {
+        const isExcused = this.#connection?.slots.latestAlone ?? false;
         this.#disconnect();
         this.#on('ended');
         if (this.#held === 'restart') this.#held = undefined;
+        return isExcused;
       },
     });
   }
@@ -285,7 +289,7 @@ export class PooledWorker {
     const problem = reportProblem(report, model, most);
     const unready = problem ?? whyNotReady(report);
     this.#explain(problem ?? (isUpstreamAway(report) ? (this.#problem ?? unready) : undefined));
-    this.options.location.onProbe?.(unready);
+    this.options.location.onProbe?.(unready, problem === undefined);
     if (!problem && report.generation && this.#connection) {
       const counts = this.#connection.generated(report.generation);
       activity.next({ type: 'generated', worker: this.id, model: model.id, counts });
@@ -301,7 +305,7 @@ export class PooledWorker {
   #onProbeFailure(error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     const { location } = this.options;
-    location.onProbe?.(problem);
+    location.onProbe?.(problem, false);
     // A program that has just been started opens its port when it can.
     if (location.status.isStarting && isUnreachable(error)) return;
     this.#explain(problem);

@@ -277,7 +277,7 @@ export function generateInside(
 ): Promise<WorkerReply> {
   const { key, payload } = request.request;
   if (payload.kind !== 'generate') throw wentAway('in this process');
-  call.began({ cancel: () => worker.cancel(key, '') });
+  call.began({ cancel: () => worker.cancel(key, '', call.attempt) });
   return receiveText(call, payload.sink, take =>
     worker.generate(generateFields(request, payload), take),
   );

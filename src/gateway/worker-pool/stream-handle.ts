@@ -84,7 +84,7 @@ export class WorkerStream extends CallProgress implements StreamHandle {
       stop(stream: WorkerStream): void;
     },
   ) {
-    super();
+    super('');
     const { channel } = options;
     this.#call = channel.track(() => channel.stt.transcribeStream(), this);
     // `receiveEvents` throws it; without a listener the error of an unread stream would

@@ -1,5 +1,6 @@
 import { type Writable } from 'node:stream';
 import { type CallGroup } from '../../contracts/grpc/call.codec.js';
+import { type DeviceProgress } from '../../core/request/device-progress.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { SinkWriter } from './sink-writer.js';
 import { type WorkerReply, type TaskRequest } from './worker-task.js';
@@ -21,6 +22,11 @@ export interface WorkerCall {
   readonly reply: Promise<WorkerReply>;
   /** The worker has ended the call: its slot is free. Never rejects. */
   readonly finished: Promise<void>;
+  /**
+   * How far its worker is with it (D-49). Undefined: the worker does not know it. Rejects
+   * when the worker does not answer.
+   */
+  progress(): Promise<DeviceProgress | undefined>;
 }
 
 /**
@@ -33,7 +39,7 @@ export const wentAway = (worker: string): WorkerLostError =>
 export function lostCall(worker: string): WorkerCall {
   const reply = Promise.reject(wentAway(worker));
   reply.catch(() => undefined);
-  return { reply, finished: Promise.resolve() };
+  return { reply, finished: Promise.resolve(), progress: () => Promise.resolve(undefined) };
 }
 
 /**
@@ -55,6 +61,10 @@ export class CallProgress {
   #writer: SinkWriter | undefined;
   readonly #end = Promise.withResolvers<void>();
   readonly finished = this.#end.promise;
+  readonly sinceMs = performance.now();
+
+  /** @param attempt names this attempt at its request (D-53) */
+  constructor(readonly attempt: string) {}
 
   began(rpc: { cancel(): void }): void {
     this.#rpc = rpc;

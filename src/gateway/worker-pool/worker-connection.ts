@@ -1,7 +1,9 @@
-import { Metadata } from '@grpc/grpc-js';
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import {
   type CancelRequest,
   type CancelResponse,
+  corrected,
+  type ProgressResponse,
   type StreamConfig,
 } from '../../contracts/grpc/call.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
@@ -9,6 +11,7 @@ import { decodeFailure, encodeFailure } from '../../contracts/grpc/status.codec.
 import { SlotLedger } from '../../core/dispatch/slot-ledger.js';
 import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type DeviceProgress } from '../../core/request/device-progress.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { SlotMap } from '../../core/request/slot-map.js';
@@ -84,6 +87,8 @@ export class WorkerConnection {
   #lost: { readonly channel: WorkerChannel; readonly together: number } | undefined;
   #fate = Promise.withResolvers<'disconnected' | 'died'>();
   #counts: GenerationCounts | undefined;
+  /** Monotonic milliseconds at which a call ended last. */
+  #lastEndMs = -Infinity;
 
   constructor(private readonly options: ConnectionOptions) {
     const { at, care, events, isSupervised } = options;
@@ -118,7 +123,7 @@ export class WorkerConnection {
    * rejects with `worker_lost`.
    */
   execute(request: CallRequest): WorkerCall {
-    const call = new CallProgress();
+    const call = new CallProgress(request.group.id);
     const { key } = request.request;
     this.#calls.set(key, call);
     const reply = this.#perform(call, request);
@@ -126,8 +131,10 @@ export class WorkerConnection {
     reply.catch(() => undefined);
     void call.finished.then(() => {
       if (this.#calls.get(key) === call) this.#calls.delete(key);
+      this.#lastEndMs = performance.now();
     });
-    return { reply, finished: call.finished };
+    const progress = () => this.#progress(call, request);
+    return { reply, finished: call.finished, progress };
   }
 
   /** @throws DomainError `worker_lost` on a retired connection */
@@ -137,7 +144,7 @@ export class WorkerConnection {
       throw new DomainError('worker_lost', 'A worker in this process has no live streams.');
     const { resetAfterMs } = this.options.care.stop;
     const stop = (stream: WorkerStream) =>
-      void this.#stop(stream, { requestId: config.sessionId, reason: 'client' });
+      void this.#stop(stream, { requestId: config.sessionId, reason: 'client', attempt: '' });
     const stream = new WorkerStream({ config, channel, resetAfterMs, stop });
     this.#live.add(stream);
     void stream.finished.then(() => this.#live.delete(stream));
@@ -152,7 +159,7 @@ export class WorkerConnection {
     const call = this.#calls.get(key);
     call?.abandon();
     if (!call?.sent) return call !== undefined;
-    return this.#stop(call, { requestId: key, reason });
+    return this.#stop(call, { requestId: key, reason, attempt: call.attempt });
   }
 
   /** What continuous batching did since the last report of this process. */
@@ -258,10 +265,40 @@ export class WorkerConnection {
     return stopCall({ ...limits, finished, ask, onUnended });
   }
 
+  /** An upload that is still being read counts as waiting. */
+  async #progress(call: CallProgress, { request, group }: CallRequest) {
+    const { attempt } = call;
+    if (this.#inner) return this.#inner.progress(request.key, attempt);
+    const channel = this.#channel!;
+    const asked = { requestId: request.key, attempt };
+    const deadline = Date.now() + this.options.care.health.timeoutMs;
+    const control = channel.control(this.options.kind);
+    try {
+      const { known, ...progress } = corrected(
+        await channel.unary<ProgressResponse>(done =>
+          control.progress(asked, new Metadata(), { deadline }, done),
+        ),
+      );
+      return known ? progress : undefined;
+    } catch (error) {
+      if ((error as Partial<ServiceError>).code !== status.UNIMPLEMENTED) throw error;
+      return this.#guessed(call, group.timeLimitMs ?? 0);
+    }
+  }
+
+  /**
+   * Of a worker that cannot be asked: it computes all that it has, since it last ended
+   * one, or since it was sent this one.
+   */
+  #guessed({ sinceMs }: CallProgress, timeLimitMs: number): DeviceProgress {
+    const deviceMs = performance.now() - Math.max(sinceMs, this.#lastEndMs);
+    return { onDevice: true, deviceMs, limitMs: this.#calls.size * timeLimitMs };
+  }
+
   /** One Cancel. Undefined: no answer. */
   async #ask(request: CancelRequest, deadline: number): Promise<boolean | undefined> {
     const channel = this.#channel;
-    if (!channel) return this.#inner?.cancel(request.requestId, request.reason);
+    if (!channel) return this.#inner?.cancel(request.requestId, request.reason, request.attempt);
     const control = channel.control(this.options.kind);
     try {
       const sent = channel.unary<CancelResponse>(done =>

@@ -33,8 +33,8 @@ interface LocationEvents {
   onReachable(at: string | InProcessWorker): void;
   /** It reports that it takes requests: probe it now. */
   onReady(): void;
-  /** The process has ended; another one may follow. */
-  onGone(): void;
+  /** The process has ended; another one may follow. Returns as `SupervisorEvents.onGone`. */
+  onGone(): boolean | void;
 }
 
 /**
@@ -57,8 +57,11 @@ export interface WorkerLocation {
   /** What a bridge reports of the worker behind it, while that takes no work. */
   readonly waiting?: string | undefined;
   start(events: LocationEvents): void;
-  /** @param unready why a probe says that it takes no work; undefined: it takes work */
-  onProbe?(unready: string | undefined): void;
+  /**
+   * @param unready why a probe says that it takes no work; undefined: it takes work
+   * @param isSound the worker answered, and is the right one
+   */
+  onProbe?(unready: string | undefined, isSound: boolean): void;
   /**
    * Ends its process and starts another one at once. Absent: the gateway does
    * not supervise it.
@@ -111,7 +114,8 @@ export class ProcessLocation implements WorkerLocation {
         events.onReachable(address());
         events.onReady();
       },
-      onMessage: ({ type, port, message, isProblem }) => {
+      onMessage: ({ type, port, message, isProblem, isStarting }) => {
+        if (isStarting === true || type === 'listening') this.status.progressed();
         if (type === 'listening' && typeof port === 'number') events.onReachable(`${host}:${port}`);
         if (type === 'waiting' && typeof message === 'string')
           this.#wait(message, isProblem === true);
@@ -122,13 +126,14 @@ export class ProcessLocation implements WorkerLocation {
       },
       onGone: () => {
         if (!address) this.#wait();
-        events.onGone();
+        return events.onGone();
       },
     });
   }
 
-  onProbe(unready: string | undefined): void {
+  onProbe(unready: string | undefined, isSound: boolean): void {
     if (!this.options.address) return;
+    if (isSound) this.status.progressed();
     this.#waitsFor = unready;
     if (unready === undefined) this.status.ready();
   }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Inject, Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { type StreamConfig } from '../../contracts/grpc/call.codec.js';
@@ -21,6 +22,7 @@ import { systemResolver } from './address-watch.js';
 import { ModelWorkers } from './model-workers.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type PooledWorker } from './pooled-worker.js';
+import { StartTurns } from './start-turns.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerLaunch } from './worker-location.js';
@@ -69,6 +71,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   readonly #capacity = new Subject<string>();
   readonly #activity = new Subject<PoolActivity>();
   readonly #executed = new Subject<ExecutedCall>();
+  readonly #starts: StartTurns;
   #started = false;
   #closed: Promise<void> | undefined;
 
@@ -88,6 +91,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     @Optional() private readonly resolve = systemResolver,
     @Optional() private readonly keyRing?: KeyRing,
   ) {
+    const loads = Math.max(1, Math.floor(availableParallelism() / 2));
+    this.#starts = new StartTurns(loads, settings.workers.startTimeoutMs / 2);
     for (const model of list.current) this.#add(model);
     list.changes$.subscribe(({ added, changed, removed }) => {
       for (const id of [...added, ...changed, ...removed]) this.#follow(id);
@@ -217,6 +222,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       capacity: this.#capacity,
       activity: this.#activity,
       executed: this.#executed,
+      starts: this.#starts,
     });
     this.#models.set(model.id, workers);
     if (this.#started && !this.#closed) workers.boot();

@@ -22,9 +22,10 @@ import {
 } from '../../platform/config/worker-spec.js';
 import {
   type ChannelSecurity,
-  channelSecurity,
   knownAs,
+  localSecurity,
 } from '../../platform/grpc/channel-security.js';
+import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '../../platform/grpc/local-token.js';
 import { ProcessLog } from '../../platform/logging/log-ring.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { type RemoteEndpoint } from './address-watch.js';
@@ -82,7 +83,7 @@ export function localWorkers(model: ModelSpec, options: WorkerOwner): PooledWork
       model,
       id: `${model.id}-${index}`,
       replica,
-      security: channelSecurity,
+      security: localSecurity,
     };
     const { device } = modelOn(model, replica).options;
     return pooledWorker({ ...place, device: text(device) }, locate, options);
@@ -107,7 +108,7 @@ export function remoteWorker(
     return pooledWorker(place, () => remoteLocation(address), options);
   // Its bridge is local, and connects to it.
   const bridged = { address, remote: model.remote, serverName: host };
-  const bridge = { ...place, bridged, security: channelSecurity };
+  const bridge = { ...place, bridged, security: localSecurity };
   return pooledWorker(bridge, builtLocation, options);
 }
 
@@ -135,7 +136,7 @@ const builtLocation: Locate = (place, log, options) => {
       retryMs: settings.workers.restartMaxMs,
     });
   const bridged = { env: replica.env, ...place.bridged, care: workerCare(settings) };
-  const spec = isBridge ? { ...own, bridged } : own;
+  const spec = { ...own, localToken: LOCAL_TOKEN, ...(isBridge && { bridged }) };
   const [command = '', ...args] = onCores(replica, [launch.command, ...launch.args]);
   return new ProcessLocation({
     ...shared,
@@ -165,7 +166,7 @@ const commandLocation: Locate = (place, log, options) => {
       return args.map(argument => filledIn(argument, { ...values, port }));
     },
     address: () => `${LOOPBACK}:${port}`,
-    env: { ...inheritedEnvironment(), ...replica.env },
+    env: { ...inheritedEnvironment(), [LOCAL_TOKEN_VARIABLE]: LOCAL_TOKEN, ...replica.env },
     host: LOOPBACK,
     stopGraceMs: EXTERNAL_GRACE_MS,
   });
@@ -179,10 +180,12 @@ const onCores = ({ cores }: ReplicaSpec, command: readonly string[]): readonly s
   cores === undefined ? command : ['taskset', '-c', cores, ...command];
 
 function supervision({ model, id }: Place, log: ProcessLog, options: WorkerOwner) {
-  const { restartMinMs, restartMaxMs, startTimeoutMs } = options.settings.workers;
+  const { restartMinMs, restartMaxMs, startTimeoutMs, startLimitMs } = options.settings.workers;
   const worker = { worker: id, model: model.id };
   return {
     startTimeoutMs,
+    startLimitMs,
+    turn: () => options.starts.take(model.defaultPriority === 'realtime'),
     backoff: new RestartBackoff({ firstMs: restartMinMs, longestMs: restartMaxMs }),
     log,
     nowMs: () => options.clock.nowMs(),

@@ -23,8 +23,12 @@ import { ShortLivedTokens, TOKEN_SECRET, tokenSecret } from './short-lived-token
     },
     {
       provide: ShortLivedTokens,
-      inject: [TOKEN_SECRET],
-      useFactory: (secret: Buffer) => new ShortLivedTokens(secret),
+      inject: [TOKEN_SECRET, Settings],
+      useFactory: (secret: Buffer, { auth }: Settings) =>
+        new ShortLivedTokens(
+          secret,
+          tokenSecret(auth.previousTokenSecretFile, undefined, 'auth.previous_token_secret_file'),
+        ),
     },
     OriginGuard,
     Authenticator,

@@ -316,18 +316,20 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   }
 
   onModuleInit(): void {
-    if (this.#path === '') return;
-    watchFile(this.#path, { interval: FILE_POLL_MS, persistent: false }, this.#onStat);
+    // Also without a file: the signal would end the process.
     process.on('SIGHUP', this.#reload);
+    if (this.#path !== '')
+      watchFile(this.#path, { interval: FILE_POLL_MS, persistent: false }, this.#onStat);
   }
 
   onApplicationShutdown(): void {
-    unwatchFile(this.#path, this.#onStat);
+    if (this.#path !== '') unwatchFile(this.#path, this.#onStat);
     process.off('SIGHUP', this.#reload);
     this.#changed.complete();
   }
 
   reload(): void {
+    if (this.#path === '') return;
     try {
       this.#entries = readKeysFile(this.#path);
       this.#held = new HeldKeys(this.#entries);

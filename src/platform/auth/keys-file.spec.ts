@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { settingsFrom } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { type KeyStore } from '../database/key-store.js';
@@ -16,10 +16,9 @@ describe('the keys file', () => {
   let folder: string;
   let path: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'switchyard-keys-'));
+    folder = temporaryFolder();
     path = join(folder, 'keys.yaml');
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const problems = (text: string) => {
     writeFileSync(path, text);

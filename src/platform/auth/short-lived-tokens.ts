@@ -1,5 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type IncomingHttpHeaders } from 'node:http';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
@@ -25,8 +27,14 @@ interface Claims {
  * not stored, so any replica with the same secret accepts them.
  */
 export class ShortLivedTokens {
-  /** @param secret the same on all replicas */
-  constructor(private readonly secret: Buffer) {}
+  /**
+   * @param secret the same on all replicas
+   * @param previous accepted besides, while replicas and processors change to `secret`
+   */
+  constructor(
+    private readonly secret: Buffer,
+    private readonly previous?: Buffer,
+  ) {}
 
   /**
    * A token that ends by itself, and with the key it came from.
@@ -58,9 +66,9 @@ export class ShortLivedTokens {
       terms,
       nonce,
     };
-    const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
+    const body = Buffer.from(writeJson(claims)).toString('base64url');
     return {
-      token: `${TOKEN_PREFIX}${body}.${this.#sign(body)}`,
+      token: `${TOKEN_PREFIX}${body}.${sign(body, this.secret)}`,
       expiresAt,
     };
   }
@@ -93,17 +101,20 @@ export class ShortLivedTokens {
     if (body === '' || rest.length > 0) return undefined;
     // As texts: other texts stand for the same bytes, and a session is ended by its text.
     const given = Buffer.from(signature);
-    const expected = Buffer.from(this.#sign(body));
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    const isSignedWith = (secret: Buffer): boolean => {
+      const expected = Buffer.from(sign(body, secret));
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    };
+    const { secret, previous } = this;
+    if (!isSignedWith(secret) && !(previous && isSignedWith(previous))) return undefined;
     // Signed by us: it is what `mint` wrote.
-    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
+    const claims = parseBoundedJson(Buffer.from(body, 'base64url').toString()) as Claims;
     return Date.now() < claims.expiresAtMs ? claims : undefined;
   }
-
-  #sign(body: string) {
-    return createHmac('sha256', this.secret).update(body).digest('base64url');
-  }
 }
+
+const sign = (body: string, secret: Buffer): string =>
+  createHmac('sha256', secret).update(body).digest('base64url');
 
 const NAME = 'switchyard_session';
 const SESSION = new RegExp(`(?:^|; *)${NAME}=([^;]*)`);
@@ -140,10 +151,14 @@ const MIN_SECRET_BYTES = 32;
  * @param handed by the gateway that started this process, base64; it comes before the file
  * @throws ConfigError
  */
-export function tokenSecret(path: string, handed?: string): Buffer | undefined {
+export function tokenSecret(
+  path: string,
+  handed?: string,
+  setting = 'auth.token_secret_file',
+): Buffer | undefined {
   if (handed !== undefined) return Buffer.from(handed, 'base64');
   if (path === '') return undefined;
-  const secret = readNamedFile(path, 'auth.token_secret_file');
+  const secret = readNamedFile(path, setting);
   if (secret.length >= MIN_SECRET_BYTES) return secret;
   throw new ConfigError([
     { origin: path, message: `must hold at least ${MIN_SECRET_BYTES} bytes of secret` },
@@ -173,7 +188,7 @@ export function internalTokens(
   const made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(MAX_TOKENS);
   const scopes = ['inference'] as const;
   return (tenant, terms) => {
-    const name = JSON.stringify([tenant, terms]);
+    const name = writeJson([tenant, terms]);
     const known = made.get(name);
     if (known && Date.now() < known.renewAtMs) return known.token;
     const principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(scopes), terms };

@@ -9,7 +9,8 @@ function problems(values: Partial<Record<SettingPath, string>>): readonly string
     value,
   ]);
   try {
-    loadConfig({ environment: Object.fromEntries(environment) as NodeJS.ProcessEnv });
+    const modelsFile = 'config/models.yaml';
+    loadConfig({ environment: Object.fromEntries(environment) as NodeJS.ProcessEnv, modelsFile });
     return [];
   } catch (error) {
     return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
@@ -64,21 +65,6 @@ describe('the configuration of the server', () => {
       expect.stringContaining('redis.url: must look like redis://'),
     ]);
     expect(found.join()).not.toContain('secret');
-  });
-
-  it('refuses locks of the shared queue that outlive the shortest time limit, naming both settings', () => {
-    const shared = (values: Partial<Record<SettingPath, string>>) =>
-      problems({ 'queue.driver': 'redis', 'redis.url': 'redis://r', ...values });
-    expect(shared({})).toEqual([]);
-    expect(shared({ 'redis.lock_ms': '29999' })).toEqual([]);
-    const refused = [
-      expect.stringMatching(
-        /^redis.lock_ms: must be below inference.timeout_min_ms \(\d+\): else the/,
-      ),
-    ];
-    expect(shared({ 'redis.lock_ms': '30000' })).toEqual(refused);
-    expect(shared({ 'inference.timeout_min_ms': '5000' })).toEqual(refused);
-    expect(problems({ 'inference.timeout_min_ms': '5000' })).toEqual([]);
   });
 
   it.each(['10.0.0.0/33', '10.0.0.0/x', '::1/129', 'name/8', '1.2.3.4/8/8'])(

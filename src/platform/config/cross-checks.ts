@@ -41,7 +41,7 @@ function* findings(
     if (HOST.test(host)) continue;
     yield ['server.allowed_hosts', `\`${host}\` is no host name or IP address; leave out the port`];
   }
-  yield* badRedis(settings, sources);
+  yield* badRedis(settings);
   yield* badDatabase(settings, directory);
   if (!isTenantSetting(settings.metrics.tenants)) {
     yield ['metrics.tenants', 'must be off, top-1 to top-100, or names of tenants with commas'];
@@ -161,10 +161,7 @@ function isSecureUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-function* badRedis(
-  { queue, redis, inference }: Settings,
-  sources: SettingSources,
-): Generator<Finding> {
+function* badRedis({ queue, redis }: Settings): Generator<Finding> {
   if (redis.url !== '' && !/^rediss?:\/\/[^/\s]/.test(redis.url)) {
     yield ['redis.url', 'must look like redis://host:6379 or rediss://user:password@host:6380'];
   }
@@ -174,15 +171,6 @@ function* badRedis(
       'queue.driver',
       'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL)',
     ];
-  }
-  // The death of a worker is noticed by its locks at the latest: before the time limit of
-  // what it had ends.
-  if (redis.lockMs >= inference.timeoutMinMs) {
-    const message =
-      `must be below inference.timeout_min_ms (${inference.timeoutMinMs}): else the time limit of a request ends ` +
-      'before another worker gets what a dead one had';
-    const isDefault = sources.get('redis.lock_ms')!.origin === 'default';
-    yield ['redis.lock_ms', message, isDefault ? 'inference.timeout_min_ms' : 'redis.lock_ms'];
   }
 }
 

@@ -96,19 +96,19 @@ export const DISPATCH_SETTINGS = {
     30_000,
     1,
     DAY_MS,
-    'Minimum time a worker has for one request (D-07).',
+    'Minimum time of the device for one request; a group has the limits of all its requests together (D-07).',
   ),
   'inference.timeout_factor': decimal(
     2,
     0,
     1000,
-    'Time a worker has for one request, as a multiple of the duration of the audio (D-07).',
+    'Time of the device for one request, as a multiple of the duration of its audio (D-07).',
   ),
   'inference.generation_timeout_ms': ms(
     600_000,
     1,
     DAY_MS,
-    'Maximum time a worker has for one chat or completion, streamed or not.',
+    'Maximum time of the device for one chat or completion; of a device that is shared, its part of the time.',
   ),
   'inference.generation_idle_ms': ms(
     60_000,
@@ -268,7 +268,14 @@ export const DISPATCH_SETTINGS = {
     60_000,
     100,
     DAY_MS,
-    'Time limit for a local worker to load its engine before it is restarted.',
+    'A local worker that starts and shows no progress for this long (no output, no answer to a probe) is restarted; ' +
+      'the time doubles with each such start.',
+  ),
+  'workers.start_limit_ms': ms(
+    1_800_000,
+    100,
+    DAY_MS,
+    'Time limit for a local worker that makes progress to load its engine before it is restarted.',
   ),
   'workers.restart_min_ms': ms(
     200,

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { filledIn } from './model-fields.js';
 import { replicaSpecs } from './model-spec.js';
 import { modelsFromFile } from './models-file.js';
-import { parseYaml } from './yaml-file.js';
+import { parseYaml, problemText } from './yaml-file.js';
 
 const read = (fields: string, engine = 'external') =>
   modelsFromFile(
@@ -38,6 +38,12 @@ describe('models of engine external', () => {
   ])('%s is refused', (fields, problem) =>
     expect(brief(fields)).toEqual([expect.stringContaining(problem)]),
   );
+
+  it('a command that is refused is shown without its secrets', () => {
+    const { problems } = read('command: "python w.py --api-key planted-1 --auth planted-2"');
+    expect(problemText(problems[0]!)).toMatch(/command = "python w\.py --api-key \[redacted\] /);
+    expect(problemText(problems[0]!)).not.toContain('planted');
+  });
 
   it('alone have a command', () => {
     expect(brief('command: [python, "{port}"]', 'synthetic')).toEqual([

@@ -302,7 +302,7 @@ describe('loadConfig', () => {
 
 describe('config/switchyard.yaml', () => {
   it('holds exactly the settings of the table, each with its default', () => {
-    const { sources } = loadConfig({ environment: {} });
+    const { sources } = loadConfig({ environment: {}, modelsFile: 'config/models.yaml' });
     const fromFile = [...sources].filter(([, { origin }]) =>
       origin.startsWith('config/switchyard.yaml:'),
     );

@@ -207,7 +207,7 @@ describe('a wrong models file', () => {
 
 describe('config/models.yaml', () => {
   it("serves OpenAI's model and voice names with what is installed", () => {
-    const [stt, tts] = loadConfig({ environment: {} }).models;
+    const [stt, tts] = loadConfig({ environment: {}, modelsFile: 'config/models.yaml' }).models;
     expect(stt?.aliases).toContain('whisper-1');
     expect(stt?.aliases).toEqual(
       expect.arrayContaining([

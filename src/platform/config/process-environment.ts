@@ -19,10 +19,28 @@ const INHERITED_VARIABLES: readonly RegExp[] = [
   /^(ONNXRUNTIME|ORT|OMP|KMP|GOMP|MKL|OPENBLAS|HF(?!_TOKEN$))_/,
 ];
 
+/** Settings of pip and npm, which may name an index of one's own with its password; proxies. */
+const TOOL_VARIABLES: readonly RegExp[] = [
+  ...INHERITED_VARIABLES,
+  /^(PIP|npm_config|GGML|VK)_/i,
+  /^(https?|no|all)_proxy$/i,
+  /^(LOGNAME|TERM|TMP|TEMP|NODE_USE_ENV_PROXY|\w+_CA_BUNDLE)$/,
+];
+
+const selected = (base: NodeJS.ProcessEnv, rules: readonly RegExp[]): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(base).filter(([name]) => rules.some(rule => rule.test(name))));
+
 export const inheritedEnvironment = (base: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    Object.entries(base).filter(([name]) => INHERITED_VARIABLES.some(rule => rule.test(name))),
-  );
+  selected(base, INHERITED_VARIABLES);
+
+/**
+ * The environment for a command of somebody else that this product runs, such as pip, npm
+ * and ldd. Tokens and keys of other programs stay here, whatever their name.
+ */
+export const toolEnvironment = (
+  added: Readonly<Record<string, string>> = {},
+  base: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv => ({ ...selected(base, TOOL_VARIABLES), ...added });
 
 /** Where programs without a path are looked for. */
 export const programFolders = (): readonly string[] => (process.env.PATH ?? '').split(delimiter);

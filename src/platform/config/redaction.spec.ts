@@ -19,6 +19,8 @@ describe('the redactor', () => {
       after: 'stays',
     },
     'an argument and its value': ['server', '--token', V, '--api-key', V, '--port', '80'],
+    'arguments by their usual short names': ['server', '--auth', V, '-pass', V, `--pwd=${V}`],
+    'every variable of a replica': { env: { FOO_PW: V, LICENCE: V }, after: 'stays' },
     'an argument with its value': ['server', `--token=${V}`, `--hf-secret=${V}`],
     'a header in an argument': [
       'curl',

@@ -26,15 +26,20 @@ const PLACES: readonly RegExp[] = [
   new RegExp(`(${NAME}(?:${QUOTE})?\\s*:\\s*${QUOTE})${TEXT}`, 'gi'),
   // --NAME V and ["--NAME", "V"]
   new RegExp(`(--?${NAME}(?:\\s+|${QUOTE}\\s*,\\s*${QUOTE}))[^\\s"'\\\\]+`, 'gi'),
+  // --auth V, a form of others, in one text or as two arguments
+  new RegExp(
+    `((?<![\\w-])--?(?:auth|pass|pwd|key)(?:=|\\s+|${QUOTE}\\s*,\\s*${QUOTE}))[^\\s"'\\\\]+`,
+    'gi',
+  ),
   // A header in a text.
   /((?:authorization|cookie|api-key|[\w-]{1,48}-(?:key|token|secret))\s*:\s*)[^\s"'\\{[][^"'\\\r\n]*/gi,
-  // All headers of an object: their names are the operator's.
-  /((?<quote>\\*["']|\b)headers\k<quote>\s*:\s*)\{[^{}]*\}/gi,
+  // All headers and variables of an object: their names are the operator's.
+  /((?<quote>\\*["']|\b)(?:headers|env)\k<quote>\s*:\s*)\{[^{}]*\}/gi,
 ];
 const KEY = /\b(sk|sy|hf|ek|key)[-_][\w-]{16,}/g;
 /** Most lines have none of these and are not searched. */
 const SUSPICIOUS = new RegExp(
-  `${STEMS}|://|bearer|basic|key|sig=|auth=|code=|pass=|pwd=|headers|\\b(sk|sy|hf|ek)[-_]`,
+  `${STEMS}|://|bearer|basic|key|sig=|auth=|code=|pass=|pwd=|-auth|-pass|-pwd|headers|env|\\b(sk|sy|hf|ek)[-_]`,
   'i',
 );
 

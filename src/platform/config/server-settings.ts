@@ -33,6 +33,12 @@ export const SERVER_SETTINGS = {
     GIB,
     'Minimum rate of a request body, per second; 0 = any rate above zero.',
   ),
+  'server.body_limit_ms': ms(
+    600_000,
+    100,
+    DAY_MS,
+    'A request body that takes longer than this ends with 408, whatever its rate.',
+  ),
   'server.max_receiving': count(
     500,
     1,
@@ -82,6 +88,10 @@ export const SERVER_SETTINGS = {
   'auth.token_secret_file': text(
     '',
     'File with the secret of short-lived tokens, the same for all replicas; empty: random per process.',
+  ),
+  'auth.previous_token_secret_file': text(
+    '',
+    'File with the secret before: tokens signed with it are accepted as well, while the secret is being replaced. Empty: none.',
   ),
   'auth.failures_per_minute': count(
     100,

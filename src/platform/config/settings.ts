@@ -54,7 +54,7 @@ export const SETTINGS_TABLE = {
     5000,
     200,
     DAY_MS,
-    'A pull worker silent for this long loses its jobs to another worker; below inference.timeout_min_ms.',
+    'A pull worker silent for this long loses its jobs to another worker.',
   ),
   'redis.max_stalled': count(
     1,

@@ -23,6 +23,7 @@ describe('a worker started by hand', () => {
       JSON.stringify({ models: [{ ...models[0], options: { baseMs: 5 } }, models[1]] }),
     );
     environment = {
+      SWITCHYARD_DATA_DIR: join(folder, 'data'),
       SWITCHYARD_WORKERS_MODELS_FILE: file,
       SWITCHYARD_SERVER_UPLOAD_LIMIT_BYTES: '1000',
     };

@@ -120,6 +120,8 @@ export abstract class WorkerSpec {
   };
   /** Holds the bearer token that every call must carry; absent: none is asked for. */
   readonly tokenFile?: string;
+  /** The bearer token of the gateway that starts it, which asks for no file. */
+  readonly localToken?: string;
   /**
    * It pulls files, speech and embeddings from there, besides the calls it is sent;
    * absent: it only takes calls.
@@ -262,6 +264,7 @@ const SPEC = objectOf(
     fetch: optional(OBJECT),
     tls: optional(OBJECT),
     tokenFile: optional(TEXT),
+    localToken: optional(TEXT),
     sharedQueue: optional(OBJECT),
     pull: optional(OBJECT),
     bridged: optional(OBJECT),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { type FieldProblem, pathText } from '../../contracts/schema/field-problems.js';
+import { redacted } from './redaction.js';
 import { StartError } from './start-error.js';
 
 /** One thing wrong with the configuration. The message says how to fix it. */
@@ -37,7 +38,7 @@ export function problemText({ origin, path, value, message }: ConfigProblem): st
     path === undefined
       ? ''
       : `${path}${value === undefined ? '' : ` = ${JSON.stringify(value)}`}: `;
-  return `${origin}  ${what}${message}`;
+  return redacted(`${origin}  ${what}${message}`);
 }
 
 /** A file that a setting names. @throws ConfigError when it cannot be read */

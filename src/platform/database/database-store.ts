@@ -5,6 +5,8 @@ import {
   type FilterObject,
   InsertResult,
   type Kysely,
+  type RawBuilder,
+  sql,
   UpdateResult,
 } from 'kysely';
 import type { Page, PageRequest } from '../../core/jobs/job.ports.js';
@@ -30,9 +32,22 @@ export abstract class DatabaseStore {
    */
   protected readonly locksRows: boolean;
 
+  /**
+   * Unix milliseconds by the clock that all processes share, when the statement begins: it
+   * may have waited long. Leases are compared with it, never with a process's own clock.
+   */
+  protected readonly now: RawBuilder<number>;
+
   constructor({ db, dialect }: OpenDatabase) {
     this.db = db;
     this.locksRows = dialect === 'postgres';
+    this.now = this.locksRows
+      ? sql`(extract(epoch from now()) * 1000)::bigint`
+      : sql`cast(unixepoch('subsec') * 1000 as integer)`;
+  }
+
+  protected after(ms: number): RawBuilder<number> {
+    return sql`${this.now} + ${ms}`;
   }
 
   /** The sum of the column `bytes`. */

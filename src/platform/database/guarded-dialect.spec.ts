@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { FileStore } from './file-store.js';
 import { OpenDatabase } from './open-database.js';
 
@@ -13,7 +12,7 @@ let files: FileStore;
 let outsider: DatabaseSync;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'switchyard-guarded-'));
+  folder = temporaryFolder();
   const path = join(folder, 'switchyard.db');
   database = new OpenDatabase(path);
   await database.migrate();
@@ -23,7 +22,6 @@ beforeEach(async () => {
 afterEach(async () => {
   outsider.close();
   await database.db.destroy();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const file = (id: string, filename = 'a.jsonl') => ({

@@ -167,12 +167,12 @@ export class JobStore extends DatabaseStore {
   }
 
   /** One atomic claim of an unfinished job that no processor holds, or whose lease expired: of the tenant with the fewest held jobs, and of these the one with the least slack. */
-  async claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined> {
+  async claim(owner: string, leaseMs: number): Promise<LeasedJob | undefined> {
     const row = await this.db
       .updateTable('batches')
       .set(({ eb }) => ({
         leaseOwner: owner,
-        leaseUntilMs: nowMs + leaseMs,
+        leaseUntilMs: this.after(leaseMs),
         epoch: eb('epoch', '+', 1),
       }))
       .where('id', '=', batches =>
@@ -180,14 +180,14 @@ export class JobStore extends DatabaseStore {
           .selectFrom('batches')
           .select('id')
           .where('status', 'in', UNFINISHED_STATUSES)
-          .where('leaseUntilMs', '<=', nowMs)
+          .where('leaseUntilMs', '<=', this.now)
           .orderBy(job =>
             job
               .selectFrom('batches as held')
               .select(held => held.fn.countAll().as('count'))
               .whereRef('held.tenant', '=', 'batches.tenant')
               .where('held.status', 'in', UNFINISHED_STATUSES)
-              .where('held.leaseUntilMs', '>', nowMs),
+              .where('held.leaseUntilMs', '>', this.now),
           )
           .orderBy('expiresAtMs')
           .orderBy('id')
@@ -202,15 +202,10 @@ export class JobStore extends DatabaseStore {
   }
 
   /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
-  async heartbeat(
-    id: string,
-    epoch: number,
-    nowMs: number,
-    leaseMs: number,
-  ): Promise<BatchJob | undefined> {
+  async heartbeat(id: string, epoch: number, leaseMs: number): Promise<BatchJob | undefined> {
     const row = await this.db
       .updateTable('batches')
-      .set({ leaseUntilMs: nowMs + leaseMs })
+      .set({ leaseUntilMs: this.after(leaseMs) })
       .where(equals({ id, epoch }))
       .where('status', 'in', UNFINISHED_STATUSES)
       .returning(JOB)
@@ -238,19 +233,19 @@ export class JobStore extends DatabaseStore {
   }
 
   /** Of every tenant with unfinished jobs. */
-  tenantShares(nowMs: number): Promise<readonly TenantShare[]> {
+  tenantShares(): Promise<readonly TenantShare[]> {
     return this.#unfinished
       .select(({ fn }) => [
         'tenant',
-        fn.countAll<number>().filterWhere('leaseUntilMs', '>', nowMs).as('running'),
-        fn.countAll<number>().filterWhere('leaseUntilMs', '<=', nowMs).as('waiting'),
+        fn.countAll<number>().filterWhere('leaseUntilMs', '>', this.now).as('running'),
+        fn.countAll<number>().filterWhere('leaseUntilMs', '<=', this.now).as('waiting'),
       ])
       .groupBy('tenant')
       .execute();
   }
 
   /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
-  async backlog(nowMs: number): Promise<{
+  async backlog(): Promise<{
     byStatus: Record<BatchStatus, number>;
     oldestWaitingMs?: number;
   }> {
@@ -265,13 +260,13 @@ export class JobStore extends DatabaseStore {
     >;
     for (const { status, count } of rows) byStatus[status] = count;
     const waiting = await this.#unfinished
-      .select(({ fn }) => fn.min<number | null>('createdAtMs').as('oldest'))
-      .where('leaseUntilMs', '<=', nowMs)
+      .select(({ fn }) => [fn.min<number | null>('createdAtMs').as('oldest'), this.now.as('nowMs')])
+      .where('leaseUntilMs', '<=', this.now)
       .executeTakeFirst();
     return {
       byStatus,
       ...(waiting?.oldest && {
-        oldestWaitingMs: Math.max(0, nowMs - waiting.oldest),
+        oldestWaitingMs: Math.max(0, Number(waiting.nowMs) - waiting.oldest),
       }),
     };
   }

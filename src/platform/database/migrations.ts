@@ -1,4 +1,4 @@
-import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely';
+import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
 import { type Migration } from 'kysely/migration';
 import { type ColumnType, type Database, type TableName, TABLES } from './schema.js';
 
@@ -34,7 +34,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '002-batch-traceparent': migration(added('batches', 'traceparent', 'text')),
   /** Requests whose answers outlive their connections. */
   '003-kept-requests': migration(
-    created('kept_requests', ['losses'], table =>
+    created('kept_requests', ['losses', 'body'], table =>
       table.addPrimaryKeyConstraint('kept_requests_name', ['tenant', 'name']),
     ),
     indexed('kept_requests', 'kept_requests_by_id', ['request_id']),
@@ -89,6 +89,15 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
     added('responses', 'bytes', 'bigint'),
     indexed('responses', 'responses_by_tenant', ['tenant', 'bytes']),
   ),
+  /** Length and hash of the stored body. */
+  '011-bodies-of-kept-requests': migration(added('kept_requests', 'body', 'text')),
+  /** Texts of responses, which may have megabytes, in a table of their own. */
+  '012-texts-of-responses': migration(
+    created('response_texts', [], table =>
+      table.addPrimaryKeyConstraint('response_texts_id', ['tenant', 'id']),
+    ),
+    movedTexts,
+  ),
 };
 
 /**
@@ -96,9 +105,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
  */
 function added(table: string, column: string, type: 'text' | 'bigint'): Step {
   return async db => {
-    const tables = await db.introspection.getTables();
-    const known = tables.find(({ name }) => name === table);
-    if (known?.columns.some(({ name }) => name === column)) return;
+    if ((await columnsIn(db, table)).has(column)) return;
     await db.schema
       .alterTable(table)
       .addColumn(column, type, definition =>
@@ -106,6 +113,22 @@ function added(table: string, column: string, type: 'text' | 'bigint'): Step {
       )
       .execute();
   };
+}
+
+/** In one transaction: of two processes that start, the later finds it done. */
+async function movedTexts(db: Kysely<unknown>): Promise<void> {
+  if (!db.isTransaction) return db.transaction().execute(movedTexts);
+  if (!(await columnsIn(db, 'responses')).has('input')) return;
+  await sql`insert into response_texts (tenant, id, request, input, response)
+    select tenant, id, request, input, response from responses`.execute(db);
+  for (const text of ['request', 'input', 'response'])
+    await db.schema.alterTable('responses').dropColumn(text).execute();
+}
+
+async function columnsIn(db: Kysely<unknown>, table: string): Promise<ReadonlySet<string>> {
+  const tables = await db.introspection.getTables();
+  const columns = tables.find(({ name }) => name === table)?.columns ?? [];
+  return new Set(columns.map(({ name }) => name));
 }
 
 async function createVersion(db: Kysely<unknown>) {

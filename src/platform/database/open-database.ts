@@ -1,19 +1,13 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import {
   type Dialect,
   Kysely,
-  CompiledQuery,
-  type DatabaseConnection,
   PostgresDialect,
   sql,
-  type SqliteDatabase,
-  SqliteDialect,
-  SqliteDriver,
-  type SqliteStatement,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
 } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type pg from 'pg';
@@ -22,6 +16,7 @@ import { guarded } from './guarded-dialect.js';
 import { MIGRATIONS } from './migrations.js';
 import { RecordRows } from './record-rows.js';
 import { type Database } from './schema.js';
+import { SqliteDriver } from './sqlite-driver.js';
 
 /** Time limits of what a request waits for. All in milliseconds. */
 const QUERY_LIMITS = {
@@ -43,6 +38,10 @@ const QUERY_LIMITS = {
  */
 const IDLE_IN_TRANSACTION_MS = 5000;
 
+const settingsOf = ({ statement_timeout = 0, lock_timeout = 0 }: Partial<typeof QUERY_LIMITS>) =>
+  `set statement_timeout = ${statement_timeout}; set lock_timeout = ${lock_timeout}; ` +
+  `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+
 /**
  * A lost connection is replaced by the pool, and a query that cannot get one fails after
  * 5 s. SQLite, the default, does without the client of Postgres: it is loaded with the
@@ -57,11 +56,13 @@ async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): 
     connectionString: url,
     max: 8,
     connectionTimeoutMillis: 5000,
-    ...limits,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    query_timeout: limits.query_timeout,
     idleTimeoutMillis: 30_000,
     application_name: 'switchyard',
     types,
+    // Poolers refuse parameters of the start that they do not know.
+    // Its type knows no promise; the pool waits for it.
+    onConnect: client => client.query(settingsOf(limits)) as unknown as undefined,
   });
   // A connection that breaks, idle or lent out between two queries, must not end the
   // process: the pool drops it, and a query on it is refused.
@@ -70,8 +71,8 @@ async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): 
 }
 
 /**
- * How long SQLite itself waits for another process's transaction, with the event loop;
- * the rest of the wait is the guard's.
+ * How long SQLite itself waits for another process's transaction, and with it all queries
+ * of this one; the rest of the wait is the guard's.
  */
 const BUSY_MS = 20;
 
@@ -82,71 +83,23 @@ const BUSY_MS = 20;
 const OPENING_MS = 10_000;
 
 /**
- * Takes the write lock at once: a transaction that reads first and writes later could be
- * locked out halfway.
+ * The data folder's file, shared by the gateway and local batch processors (D-13). WAL:
+ * readers never wait. FULL: what was answered survives a power cut.
  */
-class ImmediateDriver extends SqliteDriver {
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-  }
-
-  /**
-   * A full disk ends a transaction by itself: the error to report is that one, not that
-   * nothing is left to end.
-   */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.rollbackTransaction(connection).catch((error: Error) => {
-      if (!error.message.includes('no transaction is active')) throw error;
-    });
-  }
-}
-
-/**
- * Node's own SQLite in the data folder, shared by the gateway and local batch processors
- * (D-13). WAL: readers never wait. FULL: what was answered survives a power cut.
- */
-function openSqlite(file: string): SqliteDatabase {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const database = new DatabaseSync(file);
-  database.exec(
-    `PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`,
-  );
-  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  // Queries are few and fixed: each is compiled once.
-  const statements = new Map<string, SqliteStatement>();
+function sqliteDialect(file: string, answerMs: number | undefined): Dialect {
+  const opening =
+    `PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ` +
+    `PRAGMA busy_timeout = ${BUSY_MS}`;
   return {
-    prepare: sql => {
-      const statement = statements.get(sql) ?? statementOf(database.prepare(sql));
-      statements.set(sql, statement);
-      return statement;
-    },
-    close: () => {
-      statements.clear();
-      database.close();
-    },
+    createDriver: () => new SqliteDriver({ file, opening }, answerMs),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: db => new SqliteIntrospector(db),
   };
 }
 
-/** What Kysely expects of a statement. */
-function statementOf(statement: StatementSync): SqliteStatement {
-  const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
-  return {
-    reader: statement.columns().length > 0,
-    all: parameters => statement.all(...values(parameters)),
-    run: parameters => statement.run(...values(parameters)),
-    iterate: parameters => statement.iterate(...values(parameters)),
-  };
-}
-
-function sqliteDialect(file: string): Dialect {
-  const config = { database: () => Promise.resolve(openSqlite(file)) };
-  return Object.assign(new SqliteDialect(config), {
-    createDriver: () => new ImmediateDriver(config),
-  });
-}
-
-/** Two processes that migrate at the same time get in each other's way for so long. */
-const RETRIES_MS = 1000;
+/** Two processes that migrate at the same time get in each other's way so often. */
+const RETRIES = 4;
 
 /**
  * A read-only server, such as a standby after a failover, answers, but nothing can be
@@ -176,7 +129,7 @@ export class OpenDatabase {
     const dialect =
       this.dialect === 'postgres'
         ? new PostgresDialect({ pool: () => postgresPool(this.url, limits) })
-        : sqliteDialect(this.url);
+        : sqliteDialect(this.url, limits.query_timeout);
     return new Kysely<Database>({
       dialect: guarded(dialect),
       plugins: [new RecordRows()],
@@ -191,15 +144,17 @@ export class OpenDatabase {
 
   /**
    * Brings the schema up to date. Two processes may do so at the same time: the later one
-   * waits, or tries again, and finds it done. PostgreSQL: on a connection of its own
+   * waits, or tries again, and finds it done. On a connection of its own
    * without time limits, since an index over millions of rows takes minutes.
    * @throws StartError with the cause and the repair
    */
   async migrate(migrations = MIGRATIONS): Promise<void> {
-    const migrating = this.dialect === 'sqlite' ? this.db : this.#open({});
+    const migrating = this.url === ':memory:' ? this.db : this.#open({});
     try {
       await migrateWith(migrating, migrations);
     } catch (cause) {
+      const newer = await newerThan(migrating, migrations);
+      if (newer !== undefined) throw new StartError(ofNewerRelease(newer), { cause });
       const repair =
         this.dialect === 'sqlite' ? `${this.url}: ${MOVE_AWAY}` : `database.url: ${CORRECT}`;
       throw new StartError(`The database cannot be used: ${fullErrorMessage(cause)}.\n${repair}`, {
@@ -212,21 +167,36 @@ export class OpenDatabase {
 }
 
 const MOVE_AWAY =
-  'restore this file from a backup, or move it away; without it an empty database is made.';
+  'nothing was changed in it. Restore it from a backup; if it holds nothing that you need, move it ' +
+  'away, and an empty database is made.';
 
 const CORRECT =
   'start PostgreSQL there or correct the address; the account must be allowed to create tables.';
+
+const ofNewerRelease = (migration: string): string =>
+  `The database was written by a newer release: it has the migration ${migration}, which this ` +
+  'release does not know. It is not damaged, and nothing was changed in it.\nStart the newer ' +
+  'release again, or restore the backup that was made before the upgrade (docs/operate/upgrade.md).';
+
+/** A migration that the database has had and that is not known here. Never rejects. */
+async function newerThan(
+  db: Kysely<Database>,
+  migrations: Readonly<Record<string, Migration>>,
+): Promise<string | undefined> {
+  const applied = sql<{ name: string }>`select name from kysely_migration order by name`;
+  const { rows } = await applied.execute(db).catch(() => ({ rows: [] }));
+  return rows.findLast(({ name }) => !(name in migrations))?.name;
+}
 
 async function migrateWith(db: Kysely<Database>, migrations: Readonly<Record<string, Migration>>) {
   const migrator = new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve(migrations) },
   });
-  const startMs = performance.now();
   for (let attempt = 1; ; attempt++) {
     const { error } = await migrator.migrateToLatest();
     if (error === undefined) return;
-    if (performance.now() - startMs > RETRIES_MS) throw error as Error;
+    if (attempt > RETRIES) throw error as Error;
     await sleep(100 * attempt);
   }
 }

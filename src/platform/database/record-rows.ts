@@ -1,3 +1,5 @@
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { CamelCasePlugin, type UnknownRow } from 'kysely';
 import { type ColumnType, TABLES } from './schema.js';
 
@@ -21,12 +23,12 @@ export class RecordRows extends CamelCasePlugin {
 }
 
 function valueOf(type: ColumnType | undefined, cell: unknown): unknown {
-  if (type?.startsWith('json')) return JSON.parse(String(cell));
+  if (type?.startsWith('json')) return parseBoundedJson(String(cell), STORED_BOUNDS);
   return type === 'flag' ? cell === 1 : cell;
 }
 
 /** The value of a field as both databases store it. */
 export function cellOf(value: unknown): unknown {
   if (typeof value === 'boolean') return Number(value);
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+  return typeof value === 'object' && value !== null ? writeJson(value) : value;
 }

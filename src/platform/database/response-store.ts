@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import type { Kysely, Transaction } from 'kysely';
 import type {
   ResponseAppend,
@@ -20,12 +21,20 @@ const NEVER_MS = Number.MAX_SAFE_INTEGER;
  */
 export class ResponseRecordStore extends DatabaseStore {
   /** @param events the first ones of a background response */
-  async create(record: ResponseRecord, events: readonly string[]): Promise<void> {
+  async create(
+    { request, input, response, ...record }: ResponseRecord,
+    events: readonly string[],
+  ): Promise<void> {
+    const { tenant, id } = record;
     await this.db.transaction().execute(async db => {
-      const bytes = Buffer.byteLength(record.input) + Buffer.byteLength(record.response);
+      const bytes = Buffer.byteLength(input) + Buffer.byteLength(response);
       await db
         .insertInto('responses')
         .values({ ...record, bytes, eventsUntilMs: NEVER_MS })
+        .execute();
+      await db
+        .insertInto('response_texts')
+        .values({ tenant, id, request, input, response })
         .execute();
       if (events.length === 0) return;
       const group = groupOf(record, 0, events);
@@ -35,10 +44,9 @@ export class ResponseRecordStore extends DatabaseStore {
 
   /** Undefined: unknown, deleted, expired, or of another tenant. */
   find({ tenant, id }: ResponseRef, nowMs: number): Promise<ResponseRecord | undefined> {
-    return this.db
-      .selectFrom('responses')
-      .select(RESPONSE)
-      .where(equals({ tenant, id }))
+    return withTexts(this.db)
+      .where('responses.tenant', '=', tenant)
+      .where('responses.id', '=', id)
       .where('expiresAtMs', '>', nowMs)
       .executeTakeFirst();
   }
@@ -86,20 +94,34 @@ export class ResponseRecordStore extends DatabaseStore {
           ),
       )
       .selectFrom('chain')
-      .select(RESPONSE)
+      .innerJoin('response_texts', join =>
+        join
+          .onRef('response_texts.tenant', '=', 'chain.tenant')
+          .onRef('response_texts.id', '=', 'chain.id'),
+      )
+      .select(RESPONSE.map(column => `chain.${column}` as const))
+      .select(TEXTS)
       .orderBy('chainLength', 'desc')
       .execute();
   }
 
   /** Begins a run and ends all earlier ones. Undefined: the response has ended or is gone. */
-  begin({ tenant, id }: ResponseRef): Promise<ResponseRecord | undefined> {
-    return this.db
+  async begin({ tenant, id }: ResponseRef): Promise<ResponseRecord | undefined> {
+    const begun = await this.db
       .updateTable('responses')
       .set(({ eb }) => ({ epoch: eb('epoch', '+', 1), status: 'in_progress' }))
       .where(equals({ tenant, id }))
       .where('status', 'in', OPEN)
       .returning(RESPONSE)
       .executeTakeFirst();
+    const texts =
+      begun &&
+      (await this.db
+        .selectFrom('response_texts')
+        .select(TEXTS)
+        .where(equals({ tenant, id }))
+        .executeTakeFirst());
+    return texts && { ...begun, ...texts };
   }
 
   /** In one transaction. @returns the runs that may go on; the others were replaced, or their response ended Rows are written in one order, so that two gateways cannot wait for each other. */
@@ -138,6 +160,7 @@ export class ResponseRecordStore extends DatabaseStore {
     return this.db.transaction().execute(async db => {
       const row = db.deleteFrom('responses').where(equals({ tenant, id }));
       const isRemoved = await changesRows(row);
+      await db.deleteFrom('response_texts').where(equals({ tenant, id })).execute();
       await removeEvents(db, { tenant, id });
       return isRemoved;
     });
@@ -223,8 +246,6 @@ async function appendOne(
       nextSequence: first + events.length,
       ...(ending && {
         status: ending.status,
-        response: ending.response,
-        request: null,
         eventsUntilMs: ending.eventsUntilMs,
         chainBytes: eb('chainBytes', '+', ending.outputBytes),
         bytes: eb('bytes', '+', ending.outputBytes),
@@ -234,6 +255,12 @@ async function appendOne(
     .where('status', 'in', OPEN)
     .where('nextSequence', '=', first);
   if (!(await changesRows(update))) return isWritten(db, run, first + events.length);
+  if (ending)
+    await db
+      .updateTable('response_texts')
+      .set({ response: ending.response, request: null })
+      .where(equals({ tenant: run.tenant, id: run.id }))
+      .execute();
   if (events.length > 0)
     await db
       .insertInto('response_events')
@@ -265,7 +292,7 @@ const removeEvents = (db: Kysely<Database>, { tenant, id }: ResponseRef) =>
     .where(equals({ tenant, responseId: id }))
     .execute();
 
-const orderOf = ({ tenant, id }: ResponseRef) => JSON.stringify([tenant, id]);
+const orderOf = ({ tenant, id }: ResponseRef) => writeJson([tenant, id]);
 
 const groupOf = ({ tenant, id }: ResponseRef, first: number, events: readonly string[]) => ({
   tenant,
@@ -276,3 +303,15 @@ const groupOf = ({ tenant, id }: ResponseRef, first: number, events: readonly st
 });
 
 const RESPONSE = columnsOf('responses', 'eventsUntilMs', 'bytes');
+const TEXTS = columnsOf('response_texts', 'tenant', 'id');
+
+const withTexts = (db: Kysely<Database>) =>
+  db
+    .selectFrom('responses')
+    .innerJoin('response_texts', join =>
+      join
+        .onRef('response_texts.tenant', '=', 'responses.tenant')
+        .onRef('response_texts.id', '=', 'responses.id'),
+    )
+    .select(RESPONSE.map(column => `responses.${column}` as const))
+    .select(TEXTS);

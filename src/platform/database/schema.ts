@@ -4,7 +4,11 @@ import type { StoredKey } from '../../core/access/stored-key.js';
 import type { UsageGroup, UsageSums } from '../../core/access/usage-row.js';
 import type { BatchJob, RequestCounts } from '../../core/jobs/batch-job.js';
 import type { OutboxEntry, StoredFile, Upload, UploadPart } from '../../core/jobs/job.ports.js';
-import type { ResponseRecord } from '../../core/request/response-record.js';
+import type {
+  ResponseRecord,
+  ResponseRef,
+  ResponseTexts,
+} from '../../core/request/response-record.js';
 import type { StoredRequest } from '../../core/request/stored-request.js';
 
 /**
@@ -129,6 +133,7 @@ export const TABLES = {
     answer: 'json?',
     // Gateways that were lost while they had it.
     losses: 'bigint',
+    body: 'json?',
   },
   api_keys: {
     id: 'key',
@@ -185,19 +190,23 @@ export const TABLES = {
     previousId: 'text?',
     chainLength: 'bigint',
     chainBytes: 'bigint',
-    // JSON, as are `input` and `response`; null: it has ended, or does not run
-    // in the background.
-    request: 'text?',
-    input: 'text',
-    response: 'text',
     createdAtMs: 'bigint',
     expiresAtMs: 'bigint',
     epoch: 'bigint',
     nextSequence: 'bigint',
     // Its events are removed then.
     eventsUntilMs: 'bigint',
-    // Of `input`, `response` and the output that came later.
+    // Of its texts, and of the output that came later.
     bytes: 'bigint',
+  },
+  // Apart from what is polled and updated: SQLite walks and rewrites whole rows.
+  response_texts: {
+    tenant: 'text',
+    id: 'text',
+    // JSON, as are the others; null: it has ended, or does not run in the background.
+    request: 'text?',
+    input: 'text',
+    response: 'text',
   },
   response_events: {
     tenant: 'text',
@@ -236,7 +245,10 @@ export interface Database {
   ended_sessions: Columns<EndedSession>;
   usage: Columns<Omit<UsageGroup, 'key'> & { keyId: string } & UsageSums>;
   audit: Columns<AuditEntry>;
-  responses: Columns<ResponseRecord & { eventsUntilMs: number; bytes: number }>;
+  responses: Columns<
+    Omit<ResponseRecord, keyof ResponseTexts> & { eventsUntilMs: number; bytes: number }
+  >;
+  response_texts: Columns<ResponseRef & ResponseTexts>;
   response_events: {
     tenant: string;
     responseId: string;

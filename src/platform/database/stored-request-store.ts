@@ -29,14 +29,6 @@ const RELEASED_MS = sql<number>`0`;
  * decides between two that come at once.
  */
 export class StoredRequestStore extends DatabaseStore {
-  /**
-   * Unix milliseconds by the clock that all gateways share, when the statement begins: it
-   * may have waited long.
-   */
-  readonly #now: RawBuilder<number> = this.locksRows
-    ? sql`(extract(epoch from now()) * 1000)::bigint`
-    : sql`cast(unixepoch('subsec') * 1000 as integer)`;
-
   /** One wins of those that come at once. What ended badly, what has expired, and what waited on a gateway that died make room for a new attempt. */
   async open(
     request: NewStoredRequest,
@@ -58,7 +50,7 @@ export class StoredRequestStore extends DatabaseStore {
           attempts: 1,
           losses: 0,
           cancelling: false,
-          leaseUntilMs: this.#in(lease.leaseMs),
+          leaseUntilMs: this.after(lease.leaseMs),
         })
         .onConflict(conflict => conflict.columns(['tenant', 'name']).doNothing())
         .returning(REQUEST)
@@ -72,7 +64,7 @@ export class StoredRequestStore extends DatabaseStore {
   async find({ tenant, name }: StoredRef): Promise<StoredRequest | undefined> {
     const row = await this.db
       .selectFrom('kept_requests')
-      .select([...REQUEST, 'leaseUntilMs', this.#now.as('nowMs')])
+      .select([...REQUEST, 'leaseUntilMs', this.now.as('nowMs')])
       .where(equals({ tenant, name }))
       .executeTakeFirst();
     if (!row) return undefined;
@@ -93,18 +85,21 @@ export class StoredRequestStore extends DatabaseStore {
   }
 
   /** Its body is stored. False: the lease was lost. */
-  async markReceived(attempt: StoredAttempt, fingerprint: string): Promise<boolean> {
+  async markReceived(
+    attempt: StoredAttempt,
+    received: Pick<StoredRequest, 'fingerprint' | 'body'>,
+  ): Promise<boolean> {
     return changesRows(
       this.#open(attempt)
         .where('attempts', '=', attempt.attempts)
-        .set({ status: 'running', fingerprint }),
+        .set({ ...received, status: 'running' }),
     );
   }
 
   /** Prolongs everything that `owner` holds, and resolves with it. */
   renewLeases({ owner, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
     return this.#heldBy(owner)
-      .set({ leaseUntilMs: this.#in(leaseMs) })
+      .set({ leaseUntilMs: this.after(leaseMs) })
       .returning(REQUEST)
       .execute();
   }
@@ -121,8 +116,8 @@ export class StoredRequestStore extends DatabaseStore {
           status,
           attempts: attempt.attempts,
           answer,
-          endedAtMs: this.#now,
-          expiresAtMs: this.#in(keepMs),
+          endedAtMs: this.now,
+          expiresAtMs: this.after(keepMs),
           owner: null,
         }),
     );
@@ -157,7 +152,7 @@ export class StoredRequestStore extends DatabaseStore {
       .updateTable('kept_requests')
       .set(({ eb }) => ({
         owner,
-        leaseUntilMs: this.#in(leaseMs),
+        leaseUntilMs: this.after(leaseMs),
         attempts: eb('attempts', '+', 1),
         losses: eb
           .case()
@@ -170,7 +165,7 @@ export class StoredRequestStore extends DatabaseStore {
         this.#oldest(1, row =>
           row.and([
             equals<'kept_requests'>({ mode: 'async', status: 'running' })(row),
-            row('leaseUntilMs', '<=', this.#now),
+            row('leaseUntilMs', '<=', this.now),
           ]),
         ),
       )
@@ -201,7 +196,7 @@ export class StoredRequestStore extends DatabaseStore {
 
   /** Removes what has expired and what was never accepted. */
   expire(limit: number): Promise<readonly StoredRequest[]> {
-    const isOverNow = (row: RequestBuilder) => isOver(row, this.#now);
+    const isOverNow = (row: RequestBuilder) => isOver(row, this.now);
     return this.db
       .deleteFrom('kept_requests')
       .where(this.#oldest(limit, isOverNow))
@@ -228,11 +223,11 @@ export class StoredRequestStore extends DatabaseStore {
   }
 
   #makeRoom({ tenant, name }: StoredRef, isPatient = false): Promise<readonly StoredRequest[]> {
-    const lapsedMs = isPatient ? RELEASED_MS : this.#now;
+    const lapsedMs = isPatient ? RELEASED_MS : this.now;
     return this.db
       .deleteFrom('kept_requests')
       .where(equals({ tenant, name }))
-      .where(row => row.or([row('status', 'in', BAD_ENDS), isOver(row, this.#now, lapsedMs)]))
+      .where(row => row.or([row('status', 'in', BAD_ENDS), isOver(row, this.now, lapsedMs)]))
       .returning(REQUEST)
       .execute();
   }
@@ -246,10 +241,6 @@ export class StoredRequestStore extends DatabaseStore {
     if (now?.blob !== attempt.blob) return 'lost';
     if (now.answer) return now.attempts === attempt.attempts ? 'ended' : 'lost';
     return status === 'completed' ? 'cancelling' : 'lost';
-  }
-
-  #in(ms: number): RawBuilder<number> {
-    return sql`${this.#now} + ${ms}`;
   }
 
   #heldBy(owner: string) {

@@ -18,7 +18,9 @@ export class DependenciesModule implements OnModuleInit {
     private readonly redis: RedisLink,
   ) {}
 
-  onModuleInit(): void {
+  /** @throws StartError */
+  async onModuleInit(): Promise<void> {
+    await this.redis.check();
     const probe = this.redis.probe();
     if (probe) this.monitor.watch('redis', probe);
   }

@@ -6,6 +6,7 @@ import {
   type Interceptor,
 } from '@grpc/grpc-js';
 import { type RemoteSpec } from '../config/model-spec.js';
+import { LOCAL_TOKEN } from './local-token.js';
 
 /**
  * How the connections to a model's workers are protected; created each time the
@@ -20,10 +21,14 @@ export interface ChannelSecurity {
   readonly serverName?: string;
 }
 
-/**
- * @param remote absent: a local worker, which listens on the loopback interface only
- * @throws Error when a file cannot be read or holds no certificate.
- */
+/** To a worker that this process has started: it asks for this process's token. */
+export const localSecurity = (): ChannelSecurity => ({
+  credentials: credentials.createInsecure(),
+  interceptors: [bearer(LOCAL_TOKEN)],
+  usesTls: false,
+});
+
+/** @throws Error when a file cannot be read or holds no certificate. */
 export function channelSecurity(remote: RemoteSpec = {}): ChannelSecurity {
   const { tls, tokenFile } = remote;
   return {

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type ModelKind, type ModelSpec } from '../config/model-spec.js';
 import { maxMessageBytes as largestMessageBytes } from '../config/worker-spec.js';
@@ -99,4 +100,4 @@ function limitProblem(report: WorkerHealthReport, maxMessageBytes: number): stri
 const wrong = (field: string, value: string, allowed: string) =>
   `its Health reports ${field} ${value}; it must be ${allowed}`;
 
-const shown = (text: string) => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+const shown = (text: string) => writeJson(text.length > 100 ? `${text.slice(0, 100)}…` : text);

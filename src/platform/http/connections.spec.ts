@@ -1,10 +1,29 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { listenHost } from './connections.js';
+import { listeningUrl, listenHost } from './connections.js';
+
+describe('listeningUrl', () => {
+  it('says the address that was asked for, also that of all', async () => {
+    for (const [host, shown] of [
+      ['::', '[::]'],
+      ['0.0.0.0', '0.0.0.0'],
+    ] as const) {
+      const server = createServer().listen(0, host);
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      expect(listeningUrl(server)).toBe(`http://${shown}:${port}`);
+      server.close();
+    }
+  });
+});
 
 describe('listenHost', () => {
   it('is one address for localhost, in any case, and any other host as it is', () => {
     expect(['localhost', 'LocalHost'].map(listenHost)).toEqual(['127.0.0.1', '127.0.0.1']);
     const others = ['127.0.0.1', '::1', '0.0.0.0', '::', 'localhost.example', 'gateway.lan'];
     expect(others.map(listenHost)).toEqual(others);
+    expect(listenHost('[::1]')).toBe('::1');
   });
 });

@@ -1,5 +1,5 @@
 import { type Server } from 'node:http';
-import { type Socket } from 'node:net';
+import { type AddressInfo, type Socket } from 'node:net';
 import { type Duplex } from 'node:stream';
 
 /**
@@ -9,11 +9,18 @@ import { type Duplex } from 'node:stream';
  * would not reach it.
  */
 export const listenHost = (host: string): string =>
-  host.toLowerCase() === 'localhost' ? '127.0.0.1' : host;
+  host.toLowerCase() === 'localhost' ? '127.0.0.1' : host.replace(/^\[(.*)\]$/, '$1');
+
+/** Where a server listens: an address for all of a kind stays that. */
+export function listeningUrl(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
 
 /** The URL by which this machine calls a server that listens there, on all addresses or one. */
 export function callableUrl(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const address = listenHost(host);
+  const name = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 

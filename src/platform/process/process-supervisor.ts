@@ -21,7 +21,12 @@ export interface SupervisorOptions {
   readonly foreign?: boolean;
   /** What keeps it from being ready, for the message about one that was too slow. */
   readonly unready?: () => string | undefined;
+  /** A start without any progress for so long ends; doubles with each such start in a row. */
   readonly startTimeoutMs: number;
+  /** A start takes so long at most, whatever progress it makes. */
+  readonly startLimitMs: number;
+  /** Resolves when a process may be started, with what ends its turn. Absent: at once. */
+  readonly turn?: () => Promise<() => void>;
   /** Between SIGTERM and SIGKILL. */
   readonly stopGraceMs: number;
   readonly backoff: RestartBackoff;
@@ -43,8 +48,12 @@ interface SupervisorEvents {
   onMessage(message: Fields): void;
   /** It said `{ type: 'ready' }`. */
   onReady(): void;
-  /** The process is gone; another one may follow. */
-  onGone(): void;
+  /**
+   * The process is gone; another one may follow.
+   * @returns true: an input under suspicion ended it (D-51), so the pause before its start does
+   *   not grow
+   */
+  onGone(): boolean | void;
 }
 
 /**
@@ -52,10 +61,12 @@ interface SupervisorEvents {
  * the shortest pause.
  */
 const SOUND_AFTER_MS = 30_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Keeps one local process running, for ever: spawns it, waits for `ready`, restarts it
- * after a pause when it exits, kills it when it does not get ready in time or hangs. One
+ * after a pause when it exits, kills it when it hangs. A start is judged by its progress
+ * (D-49): output, messages and answered probes are, silence is not. One
  * that says why it cannot start is tried again after the longest pause: an operator may
  * repair what it names. Never more than one process at a time.
  */
@@ -63,6 +74,11 @@ export class ProcessSupervisor {
   #events: SupervisorEvents | undefined;
   #process: SupervisedProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Of the start that runs, by its limit. */
+  #startLimit: NodeJS.Timeout | undefined;
+  /** Starts in a row that ended for their silence. */
+  #silentStarts = 0;
+  #endTurn: (() => void) | undefined;
   #readyAtMs: number | undefined;
   #starts = 0;
   lastExit: ProcessExit | undefined;
@@ -144,19 +160,26 @@ export class ProcessSupervisor {
   }
 
   #spawn() {
-    const { args } = this.options;
+    const { args, turn } = this.options;
     this.#starts += 1;
     this.#readyAtMs = undefined;
     this.#events?.onStarting();
-    if (typeof args !== 'function') return this.#run(args);
+    if (!turn && typeof args !== 'function') return this.#run(args);
     this.#isFinding = true;
-    args()
+    this.#found()
       .finally(() => (this.#isFinding = false))
       .then(
-        found => this.#onStopped ?? this.#run(found),
+        found => (this.#onStopped ? this.#endTurn?.() : this.#run(found)),
         (error: Error) =>
           this.#onExit({ code: null, signal: null, reason: error.message, lines: [] }),
       );
+  }
+
+  /** Its arguments, once it may start. */
+  async #found(): Promise<readonly string[]> {
+    const { args, turn } = this.options;
+    this.#endTurn = await turn?.();
+    return typeof args === 'function' ? args() : args;
   }
 
   #run(args: readonly string[]) {
@@ -168,21 +191,45 @@ export class ProcessSupervisor {
       foreign,
       onMessage: message => this.#onMessage(message),
       onExit: exit => this.#onExit(exit),
-      onLine: (stream, line) => log.line(stream, line),
+      onLine: (stream, line) => {
+        this.progressed();
+        log.line(stream, line);
+      },
     });
     log.say('info', `${what} started`, {
       childPid: this.#process.pid,
       start: this.#starts,
     });
-    this.#timer = setTimeout(() => this.#onSlow(), this.options.startTimeoutMs);
+    const { startLimitMs } = this.options;
+    this.#startLimit = setTimeout(
+      () => this.#onSlow(`not ready within ${startLimitMs} ms (workers.start_limit_ms)`),
+      startLimitMs,
+    );
+    this.progressed();
     if (this.#starts > 1) this.options.onRestart();
     this.#events?.onStarted?.();
   }
 
-  #onSlow() {
-    const { startTimeoutMs, unready } = this.options;
-    const why = unready?.();
-    this.kill(`not ready within ${startTimeoutMs} ms${why === undefined ? '' : `: ${why}`}`);
+  /** The process that starts is alive, and busy with it. */
+  progressed(): void {
+    if (!this.isStarting || this.#onStopped || this.#isRestarting) return;
+    const ms = Math.min(this.options.startTimeoutMs * 2 ** this.#silentStarts, MAX_TIMER_MS);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#silentStarts += 1;
+      this.#onSlow(`not ready, and no progress for ${ms} ms (workers.start_timeout_ms)`);
+    }, ms);
+  }
+
+  #onSlow(reason: string) {
+    const why = this.options.unready?.();
+    this.kill(`${reason}${why === undefined ? '' : `: ${why}`}`);
+  }
+
+  #started() {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#startLimit);
+    this.#endTurn?.();
   }
 
   #onMessage(message: Fields) {
@@ -193,31 +240,34 @@ export class ProcessSupervisor {
   /** The process takes work. Idempotent. */
   ready(): void {
     if (this.#onStopped || !this.isStarting) return;
-    clearTimeout(this.#timer);
+    this.#started();
+    this.#silentStarts = 0;
     this.#readyAtMs = this.options.nowMs();
     this.#events?.onReady();
   }
 
   #onExit(exit: ProcessExit) {
-    clearTimeout(this.#timer);
+    this.#started();
     const isRestart = this.#isRestarting;
     this.#isRestarting = false;
     const { pid } = this;
     this.#process = undefined;
     this.options.onExit?.(pid);
     this.lastExit = isRestart ? undefined : exit;
-    this.#events?.onGone();
+    const isExcused = this.#events?.onGone() === true;
     if (exit.startFailed) this.options.onStartFailed?.();
     if (this.#onStopped) this.#onStopped();
     else if (isRestart) this.#spawn();
-    else this.#restartLater(exit);
+    else this.#restartLater(exit, isExcused);
   }
 
-  #restartLater(exit: ProcessExit) {
+  #restartLater(exit: ProcessExit, isExcused = false) {
     const { what, backoff, log } = this.options;
     if (this.#readyAtMs !== undefined && this.options.nowMs() - this.#readyAtMs >= SOUND_AFTER_MS)
       backoff.reset();
-    const restartInMs = exit.startFailed ? backoff.longestMs : Math.round(backoff.nextMs());
+    const restartInMs = exit.startFailed
+      ? backoff.longestMs
+      : Math.round(backoff.nextMs(isExcused));
     const { code, signal, reason } = exit;
     log.say('warn', `${what} exited`, { code, signal, reason, restartInMs });
     this.#timer = setTimeout(() => this.#spawn(), restartInMs);
@@ -225,6 +275,8 @@ export class ProcessSupervisor {
 
   #terminate(process: SupervisedProcess) {
     process.terminate();
+    clearTimeout(this.#startLimit);
+    clearTimeout(this.#timer);
     const { stopGraceMs } = this.options;
     this.#timer = setTimeout(
       () => this.kill(`still running ${stopGraceMs} ms after SIGTERM`),

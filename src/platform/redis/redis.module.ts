@@ -1,7 +1,10 @@
 import { Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
 import { Settings } from '../config/settings.js';
+import { StartError } from '../config/start-error.js';
 import { WaitBudget } from '../process/active-timeout.js';
+import { judgedInfo } from './redis-info.js';
+import { redisProblem } from './redis-problems.js';
 
 /**
  * How long a connection may take to close. Of one that Redis closed before, ioredis
@@ -40,7 +43,9 @@ export class RedisLink implements OnApplicationShutdown {
 
   /**
    * For commands that must not wait: while Redis is away they fail at once, and nothing
-   * piles up here. Undefined when there is no Redis.
+   * piles up here. Undefined when there is no Redis. Commands reject with
+   * `queue_unavailable`, or with Redis's own complaint about a wrong one; those of a pipeline
+   * need `redisProblem`.
    * @param timeoutMs limit of one command
    */
   commands(timeoutMs = COMMAND_MS): Redis | undefined {
@@ -70,6 +75,29 @@ export class RedisLink implements OnApplicationShutdown {
     };
     return client && { timeoutMs: ANSWER_MS, probe: () => probe(client) };
   }
+
+  /**
+   * Whether Redis is one that this product can stand on; one that does not answer now is
+   * asked when it does. @throws StartError for a cluster or a Sentinel
+   */
+  async check(): Promise<void> {
+    const client = this.commands(ANSWER_MS);
+    if (!client) return;
+    await untilConnected(client);
+    if (client.status === 'ready') await this.#judge(client);
+    else client.once('ready', () => void this.#judge(client).catch(this.#reported));
+  }
+
+  async #judge(client: Redis): Promise<void> {
+    const info = await client.info().catch(() => '');
+    this.#clients.splice(this.#clients.indexOf(client), 1);
+    client.disconnect();
+    const { warning, refusal } = judgedInfo(info);
+    if (warning !== undefined) this.#logger.warn(warning);
+    if (refusal !== undefined) throw new StartError(refusal);
+  }
+
+  readonly #reported = (error: Error): void => this.#logger.error(error.message);
 
   onApplicationShutdown(): void {
     for (const client of this.#clients.splice(0)) client.disconnect();
@@ -120,14 +148,19 @@ function handleRejections(client: Redis) {
 
 /**
  * In place of ioredis' `commandTimeout`, which ends commands that were answered while
- * this process was late.
+ * this process was late. What fails is worded here, for all who send.
  */
 function limitCommands(client: Redis, timeoutMs: number) {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {
     const budget = new WaitBudget(timeoutMs, () => new Error('Command timed out'));
     budget.spend(command.promise).catch((error: Error) => command.reject(error));
-    return send(command, stream);
+    const worded = (send(command, stream) as Promise<unknown>).catch((error: unknown) =>
+      Promise.reject(redisProblem(error) as Error),
+    );
+    // As in `handleRejections`.
+    worded.catch(() => undefined);
+    return worded;
   };
 }
 

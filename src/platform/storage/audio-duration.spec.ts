@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { audioDuration } from './audio-duration.js';
 import { SpooledUpload } from './spool.js';
 
@@ -10,10 +10,9 @@ const SECONDS = 3;
 const HEAD = 65_536;
 
 let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'switchyard-duration-'));
+beforeAll(() => {
+  dir = temporaryFolder();
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 function record(name: string, ...encoding: readonly string[]): string {
   const path = join(dir, name);

@@ -1,5 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import type { JobCompleted, JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
@@ -10,7 +12,7 @@ export async function storeLarge(
   blobs: BlobStore,
   value: JobValue,
 ): Promise<JobCompleted['value']> {
-  const json = Buffer.from(JSON.stringify(value));
+  const json = Buffer.from(writeJson(value));
   if (json.byteLength <= MAX_INLINE_BYTES) return value;
   const blob = `${QUEUE_BLOBS}results/${randomUUID()}`;
   return { kind: 'stored', blob, bytes: await blobs.write(blob, Readable.from([json])) };
@@ -19,7 +21,10 @@ export async function storeLarge(
 /** @throws BlobMissing when it was removed */
 export async function loadValue(blobs: BlobStore, value: JobCompleted['value']): Promise<JobValue> {
   if (value.kind !== 'stored') return value;
-  return JSON.parse((await readWhole(blobs, value.blob)).toString()) as JobValue;
+  return parseBoundedJson(
+    (await readWhole(blobs, value.blob)).toString(),
+    STORED_BOUNDS,
+  ) as JobValue;
 }
 
 /** @throws BlobMissing */

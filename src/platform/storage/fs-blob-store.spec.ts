@@ -1,18 +1,17 @@
-import { mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { FsBlobStore } from './fs-blob-store.js';
 
 let folder: string;
 let store: FsBlobStore;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'switchyard-blobs-'));
+beforeEach(() => {
+  folder = temporaryFolder();
   store = new FsBlobStore(folder);
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const bytes = () => Readable.from([Buffer.from('bytes')]);
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobAdapter, type ByteRange } from './blob-adapter.js';
 import { isAbsent, syncFolder } from './durable-files.js';
-import { BlobMissing, checkKey } from './storage-problems.js';
+import { BlobMissing, orStorageProblem } from './storage-problems.js';
 
 /** Files being written; not blobs yet. */
 const UNFINISHED = '.unfinished';
@@ -14,23 +14,18 @@ const MOST_MOVES = 100;
  * Blobs as files in a folder, each under its key. A blob is written beside, synced, then
  * renamed: it is whole or absent.
  */
-export class FsBlobStore extends BlobStore {
+export class FsBlobStore extends BlobAdapter {
   constructor(private readonly folder: string) {
     super();
   }
 
-  async write(
-    key: string,
-    bytes: AsyncIterable<Uint8Array>,
-    signal?: AbortSignal,
-  ): Promise<number> {
+  protected async put(key: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
     const target = this.#path(key);
     const draft = join(this.folder, UNFINISHED, randomUUID());
     await mkdir(dirname(draft), { recursive: true, mode: 0o700 });
     let size = 0;
     const counted = async function* () {
       for await (const chunk of bytes) {
-        signal?.throwIfAborted();
         size += chunk.byteLength;
         yield chunk;
       }
@@ -46,10 +41,7 @@ export class FsBlobStore extends BlobStore {
     }
   }
 
-  async *read(
-    key: string,
-    range?: { readonly from: number; readonly to: number },
-  ): AsyncIterable<Uint8Array> {
+  protected async *get(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
     const stream = createReadStream(this.#path(key), range && { start: range.from, end: range.to });
     try {
       for await (const chunk of stream) yield chunk as Buffer;
@@ -58,7 +50,7 @@ export class FsBlobStore extends BlobStore {
     }
   }
 
-  async size(key: string): Promise<number | undefined> {
+  protected async measure(key: string): Promise<number | undefined> {
     try {
       return (await stat(this.#path(key))).size;
     } catch (error) {
@@ -67,7 +59,7 @@ export class FsBlobStore extends BlobStore {
     }
   }
 
-  async remove(key: string): Promise<void> {
+  protected async erase(key: string): Promise<void> {
     const path = this.#path(key);
     await rm(path, { force: true });
     await this.#removeEmptied(dirname(path));
@@ -87,7 +79,7 @@ export class FsBlobStore extends BlobStore {
     }
   }
 
-  async *keys(prefix: string): AsyncIterable<{ key: string; writtenAtMs: number }> {
+  protected async *list(prefix: string): AsyncIterable<{ key: string; writtenAtMs: number }> {
     const folder = join(this.folder, ...prefix.split('/').slice(0, -1));
     for (const path of await filesUnder(folder)) {
       const key = relative(this.folder, path).split(sep).join('/');
@@ -98,7 +90,11 @@ export class FsBlobStore extends BlobStore {
   }
 
   /** A draft that still grows is younger than its last byte. */
-  async removeDrafts(beforeMs: number): Promise<number> {
+  removeDrafts(beforeMs: number): Promise<number> {
+    return orStorageProblem(this.#removeDrafts(beforeMs));
+  }
+
+  async #removeDrafts(beforeMs: number): Promise<number> {
     const drafts = await filesUnder(join(this.folder, UNFINISHED));
     let removed = 0;
     for (const draft of drafts) {
@@ -111,7 +107,7 @@ export class FsBlobStore extends BlobStore {
   }
 
   #path(key: string) {
-    return join(this.folder, checkKey(key));
+    return join(this.folder, key);
   }
 }
 

@@ -7,8 +7,8 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { BlobStore } from '../../core/jobs/job.ports.js';
-import { BlobMissing, checkKey } from './storage-problems.js';
+import { BlobAdapter, type ByteRange } from './blob-adapter.js';
+import { BlobMissing } from './storage-problems.js';
 
 /**
  * S3 accepts at most 10,000 parts of at least 5 MiB: up to 80 GB. Buffers of one upload:
@@ -20,7 +20,7 @@ const PART_BYTES = 8 * 1_048_576;
  * Blobs as objects of one bucket. Uploads are multipart above 8 MiB; an object appears
  * when it is complete.
  */
-export class S3BlobStore extends BlobStore {
+export class S3BlobStore extends BlobAdapter {
   readonly #client: S3Client;
 
   constructor(
@@ -55,23 +55,17 @@ export class S3BlobStore extends BlobStore {
     });
   }
 
-  async write(
+  protected async put(
     key: string,
     bytes: AsyncIterable<Uint8Array>,
     signal?: AbortSignal,
   ): Promise<number> {
     signal?.throwIfAborted();
     let length = 0;
-    let sourceError: unknown;
     const counted = async function* (): AsyncGenerator<Uint8Array> {
-      try {
-        for await (const chunk of bytes) {
-          length += chunk.byteLength;
-          yield chunk;
-        }
-      } catch (error) {
-        sourceError = error;
-        throw error;
+      for await (const chunk of bytes) {
+        length += chunk.byteLength;
+        yield chunk;
       }
     };
     const params = { ...this.#at(key), Body: Readable.from(counted()) };
@@ -87,19 +81,12 @@ export class S3BlobStore extends BlobStore {
     try {
       await upload.done();
       return length;
-    } catch (error) {
-      signal?.throwIfAborted();
-      // The error of the clean-up must not hide the one that made it necessary.
-      throw sourceError ?? error;
     } finally {
       signal?.removeEventListener('abort', abort);
     }
   }
 
-  async *read(
-    key: string,
-    range?: { readonly from: number; readonly to: number },
-  ): AsyncIterable<Uint8Array> {
+  protected async *get(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
     const Range = range && `bytes=${range.from}-${range.to}`;
     const answer = await this.#client
       .send(new GetObjectCommand({ ...this.#at(key), Range }))
@@ -109,7 +96,7 @@ export class S3BlobStore extends BlobStore {
     yield* answer.Body as unknown as AsyncIterable<Uint8Array>;
   }
 
-  async size(key: string): Promise<number | undefined> {
+  protected async measure(key: string): Promise<number | undefined> {
     try {
       return (await this.#client.send(new HeadObjectCommand(this.#at(key)))).ContentLength;
     } catch (error) {
@@ -118,11 +105,11 @@ export class S3BlobStore extends BlobStore {
     }
   }
 
-  async remove(key: string): Promise<void> {
+  protected async erase(key: string): Promise<void> {
     await this.#client.send(new DeleteObjectCommand(this.#at(key)));
   }
 
-  async *keys(prefix: string): AsyncIterable<{ key: string; writtenAtMs: number }> {
+  protected async *list(prefix: string): AsyncIterable<{ key: string; writtenAtMs: number }> {
     const { bucket: Bucket, prefix: base } = this.options;
     let ContinuationToken: string | undefined;
     do {
@@ -148,7 +135,7 @@ export class S3BlobStore extends BlobStore {
   }
 
   #at(key: string) {
-    return { Bucket: this.options.bucket, Key: this.options.prefix + checkKey(key) };
+    return { Bucket: this.options.bucket, Key: this.options.prefix + key };
   }
 }
 

@@ -133,6 +133,9 @@ describe('a full disk', () => {
   it('differs from a folder that may not be written to', async () => {
     const limits = { maxBytes: 1000, memoryBytes: 0 };
     const stored = spooled(tenBytes(), '/proc/no-such-folder/file', limits);
-    await expect(stored).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(stored).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      cause: { code: 'ENOENT' },
+    });
   });
 });

@@ -5,7 +5,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../config/settings.js';
 import { isAlive } from '../process/is-alive.js';
-import { orStorageFull } from './storage-problems.js';
+import { orStorageProblem } from './storage-problems.js';
 
 /**
  * Of a message to a worker: large enough that messages cost nothing, small enough that a
@@ -45,7 +45,7 @@ export class SpooledUpload {
   async bytes(): Promise<Buffer> {
     const content = this.#content ?? disposed();
     if (typeof content !== 'string') return content;
-    const read = readFile(content);
+    const read = orStorageProblem(readFile(content));
     this.#reads.add(read);
     try {
       return await read;
@@ -65,13 +65,13 @@ export class SpooledUpload {
       yield* slices(content);
       return;
     }
-    const file = await open(content);
+    const file = await orStorageProblem(open(content));
     try {
       // One buffer for all: new ones would pile up until the next collection of garbage,
       // 64 MiB of them.
       const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
       for (let at = 0; ;) {
-        const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at);
+        const { bytesRead } = await orStorageProblem(file.read(buffer, 0, CHUNK_BYTES, at));
         if (bytesRead === 0) return;
         at += bytesRead;
         yield buffer.subarray(0, bytesRead);
@@ -139,15 +139,15 @@ export async function spooled(
     for await (const chunk of source) {
       size += chunk.length;
       if (size > maxBytes) throw fileTooLarge(maxBytes);
-      if (file) await onDisk(file.appendFile(chunk));
+      if (file) await orStorageProblem(file.appendFile(chunk));
       else chunks.push(chunk);
       if (file || size <= memoryBytes) continue;
       const gathered = Buffer.concat(chunks);
       chunks = [Buffer.from(gathered.subarray(0, HEAD_BYTES))];
-      file = await onDisk(create());
-      await onDisk(file.appendFile(gathered));
+      file = await orStorageProblem(create());
+      await orStorageProblem(file.appendFile(gathered));
     }
-    if (file) await onDisk(file.close());
+    if (file) await orStorageProblem(file.close());
     const head = Buffer.concat(chunks);
     return new SpooledUpload(size, head, file ? path : head);
   } catch (error) {
@@ -171,9 +171,6 @@ export function fileTooLarge(maxBytes: number): DomainError {
     },
   );
 }
-
-const onDisk = <T>(operation: Promise<T>) =>
-  orStorageFull(operation, 'There is no room to store the upload.');
 
 /**
  * Holds uploads between the socket and the worker: small ones in memory, larger ones

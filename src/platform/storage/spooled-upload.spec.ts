@@ -1,17 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { SpooledUpload } from './spool.js';
 
 const BYTES = Buffer.alloc(150_000, 'abc');
 
 describe('SpooledUpload.chunks', () => {
   let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'spooled-upload-'));
+  beforeAll(() => {
+    folder = temporaryFolder();
   });
-  afterAll(() => rm(folder, { recursive: true }));
 
   async function upload(kind: 'memory' | 'file'): Promise<SpooledUpload> {
     const path = join(folder, kind);

@@ -1,34 +1,30 @@
 import { statfs } from 'node:fs/promises';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { storageUnavailable } from '../http/passing-errors.js';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-const isFull = (cause: unknown) => FULL.has((cause as NodeJS.ErrnoException).code ?? '');
-
-/** @throws DomainError `storage_full` when the disk is; else what `operation` throws. */
-export async function orStorageFull<T>(operation: Promise<T>, message: string): Promise<T> {
-  try {
-    return await operation;
-  } catch (cause) {
-    if (!isFull(cause)) throw cause;
-    throw new DomainError('storage_full', message, { cause });
-  }
+/**
+ * What a failure of a disk or a blob store means to a request: `storage_full` (507) or
+ * `storage_unavailable` (503, to be tried again), descriptors that are used up included. A
+ * DomainError says already what it means.
+ */
+export function storageProblem(cause: unknown, place = 'the data folder'): DomainError {
+  if (cause instanceof DomainError) return cause;
+  if (FULL.has((cause as NodeJS.ErrnoException).code ?? ''))
+    return new DomainError('storage_full', `There is no room to store the bytes in ${place}.`, {
+      cause,
+    });
+  return storageUnavailable('The blob store or disk does not answer now.', cause);
 }
 
 /**
- * @throws DomainError `storage_full`, `storage_unavailable` when disk, blob store or
- *   database do not work; else what
- * `operation` throws.
+ * @param place where the bytes go
+ * @throws DomainError as `storageProblem` says, whatever `operation` throws
  */
-export async function orStorageProblem<T>(operation: Promise<T>, message: string): Promise<T> {
-  try {
-    return await orStorageFull(operation, message);
-  } catch (cause) {
-    if (cause instanceof DomainError || !isOutage(cause)) throw cause;
-    throw storageUnavailable('The database or the blob store does not answer now.', cause);
-  }
-}
+export const orStorageProblem = <T>(operation: Promise<T>, place?: string): Promise<T> =>
+  operation.catch((cause: unknown) => Promise.reject(storageProblem(cause, place)));
 
 /** Free bytes for this user on the file system of an existing folder. */
 export async function freeBytes(folder: string): Promise<number> {
@@ -52,7 +48,7 @@ const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
  */
 export function checkKey(key: string): string {
   if (key.length > 200 || !KEY.test(key))
-    throw new RangeError(`Not a blob key: ${JSON.stringify(key)}.`);
+    throw new RangeError(`Not a blob key: ${writeJson(key)}.`);
   return key;
 }
 

@@ -35,6 +35,38 @@ const openFiles = (): string[] =>
     }
   });
 
+it('hears the default track of several', async () => {
+  const [short, long] = ['short.wav', 'long.wav'].map(name => join(folder, name));
+  made('short.wav');
+  execFileSync('ffmpeg', [
+    ...['-y', '-loglevel', 'error', '-f', 'lavfi', '-i', 'sine=frequency=300:duration=3', long!],
+  ]);
+  const two = join(folder, 'two.m4a');
+  execFileSync('ffmpeg', [
+    ...['-y', '-loglevel', 'error', '-i', short!, '-i', long!, '-map', '0:a', '-map', '1:a'],
+    ...['-disposition:a:0', '0', '-disposition:a:1', 'default', '-c:a', 'aac', two],
+  ]);
+  const { durationS } = await decodeAudio(readFileSync(two), never);
+  expect(durationS).toBeCloseTo(3, 0);
+});
+
+describe('containers and limits', () => {
+  const python = readFileSync(
+    'workers/python/src/switchyard_worker/ctranslate2/audio_file.py',
+    'utf8',
+  );
+  const here = readFileSync('src/worker/audio/decode.ts', 'utf8');
+
+  it('are the same in the Python worker', () => {
+    const containers = /'(wav,w64,[\w,]+)'/.exec(here)?.[1];
+    expect(/CONTAINERS = "([^"]+)"/.exec(python)?.[1]).toBe(containers);
+    expect(python).toContain('LONGEST_S = 4 * 3600');
+    expect(here).toContain('MAX_AUDIO_S = 4 * 3600');
+    expect(python).toContain('60 + len(file) // 20');
+    expect(here).toMatch(/LEAST_BYTES_PER_S = 20;[\s\S]*SLACK_S = 60;/);
+  });
+});
+
 describe('decodeAudio', () => {
   let m4a: Buffer;
   let mp3: Buffer;

@@ -22,7 +22,10 @@ export function canonicalWavData(file: Buffer): Buffer | undefined {
   for (const { id, start, length } of wavChunks(file)) {
     const body = file.subarray(start, start + length);
     if (id === 'fmt ') isCanonical ??= isCanonicalFormat(body);
-    if (id === 'data') data ??= body;
+    if (id !== 'data') continue;
+    // Which of several counts is for ffmpeg to say.
+    if (data) return undefined;
+    data = body;
   }
   return isCanonical ? data : undefined;
 }
@@ -66,7 +69,7 @@ const UPLOAD = '/dev/fd/3';
 
 const decodeArgs = (longestS: number): string =>
   `-threads 1 -protocol_whitelist file -format_whitelist ${CONTAINERS} -i ${UPLOAD} ` +
-  `-map 0:a:0 -vn -sn -dn -ac 1 -ar ${RECOGNISER_RATE} -t ${longestS + 1} -f s16le pipe:1`;
+  `-vn -sn -dn -ac 1 -ar ${RECOGNISER_RATE} -t ${longestS + 1} -f s16le pipe:1`;
 
 /**
  * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits

@@ -3,7 +3,9 @@ import { type FileHandle, mkdtemp, open, rmdir, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileTooLarge } from '../../platform/storage/spool.js';
-import { orStorageFull } from '../../platform/storage/storage-problems.js';
+import { orStorageProblem } from '../../platform/storage/storage-problems.js';
+
+const PLACE = 'the temporary folder of the worker';
 
 /**
  * An open, seekable file without a name. ffmpeg finds no samples in an m4a with its index
@@ -40,10 +42,10 @@ export class ReceivedFile implements AsyncDisposable {
 
   /**
    * @param maxBytes one more is `file_too_large`. @param create tests give one that is full
-   * @throws DomainError `storage_full`
+   * @throws DomainError `storage_full`, `storage_unavailable`
    */
   static async open(maxBytes: number, create = openUnnamed): Promise<ReceivedFile> {
-    return new ReceivedFile(await onDisk(create()), maxBytes);
+    return new ReceivedFile(await orStorageProblem(create(), PLACE), maxBytes);
   }
 
   /** All of it. @throws as `open` and `append` do, or what `pieces` throws: it is gone then */
@@ -65,7 +67,7 @@ export class ReceivedFile implements AsyncDisposable {
   async append(piece: Uint8Array): Promise<void> {
     this.size += piece.length;
     if (this.size > this.maxBytes) throw fileTooLarge(this.maxBytes);
-    await onDisk(this.handle.appendFile(piece));
+    await orStorageProblem(this.handle.appendFile(piece), PLACE);
   }
 
   /** All of it in memory. */
@@ -83,6 +85,3 @@ export class ReceivedFile implements AsyncDisposable {
     await this.handle.close();
   }
 }
-
-const onDisk = <T>(operation: Promise<T>): Promise<T> =>
-  orStorageFull(operation, 'The worker has no room for the upload in its temporary folder.');

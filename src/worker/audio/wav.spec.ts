@@ -40,6 +40,11 @@ describe('canonicalWavData', () => {
     expect(canonicalWavData(riff(chunk('data', samples), format()))).toEqual(samples);
   });
 
+  it('leaves a file with two data chunks to ffmpeg, so that all recognisers hear the same one', () => {
+    const file = riff(format(), chunk('data', samples), chunk('data', samples));
+    expect(canonicalWavData(file)).toBeUndefined();
+  });
+
   it('leaves chunks behind the data out', () => {
     const file = riff(format(), chunk('data', samples), chunk('LIST', Buffer.from('trailing')));
     expect(canonicalWavData(file)).toEqual(samples);

@@ -8,6 +8,7 @@ import { type EmbedCallFields, type Embedded } from '../../contracts/grpc/genera
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE } from '../engines/worker-engine.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';
 
@@ -24,6 +25,7 @@ export class EmbeddingService {
     spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
+    calls: InFlightCalls,
   ) {
     this.#batcher = new MicroBatcher<EmbedCallFields, EmbedItem, Embedding>({
       prepare: (input, signal) => Promise.resolve({ ...input, signal }),
@@ -32,6 +34,7 @@ export class EmbeddingService {
       spec,
       clock,
       journal,
+      calls,
     });
   }
 

@@ -35,6 +35,12 @@ function windowAudio(
 const MOST_WINDOWS = 32;
 
 /**
+ * What one window adds to the time limit of its engine call, milliseconds at most: that of
+ * a file of hours would hide a device that hangs from all others in the call.
+ */
+const WINDOW_LIMIT_MS = 600_000;
+
+/**
  * One long file: its windows are queued while it is still being decoded, at most a group
  * on the device and one ahead, and return in order. The first failure ends it; no window
  * is left in the queue when it has ended.
@@ -95,9 +101,10 @@ class LongRun {
     const shares = window.sharedBeforeS > 0 || window.sharedAfterS > 0;
     // Overlaps are joined by words with times.
     const wordTimestamps = call.wordTimestamps || (shares && canTimeWords(engine));
+    const timeLimitMs = Math.min(WINDOW_LIMIT_MS, call.group.timeLimitMs ?? Infinity);
     // Only the first window counts as a member of the gateway's group.
-    const group =
-      index === 0 ? call.group : { ...call.group, id: `${call.requestId}#${index}`, size: 1 };
+    const own = index === 0 ? undefined : { id: `${call.requestId}#${index}`, size: 1 };
+    const group = { ...call.group, ...own, timeLimitMs };
     const recognised = this.files.submit(
       {
         call: { ...call, wordTimestamps, group },

@@ -42,6 +42,7 @@ function harness({ maxBatch = 8, maxConcurrent = 1, prepParallel = 16, callMs = 
       spec: { prepParallel },
       clock: { nowMs: () => time.frame },
       journal: new BatchJournal({ info: () => undefined }),
+      calls: { onDevice: () => () => undefined },
     },
     time,
   );

@@ -11,6 +11,7 @@ import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { PrepStage } from '../lifecycle/prep-stage.js';
 import { type PlacedWork, WorkQueue } from '../lifecycle/work-queue.js';
 import { type BatchJournal, type EngineCall } from './batch-journal.js';
@@ -120,6 +121,8 @@ export class MicroBatcher<Input, Ready, Value> {
       readonly spec: Pick<WorkerSpec, 'pull' | 'prepParallel'>;
       readonly clock: MonotonicClock;
       readonly journal: BatchJournal;
+      /** Told what the device computes. */
+      readonly calls: Pick<InFlightCalls, 'onDevice'>;
     },
     private readonly scheduler: SchedulerLike = asyncScheduler,
   ) {
@@ -233,14 +236,27 @@ export class MicroBatcher<Input, Ready, Value> {
     const { compute, clock, journal } = this.options;
     journal.collected(members, maxBatch);
     this.#running += 1;
+    const computed = this.#timed(members);
     const group = members.map(({ value }) => value);
     const call = await engineCall(compute, group, clock);
     this.#running -= 1;
+    computed();
     this.#policy.ended(call.deviceMs);
     // Before the next call, which may crash this process.
     journal.done(members, call);
     this.#pump();
     members.forEach((member, index) => member.settle(call, call.outcomes[index]!));
+  }
+
+  /** The time limits of all members hold together (D-49). @returns ends it */
+  #timed(members: readonly ReadyItem<Ready, Value>[]): () => void {
+    const { clock, calls } = this.options;
+    const sinceMs = clock.nowMs();
+    const limitMs = members.reduce((sum, { group }) => sum + (group.timeLimitMs ?? 0), 0);
+    return calls.onDevice(
+      members.map(({ id }) => id),
+      () => ({ onDevice: true, deviceMs: clock.nowMs() - sinceMs, limitMs }),
+    );
   }
 }
 

@@ -12,6 +12,7 @@ import { AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
 import { normaliseLoudness } from '../audio/loudness.js';
 import { ENGINE } from '../engines/worker-engine.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';
 import { knownVoices, recognisedWithSpeakers } from './speaker-naming.js';
@@ -61,6 +62,7 @@ export class RecognitionService {
     private readonly downloads: AudioDownload,
     clock: ProcessClock,
     journal: BatchJournal,
+    calls: InFlightCalls,
   ) {
     this.#batcher = new MicroBatcher({
       prepare: (job, signal) => this.#prepare(job, signal),
@@ -69,6 +71,7 @@ export class RecognitionService {
       spec,
       clock,
       journal,
+      calls,
     });
   }
 

@@ -12,6 +12,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { speechOutput } from '../audio/encode.js';
 import { ENGINE } from '../engines/worker-engine.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';
 
@@ -43,6 +44,7 @@ export class SynthesisService {
     spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
+    calls: InFlightCalls,
   ) {
     this.#batcher = new MicroBatcher({
       prepare: input => Promise.resolve(input()),
@@ -51,6 +53,7 @@ export class SynthesisService {
       spec,
       clock,
       journal,
+      calls,
     });
   }
 

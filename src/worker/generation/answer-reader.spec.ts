@@ -41,3 +41,32 @@ describe('ReasoningReader', () => {
     );
   });
 });
+
+describe('the last piece of an answer that was cut', () => {
+  const cut = (text: string, isCut = true) => {
+    const reader = answerReader({ thinking: 'possible', tools: { texts: [] } });
+    const [first, last] = [reader.take(text), reader.flush('', isCut)];
+    return [first.content + last.content, [...first.calls, ...last.calls]];
+  };
+
+  it.each([
+    ['Look. <tool_call>{"name": ', 'Look. '],
+    ['Look. <tool_c', 'Look. '],
+    ['Look.', 'Look.'],
+  ])('says nothing that may become a call: %j', (text, content) => {
+    expect(cut(text)).toEqual([content, []]);
+  });
+
+  it('says what the model ended with by itself', () => {
+    const text = 'Look. <tool_call>{"name": ';
+    expect(cut(text, false)).toEqual([text, []]);
+  });
+
+  it('has a call that is whole but for its end', () => {
+    const call = { name: 'f', arguments: '{"x":12345678901234567890}' };
+    expect(cut('<tool_call>{"name":"f","arguments":{"x":12345678901234567890}}')).toEqual([
+      '',
+      [call],
+    ]);
+  });
+});

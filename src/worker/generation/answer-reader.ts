@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
@@ -45,9 +46,9 @@ class ReasoningReader {
     return { reasoning, content: this.#said(held.rest()) };
   }
 
-  /** The answer has ended. */
-  flush(): ReadReasoning {
-    const held = this.#held.rest();
+  /** The answer has ended. @param isCut not by itself: half a mark is not told */
+  flush(isCut: boolean): ReadReasoning {
+    const held = isCut ? '' : this.#held.rest();
     return this.#state === 'inside'
       ? { reasoning: this.#said(held), content: '' }
       : { reasoning: '', content: held };
@@ -128,14 +129,13 @@ class ToolCallReader {
 
   /**
    * The answer has ended: an unfinished call is text, unless it is whole but for its end.
+   * @param isCut it would have gone on: what may become a call is not text
    */
-  flush() {
+  flush(isCut: boolean) {
     const rest = this.#held.rest();
     const calls: ToolCall[] = [];
-    return {
-      content: this.#opened === undefined ? rest : this.#read(rest, calls),
-      calls,
-    };
+    const content = this.#opened === undefined ? rest : this.#read(rest, calls);
+    return { content: isCut ? '' : content, calls };
   }
 
   /** @returns the text that it is, if it is no call */
@@ -176,7 +176,7 @@ function objectCall(value: unknown): ToolCall | undefined {
   const wanted = given ?? parameters ?? {};
   return {
     name,
-    arguments: typeof wanted === 'string' ? wanted : JSON.stringify(wanted),
+    arguments: typeof wanted === 'string' ? wanted : writeJson(wanted),
   };
 }
 
@@ -186,7 +186,7 @@ function xmlCall(name: string, text: string, texts: readonly string[]): ToolCall
     key,
     texts.includes(`${name}/${key}`) ? value : (jsonIn(value!) ?? value),
   ]);
-  return { name, arguments: JSON.stringify(Object.fromEntries(values)) };
+  return { name, arguments: writeJson(Object.fromEntries(values)) };
 }
 
 /** What a part of an answer is: said, thought, or calls of tools. */
@@ -207,8 +207,8 @@ const joined = (parts: readonly AnswerPart[]): AnswerPart => ({
 /** Tells the parts of an answer apart while it comes. */
 interface AnswerReader {
   take(text: string): AnswerPart;
-  /** The answer has ended, with this text. */
-  flush(text?: string): AnswerPart;
+  /** The answer has ended, with this text. @param isCut not by itself */
+  flush(text?: string, isCut?: boolean): AnswerPart;
 }
 
 export interface ReaderOptions {
@@ -235,8 +235,12 @@ function plainReader(
     part(thoughts?.take(text) ?? { reasoning: '', content: text });
   return {
     take,
-    flush: (text = '') =>
-      joined([take(text), part(thoughts?.flush() ?? NOTHING), { ...NOTHING, ...calls?.flush() }]),
+    flush: (text = '', isCut = false) =>
+      joined([
+        take(text),
+        part(thoughts?.flush(isCut) ?? NOTHING),
+        { ...NOTHING, ...calls?.flush(isCut) },
+      ]),
   };
 }
 
@@ -268,9 +272,9 @@ class HarmonyReader implements AnswerReader {
     }
   }
 
-  flush(text = ''): AnswerPart {
+  flush(text = '', isCut = false): AnswerPart {
     const before = this.take(text);
-    const rest = this.#held.rest();
+    const rest = isCut ? '' : this.#held.rest();
     return this.#header === undefined ? before : joined([before, told(rest, this.#header)]);
   }
 

@@ -90,12 +90,9 @@ export class AnswerText {
     return last;
   }
 
-  /**
-   * The answer has ended: what was held is shown, half a character as its replacement.
-   */
+  /** The answer has ended: what was held is shown, but for half a character. */
   flush(): Piece {
     if (this.stoppedBy !== undefined) return { text: '', tokens: [] };
-    this.#held.add(this.#decoder.end());
     return { text: this.#held.rest(), tokens: this.#tokens };
   }
 

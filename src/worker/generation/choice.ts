@@ -115,7 +115,7 @@ export class Choice implements LiveSequence {
 
   ended(end: GenerationEnd): void {
     if (end.type === 'finished' && !this.#cut)
-      this.#tell(this.#withCalls(this.#text.flush(), true));
+      this.#tell(this.#withCalls(this.#text.flush(), true, end.reason === 'length'));
     this.options.listener.ended(this, end);
   }
 
@@ -130,8 +130,13 @@ export class Choice implements LiveSequence {
     this.options.listener.said(this, said);
   }
 
-  #withCalls({ text: drawn, tokens }: ReturnType<AnswerText['take']>, last: boolean): ChoiceOutput {
-    const part = last ? this.#reader.flush(drawn) : this.#reader.take(drawn);
+  /** @param isCut it ended, but not by itself */
+  #withCalls(
+    { text: drawn, tokens }: ReturnType<AnswerText['take']>,
+    last: boolean,
+    isCut = false,
+  ): ChoiceOutput {
+    const part = last ? this.#reader.flush(drawn, isCut) : this.#reader.take(drawn);
     const { content: text, reasoning, calls } = part;
     return {
       text,

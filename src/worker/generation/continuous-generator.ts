@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   BackendLost,
   type TextBackend,
@@ -56,7 +57,7 @@ async function* tokenAnswer(
   const answer = await (form === 'tokenize'
     ? tokenized(fields, backend)
     : detokenized(fields, backend));
-  yield { type: 'chunk', json: JSON.stringify(answer) };
+  yield { type: 'chunk', json: writeJson(answer) };
   yield { type: 'done', finishReasons: [] };
 }
 
@@ -245,17 +246,18 @@ export class ContinuousGenerator implements TextGenerator {
 
   #sequences(
     { priority, agingShare, tenant, tenantWeight, form }: TokenItem,
-    { n, sampling, seed = randomInt(2 ** 32), maxTokens, begun }: GenerationFields,
+    fields: GenerationFields,
     prompts: readonly (readonly number[])[],
     arrivalMs: number,
   ): TextSequence[][] {
     // With a share of 1 aged work is REALTIME, in order of arrival.
     const priorityClass = agingShare === 1 ? CLASSES.realtime : CLASSES[priority];
+    const { n, sampling, seed = randomInt(2 ** 32), begun } = fields;
     const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
     const begunTokens = begun.length;
     return prompts.map(prompt => {
       // The tokens of an answer that is continued count as its own.
-      const most = this.#fitting(form, prompt.length - begunTokens, maxTokens);
+      const most = this.#fitting(form, prompt.length - begunTokens, fields);
       return seeds.map(own => ({
         priorityClass,
         agingShare,
@@ -276,9 +278,15 @@ export class ContinuousGenerator implements TextGenerator {
    * one is computed.
    * @throws DomainError
    */
-  #fitting(form: TokenItem['form'], promptTokens: number, wanted?: number): number {
+  #fitting(
+    form: TokenItem['form'],
+    promptTokens: number,
+    { maxTokens: most, clampsTokens }: GenerationFields,
+  ): number {
     const { info, memory } = this.options.backend;
     const limit = Math.min(info.contextTokens, memory.capacity + 1);
+    const left = Math.max(1, limit - promptTokens);
+    const wanted = most !== undefined && clampsTokens ? Math.min(most, left) : most;
     const tokens = promptTokens + (wanted ?? 1);
     if (tokens > limit) throw contextExceeded(form, promptTokens, { tokens, limit });
     return wanted ?? limit - promptTokens;

@@ -45,6 +45,7 @@ describe('what is read of a body', () => {
         stop: [],
         includeUsage: false,
         tokenIds: false,
+        clampsTokens: false,
         begun: [],
       },
       prompts: [{ type: 'chat', messages: [{ role: 'user', content: 'hi' }] }],
@@ -60,6 +61,16 @@ describe('what is read of a body', () => {
         },
       },
     });
+  });
+
+  it.each([
+    [{ response_format: { type: 'json_object', schema: { type: 'object' } } }, 'json_schema'],
+    [{ response_format: { type: 'json_schema', schema: { type: 'object' } } }, 'json_schema'],
+    [{ json_schema: { type: 'object' } }, 'json_schema'],
+    [{ regex: '[a-z]+' }, 'regex'],
+    [{ ebnf: 'root ::= "a"' }, 'gbnf'],
+  ])('has the grammars of other servers: %j', (fields, type) => {
+    expect(chat(fields).sampling.grammar).toMatchObject({ type });
   });
 
   it('takes from the model what a request does not say', () => {

@@ -46,6 +46,8 @@ export interface GenerationFields {
   readonly includeUsage: boolean;
   /** Chunks bring the tokens that made them. */
   readonly tokenIds: boolean;
+  /** `maxTokens` is at most what the context has left, where the answer ends. */
+  readonly clampsTokens: boolean;
   /** Tokens of the answer so far, which is continued; empty: it begins. */
   readonly begun: readonly number[];
   /**
@@ -144,6 +146,7 @@ const SHARED = {
     z.object({ include_usage: defaulted(FLAG, false) }, 'must be an object'),
   ),
   return_token_ids: defaulted(FLAG, false),
+  clamp_max_tokens: defaulted(FLAG, false),
   continue_token_ids: defaulted(z.custom<readonly number[]>(), []),
   ...SAMPLING_FIELDS,
 };
@@ -219,6 +222,7 @@ export function parseGenerationParams(
     stop: body.stop,
     includeUsage: body.stream_options?.include_usage ?? false,
     tokenIds: body.return_token_ids,
+    clampsTokens: body.clamp_max_tokens,
     begun,
     seed: body.seed,
     ...rest,

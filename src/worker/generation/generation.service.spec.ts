@@ -11,6 +11,8 @@ import {
   type GenerationEvent,
   type TextGenerator,
 } from '../engines/text-generator.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
 import { GenerationService } from './generation.service.js';
 
 const DONE: GenerationEvent = { type: 'done', finishReasons: ['stop'] };
@@ -37,6 +39,7 @@ function service(generate: TextGenerator['generate'], maxConcurrent = 1): Genera
   return new GenerationService(
     { kind: 'llm', info, generate } as TextGenerator,
     new ProcessClock(),
+    new InFlightCalls(new WorkerState()),
   );
 }
 

@@ -14,6 +14,7 @@ import {
   type TextGenerator,
 } from '../engines/text-generator.js';
 import { ENGINE } from '../engines/worker-engine.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { PrepStage } from '../lifecycle/prep-stage.js';
 
 /**
@@ -74,6 +75,7 @@ export class GenerationService {
   constructor(
     @Inject(ENGINE) private readonly engine: TextGenerator,
     private readonly clock: ProcessClock,
+    private readonly calls: InFlightCalls,
   ) {}
 
   /**
@@ -93,11 +95,17 @@ export class GenerationService {
     await this.#slots.run(place, signal, async () => {
       const startedMs = this.clock.nowMs();
       const times = { arrivedMs, startedMs, mark: this.#time.begin(startedMs) };
+      const computed = this.calls.onDevice([call.requestId], () => ({
+        onDevice: true,
+        deviceMs: this.#time.since(times.mark, this.clock.nowMs()),
+        limitMs: call.group.timeLimitMs ?? 0,
+      }));
       try {
         await sink(await this.#run(itemOf(call, signal), times, sink));
       } catch (error) {
         throw signal.aborted ? abortError(signal) : error;
       } finally {
+        computed();
         this.#time.end(this.clock.nowMs());
       }
     });

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   type SequenceCancelReason,
   type GenerationEnd,
@@ -216,7 +217,7 @@ export class RunningAnswer {
 
   #push(said: readonly object[]): void {
     if (this.#failure || said.length === 0) return;
-    this.events.push(...said.map(json => ({ type: 'chunk' as const, json: JSON.stringify(json) })));
+    this.events.push(...said.map(json => ({ type: 'chunk' as const, json: writeJson(json) })));
   }
 
   /** The first failure is the one that is told. */

@@ -115,11 +115,14 @@ const RESPONSE_FORMAT = z
     {
       type: oneOf(['text', 'json_object', 'json_schema']),
       json_schema: optional(z.object({ schema: optional(SCHEMA) }, 'must be an object')),
+      // llama.cpp's place of it, with either type.
+      schema: optional(SCHEMA),
     },
     'must be an object',
   )
-  .transform(({ type, json_schema: outer }): Grammar | undefined => {
+  .transform(({ type, json_schema: outer, schema }): Grammar | undefined => {
     if (type === 'text') return undefined;
+    if (schema) return { type: 'json_schema', schema, param: 'response_format.schema' };
     if (type === 'json_schema' && !outer) throw missingField('response_format.json_schema');
     // OpenAI takes a format without a schema for "any JSON".
     return type === 'json_schema' && outer?.schema
@@ -142,6 +145,10 @@ export const SAMPLING_FIELDS = {
   guided_regex: GUIDES.regex,
   guided_choice: GUIDES.choice,
   guided_grammar: GUIDES.grammar,
+  // Of llama.cpp and SGLang.
+  json_schema: GUIDES.json,
+  regex: GUIDES.regex,
+  ebnf: GUIDES.grammar,
   temperature: defaulted(numberFrom(0, 2), 1),
   top_p: defaulted(numberFrom(0, 1), 1),
   // vLLM's callers say -1 for no limit.
@@ -181,7 +188,15 @@ export function samplingOf(
 
 /** The one field that holds the answer to a form. */
 function grammarOf(body: SamplingFields, raw: Fields, info: TextBackendInfo): Grammar | undefined {
-  const names = ['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'] as const;
+  const names = [
+    'guided_json',
+    'guided_regex',
+    'guided_choice',
+    'guided_grammar',
+    'json_schema',
+    'regex',
+    'ebnf',
+  ] as const;
   const structured = Object.entries(body.structured_outputs ?? {});
   const given: readonly (readonly [param: string, grammar: Grammar | undefined])[] = [
     ['grammar', body.grammar],

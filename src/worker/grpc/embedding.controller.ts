@@ -1,6 +1,7 @@
 import { type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
+import { attemptOf } from '../../contracts/grpc/call.codec.js';
 import {
   decodeEmbedCall,
   encodeEmbedded,
@@ -29,7 +30,7 @@ export class EmbeddingController extends serviceController('TextGeneration') {
     _metadata: unknown,
     call: ServerUnaryCall<EmbedRequest, EmbedResponse>,
   ): Promise<EmbedResponse> {
-    return this.calls.run(message.requestId, call, async signal =>
+    return this.calls.run(attemptOf(message), call, async signal =>
       encodeEmbedded(await this.embedding.embed(decodeEmbedCall(message), signal)),
     );
   }

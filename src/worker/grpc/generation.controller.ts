@@ -2,6 +2,7 @@ import { type ServerWritableStream } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { from, ignoreElements, type Observable } from 'rxjs';
+import { attemptOf } from '../../contracts/grpc/call.codec.js';
 import {
   decodeGenerateCall,
   type GenerateRequest,
@@ -34,7 +35,7 @@ export class GenerationController extends serviceController('TextGeneration') {
     _metadata: unknown,
     call: ServerWritableStream<GenerateRequest, GenerateResponse>,
   ): Observable<never> {
-    const running = this.calls.run(message.requestId, call, signal =>
+    const running = this.calls.run(attemptOf(message), call, signal =>
       this.generation.generate(decodeGenerateCall(message), signal, answer =>
         writePaced(call, { message: answer }, signal),
       ),

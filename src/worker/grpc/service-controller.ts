@@ -1,9 +1,15 @@
 import { type RpcExceptionFilter, UseFilters } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { throwError } from 'rxjs';
-import { type CancelRequest, type CancelResponse } from '../../contracts/grpc/call.codec.js';
+import {
+  type CancelRequest,
+  type CancelResponse,
+  type ProgressRequest,
+  type ProgressResponse,
+} from '../../contracts/grpc/call.codec.js';
 import { encodeHealth, type HealthResponse } from '../../contracts/grpc/health.codec.js';
 import { encodeFailure } from '../../contracts/grpc/status.codec.js';
+import { WAITING } from '../../core/request/device-progress.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 
@@ -25,8 +31,14 @@ export function serviceController(service: string) {
     ) {}
 
     @GrpcMethod(service, 'Cancel')
-    cancel({ requestId, reason }: CancelRequest): CancelResponse {
-      return { acknowledged: this.calls.cancel(requestId, reason) };
+    cancel({ requestId, reason, attempt }: CancelRequest): CancelResponse {
+      return { acknowledged: this.calls.cancel(requestId, reason, attempt) };
+    }
+
+    @GrpcMethod(service, 'Progress')
+    async progress({ requestId, attempt }: ProgressRequest): Promise<ProgressResponse> {
+      const progress = await this.calls.progress(requestId, attempt);
+      return { known: progress !== undefined, ...(progress ?? WAITING) };
     }
 
     @GrpcMethod(service, 'Health')

@@ -1,7 +1,7 @@
 import { type Metadata, type ServerDuplexStream, type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod, GrpcStreamCall } from '@nestjs/microservices';
-import { traceOfCall } from '../../contracts/grpc/call.codec.js';
+import { attemptOf, traceOfCall } from '../../contracts/grpc/call.codec.js';
 import { encodeFailure } from '../../contracts/grpc/status.codec.js';
 import {
   decodeTranscribeCall,
@@ -41,7 +41,7 @@ export class SttController extends serviceController('SpeechToText') {
     metadata: Metadata,
     call: ServerUnaryCall<TranscribeFileRequest, TranscribeFileResponse>,
   ): Promise<TranscribeFileResponse> {
-    return this.calls.run(message.requestId, call, async signal => {
+    return this.calls.run(attemptOf(message), call, async signal => {
       const { transcript, execution } = await this.transcription.transcribe(
         { ...decodeTranscribeCall(message), ...traceOfCall(metadata) },
         signal,
@@ -64,7 +64,7 @@ export class SttController extends serviceController('SpeechToText') {
       };
       if (first.message.value.audio.length > 0)
         throw invalidField('audio', 'The audio of an upload follows its start.');
-      await this.calls.run(start.requestId, call, signal =>
+      await this.calls.run(attemptOf(first.message.value), call, signal =>
         this.uploads.serve(start, conversation.until(signal), signal),
       );
     });
@@ -79,7 +79,7 @@ export class SttController extends serviceController('SpeechToText') {
       if (first?.message?.$case !== 'config')
         throw invalidField('config', 'The first message of a stream is its config.');
       const config = first.message.value;
-      await this.calls.run(config.sessionId, call, signal =>
+      await this.calls.run({ id: config.sessionId }, call, signal =>
         this.streams.serve(config, conversation.until(signal), signal),
       );
     });

@@ -2,7 +2,7 @@ import { type Metadata, type ServerWritableStream } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { Observable } from 'rxjs';
-import { encodeExecution, traceOfCall } from '../../contracts/grpc/call.codec.js';
+import { attemptOf, encodeExecution, traceOfCall } from '../../contracts/grpc/call.codec.js';
 import {
   decodeSynthesizeCall,
   type SpeechMessage,
@@ -39,7 +39,7 @@ export class TtsController extends serviceController('TextToSpeech') {
         audio: value => send({ $case: 'audio', value }),
       };
       this.calls
-        .run(message.requestId, call, async signal => {
+        .run(attemptOf(message), call, async signal => {
           const { durationS, execution } = await this.synthesis.synthesize(
             { ...decodeSynthesizeCall(message), ...traceOfCall(metadata) },
             signal,

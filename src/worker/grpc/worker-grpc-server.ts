@@ -36,8 +36,10 @@ function serverCredentials(tls: WorkerSpec['tls']): ServerCredentials {
  * Interceptors of every RPC, health checks included. @throws Error when the token file
  * cannot be read or is empty.
  */
-const serverInterceptors = ({ tokenFile }: WorkerSpec): ServerInterceptor[] =>
-  tokenFile === undefined ? [] : [requireToken(readToken(tokenFile))];
+function serverInterceptors({ tokenFile, localToken }: WorkerSpec): ServerInterceptor[] {
+  const token = tokenFile === undefined ? localToken : readToken(tokenFile);
+  return token === undefined ? [] : [requireToken(token)];
+}
 
 /**
  * Rejects calls without the token before they reach a handler; their messages

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { WAITING } from '../../core/request/device-progress.js';
 import { InFlightCalls } from './in-flight-calls.js';
 import { WorkerState } from './worker-state.js';
 
@@ -21,37 +22,66 @@ describe('InFlightCalls', () => {
   });
 
   it('knows a call while it runs, and no longer', async () => {
-    const running = calls.run('a', call(), () => Promise.resolve(calls.size));
+    const running = calls.run({ id: 'a' }, call(), () => Promise.resolve(calls.size));
     expect(await running).toBe(1);
     expect([calls.size, calls.cancel('a', '')]).toEqual([0, false]);
   });
 
   it('refuses an id that is still running, and takes it again afterwards', async () => {
-    const running = calls.run('a', call(), untilAborted);
-    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({
+    const running = calls.run({ id: 'a' }, call(), untilAborted);
+    await expect(calls.run({ id: 'a' }, call(), untilAborted)).rejects.toMatchObject({
       code: 'duplicate_request_id',
     });
     calls.cancel('a', 'client');
     await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
-    expect(await calls.run('a', call(), () => Promise.resolve('again'))).toBe('again');
+    expect(await calls.run({ id: 'a' }, call(), () => Promise.resolve('again'))).toBe('again');
   });
 
   it('acknowledges a second cancel while the work is still being let go', async () => {
     let letGo = (): void => undefined;
-    const running = calls.run('a', call(), () => new Promise<void>(resolve => (letGo = resolve)));
+    const running = calls.run(
+      { id: 'a' },
+      call(),
+      () => new Promise<void>(resolve => (letGo = resolve)),
+    );
     expect([calls.cancel('a', 'client'), calls.cancel('a', 'client')]).toEqual([true, true]);
     letGo();
     await running;
   });
 
   it('names the reason of a cancel', async () => {
-    const running = calls.run('a', call(), untilAborted);
+    const running = calls.run({ id: 'a' }, call(), untilAborted);
     calls.cancel('a', 'deadline');
     await expect(running).rejects.toThrow('(deadline)');
   });
 
+  it('leaves an attempt alone that a Cancel does not name, and does not know it', async () => {
+    const running = calls.run({ id: 'a', attempt: 'second' }, call(), untilAborted);
+    expect([calls.cancel('a', 'client', 'first'), await calls.progress('a', 'first')]).toEqual([
+      false,
+      undefined,
+    ]);
+    expect(calls.cancel('a', 'client', 'second')).toBe(true);
+    await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
+  });
+
+  it('says when the device computes a call, and which of its engine calls ends it first', async () => {
+    const running = calls.run({ id: 'a' }, call(), untilAborted);
+    expect(await calls.progress('a')).toEqual(WAITING);
+    const uses = [30, 10].map(limitMs => ({ onDevice: true, deviceMs: 5, limitMs }));
+    const ends = uses.map(use => calls.onDevice(['a', 'unknown'], () => use));
+    expect(await calls.progress('a')).toEqual(uses[1]);
+    ends.forEach(end => end());
+    expect(await calls.progress('a')).toEqual(WAITING);
+    calls.cancel('a', '');
+    await running.catch(() => undefined);
+    expect(await calls.progress('a')).toBeUndefined();
+  });
+
   it('aborts every call at once with one error, and is idle when they ended', async () => {
-    const running = Promise.allSettled(['a', 'b'].map(id => calls.run(id, call(), untilAborted)));
+    const running = Promise.allSettled(
+      ['a', 'b'].map(id => calls.run({ id }, call(), untilAborted)),
+    );
     const idle = calls.idle();
     calls.abortAll(new DomainError('shutting_down', 'bye'));
     await idle;
@@ -65,11 +95,11 @@ describe('InFlightCalls', () => {
 
   it('refuses calls before the engine is loaded and while draining', async () => {
     const early = new InFlightCalls(new WorkerState());
-    await expect(early.run('a', call(), untilAborted)).rejects.toMatchObject({
+    await expect(early.run({ id: 'a' }, call(), untilAborted)).rejects.toMatchObject({
       code: 'no_worker',
     });
     state.draining();
-    await expect(calls.run('a', call(), untilAborted)).rejects.toMatchObject({
+    await expect(calls.run({ id: 'a' }, call(), untilAborted)).rejects.toMatchObject({
       code: 'shutting_down',
     });
   });
@@ -81,7 +111,7 @@ describe('InFlightCalls, the signal of a call', () => {
     state.ready();
     const calls = new InFlightCalls(state);
     const own = Object.assign(new EventEmitter(), { cancelled });
-    const running = calls.run('a', own, signal => Promise.resolve(signal));
+    const running = calls.run({ id: 'a' }, own, signal => Promise.resolve(signal));
     return { calls, own, running };
   };
 
@@ -89,7 +119,7 @@ describe('InFlightCalls, the signal of a call', () => {
     const state = new WorkerState();
     state.ready();
     const own = call();
-    const running = new InFlightCalls(state).run('a', own, untilAborted);
+    const running = new InFlightCalls(state).run({ id: 'a' }, own, untilAborted);
     own.emit('cancelled');
     await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
   });

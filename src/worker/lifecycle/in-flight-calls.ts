@@ -1,17 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type DeviceProgress, mostOverdue } from '../../core/request/device-progress.js';
 import { SlotMap } from '../../core/request/slot-map.js';
 import { WorkerState } from './worker-state.js';
 
+/** Milliseconds that a call has had the device, and may have it. */
+type DeviceLook = () => DeviceProgress | Promise<DeviceProgress>;
+
+interface RunningCall {
+  /** Names this attempt at the request (D-53); empty: its caller names none. */
+  readonly attempt: string;
+  readonly stop: AbortController;
+  /** Engine calls that compute it now. */
+  readonly looks: Set<DeviceLook>;
+}
+
 /**
- * Requests in flight, by id: admits calls, finds them for Cancel, and counts them for a
- * drain. One AbortSignal per request, aborted by whichever comes first: the call's own
+ * Requests in flight, by id: admits calls, finds them for Cancel and Progress, and counts
+ * them for a drain. One AbortSignal per request, aborted by whichever comes first: the call's own
  * 'cancelled' event (the caller left, or its deadline passed; Nest's handler would run
  * on), the Cancel RPC, or shutdown. The first cause decides the error.
  */
 @Injectable()
 export class InFlightCalls {
-  readonly #calls = new SlotMap<string, AbortController>();
+  readonly #calls = new SlotMap<string, RunningCall>();
   #idle = Promise.withResolvers<void>();
 
   constructor(private readonly state: WorkerState) {}
@@ -23,7 +35,8 @@ export class InFlightCalls {
   /**
    * Runs `work` under one AbortSignal.
    *
-   * @param call what of a grpc-js server call reports its client's disconnect; undefined:
+   * @param call its request, and what names this attempt at it
+   * @param rpc what of a grpc-js server call reports its client's disconnect; undefined:
    *   no connection could break
    * @throws DomainError `no_worker` while the engine loads, `shutting_down` while
    *   draining (both UNAVAILABLE: another
@@ -31,8 +44,8 @@ export class InFlightCalls {
    *   can take it), `duplicate_request_id`, `missing_required_parameter`; else what `work` throws.
    */
   async run<T>(
-    id: string,
-    call:
+    { id, attempt = '' }: { readonly id: string; readonly attempt?: string | undefined },
+    rpc:
       | {
           readonly cancelled: boolean;
           once(event: 'cancelled', listener: () => void): unknown;
@@ -45,13 +58,13 @@ export class InFlightCalls {
     const stop = new AbortController();
     const left = (): void =>
       stop.abort(new DomainError('request_cancelled', 'The caller cancelled the call.'));
-    if (call?.cancelled) left();
-    else call?.once('cancelled', left);
-    this.#calls.set(id, stop);
+    if (rpc?.cancelled) left();
+    else rpc?.once('cancelled', left);
+    this.#calls.set(id, { attempt, stop, looks: new Set() });
     try {
       return await work(stop.signal);
     } finally {
-      call?.off('cancelled', left);
+      rpc?.off('cancelled', left);
       this.#calls.delete(id);
       if (this.size === 0) {
         this.#idle.resolve();
@@ -63,21 +76,41 @@ export class InFlightCalls {
   /**
    * True when the request is known: its work stops at the next checkpoint and its call
    * then ends. Idempotent.
+   * @param attempt empty: whichever runs
    */
-  cancel(id: string, reason: string): boolean {
-    const call = this.#calls.get(id);
+  cancel(id: string, reason: string, attempt = ''): boolean {
+    const call = this.#find(id, attempt);
     const why = reason === '' ? '' : ` (${reason})`;
-    call?.abort(new DomainError('request_cancelled', `The request was cancelled${why}.`));
+    call?.stop.abort(new DomainError('request_cancelled', `The request was cancelled${why}.`));
     return call !== undefined;
   }
 
+  /** An engine call with these requests begins. @returns ends it */
+  onDevice(ids: Iterable<string>, look: DeviceLook): () => void {
+    const members = [...new Set(ids)].flatMap(id => this.#calls.get(id)?.looks ?? []);
+    for (const looks of members) looks.add(look);
+    return () => members.forEach(looks => looks.delete(look));
+  }
+
+  /** Undefined: the request is not known. @param attempt empty: whichever runs */
+  async progress(id: string, attempt = ''): Promise<DeviceProgress | undefined> {
+    const call = this.#find(id, attempt);
+    return call && mostOverdue(await Promise.all(Array.from(call.looks, async look => look())));
+  }
+
   abortAll(error: DomainError): void {
-    for (const call of this.#calls.values()) call.abort(error);
+    for (const { stop } of this.#calls.values()) stop.abort(error);
   }
 
   /** Resolves when no call is left. */
   idle(): Promise<void> {
     return this.size === 0 ? Promise.resolve() : this.#idle.promise;
+  }
+
+  #find(id: string, attempt: string): RunningCall | undefined {
+    const call = this.#calls.get(id);
+    const isOther = attempt !== '' && call?.attempt !== '' && call?.attempt !== attempt;
+    return isOther ? undefined : call;
   }
 
   #assertAcceptable(id: string): void {

@@ -3,8 +3,14 @@ import { sendToParent } from '../../platform/process/is-alive.js';
 /** Messages of a worker to the process that started it, over Node's IPC channel. */
 type WorkerMessage =
   | { readonly type: 'listening'; readonly port: number }
-  /** Of a bridge: the worker behind it takes no work yet. */
-  | { readonly type: 'waiting'; readonly message: string; readonly isProblem: boolean }
+  /** It loads, or the worker behind it, if it is a bridge, takes no work yet. */
+  | {
+      readonly type: 'waiting';
+      readonly message: string;
+      readonly isProblem: boolean;
+      /** It makes progress: who waits for it goes on doing so. */
+      readonly isStarting?: boolean | undefined;
+    }
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly message: string };
 

@@ -23,7 +23,7 @@ describe('WorkerDrain', () => {
   it('refuses new calls at once and resolves when the running ones have ended', async () => {
     let finish = (): void => undefined;
     const running = calls.run(
-      'a',
+      { id: 'a' },
       call(),
       () => new Promise<string>(resolve => (finish = () => resolve('answer'))),
     );
@@ -36,7 +36,7 @@ describe('WorkerDrain', () => {
 
   it('aborts what outlasts the grace as shutting_down', async () => {
     const running = calls.run(
-      'a',
+      { id: 'a' },
       call(),
       signal =>
         new Promise((_, reject) =>

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { interval, type Subscription } from 'rxjs';
 import {
   ANNOUNCEMENT_TTL_MS,
@@ -48,13 +49,13 @@ export class Announcer {
     const { keys, announcedId: id } = this.connections;
     const announcement = this.#announcement();
     const commands = redis.pipeline();
-    commands.set(keys.worker(id), JSON.stringify(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
+    commands.set(keys.worker(id), writeJson(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
     commands.zadd(keys.workers, Date.now(), id);
     commands.get(keys.drained(id));
     commands.pexpire(keys.drained(id), DRAINED_TTL_MS);
     // What changes with every request is not published.
     const { inFlight: _, ...steady } = announcement.health;
-    const published = JSON.stringify([steady, announcement.drained]);
+    const published = writeJson([steady, announcement.drained]);
     if (published !== this.#published) commands.publish(keys.announced, id);
     this.#published = published;
     commands.exec().then(

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { type Logger } from 'pino';
 import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
@@ -173,7 +174,7 @@ export class Callbacks {
     }
     const result = readJobResult(request.returnvalue);
     const content = await this.#content(result, request.failedReason);
-    return JSON.stringify({
+    return writeJson({
       id: callbackId(job.data),
       object: 'event',
       type: `request.${result?.outcome ?? 'failed'}`,

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { faultOf, suspected, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
 import { PullConnections } from './pull-connections.js';
@@ -70,7 +72,7 @@ export class CrashMarkers {
     ).catch(() => null);
     return suspicionOf(
       job.stalledCounter,
-      text === null ? undefined : (JSON.parse(text) as CrashMarker),
+      text === null ? undefined : (parseBoundedJson(text) as CrashMarker),
     );
   }
 
@@ -146,7 +148,7 @@ export class CrashMarkers {
         marks.length,
         ...marks.map(([{ job }]) => this.queue.key(job.id)),
         FIELD,
-        ...marks.map(([, mark]) => JSON.stringify(mark)),
+        ...marks.map(([, mark]) => writeJson(mark)),
       );
   }
 }

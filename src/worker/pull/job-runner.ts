@@ -10,9 +10,12 @@ import { type JobCallback, type QueueJob } from '../../contracts/queue-jobs/queu
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { inferenceTimeout } from '../../core/request/device-progress.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Suspicion } from '../../core/request/worker-lost.js';
+import { pause } from '../../platform/clock/pause.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
+import { DeviceTimeout } from '../../platform/process/active-timeout.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
 import { JobWork } from './job-work.js';
@@ -28,7 +31,7 @@ import { type PulledGroup, type PulledJob, type TakenJob } from './taken-job.js'
 const envelopeOf = ({ job, order }: PulledJob, group: PulledGroup): CallEnvelope => ({
   requestId: job.id,
   priority: isRealtime(job, order) ? RequestPriority.REALTIME : RequestPriority.BATCH,
-  group: { id: group.id, size: group.size },
+  group: { id: group.id, size: group.size, timeLimitMs: order.timeoutMs },
 });
 
 /** Aged BATCH counts as REALTIME (D-03). Without a class the job's data decide. */
@@ -68,7 +71,13 @@ class Stopped extends DomainError {
  * Codes of work that was not started: another worker takes it, or this one when its
  * upstream is back.
  */
-const NOT_STARTED: readonly string[] = ['shutting_down', 'upstream_unavailable'];
+const NOT_STARTED: readonly string[] = [
+  'shutting_down',
+  'upstream_unavailable',
+  'storage_unavailable',
+];
+/** A store that is away fails the next job, too: before that, it has time to come back. */
+const STORAGE_PAUSE_MS = 1000;
 
 /** How a job leaves this worker. */
 type Ending = { readonly result: QueueJobResult<JobValue> } | { readonly giveBack: string };
@@ -90,7 +99,7 @@ export class JobRunner {
     const { job, lock } = pulled;
     using _ = lock;
     try {
-      await this.calls.run(job.id, undefined, async signal => {
+      await this.calls.run({ id: job.id }, undefined, async signal => {
         const ending = await this.#ending(pulled, group, suspicion, signal);
         if ('giveBack' in ending) await this.delivery.giveBack(pulled, ending.giveBack);
         else await this.delivery.deliver(pulled, ending.result);
@@ -110,10 +119,13 @@ export class JobRunner {
     suspicion: Suspicion,
     signal: AbortSignal,
   ): Promise<Ending> {
-    const { order, gone } = pulled;
+    const { job, order, gone } = pulled;
     const stop = new AbortController();
-    const { timeoutMs } = order;
-    const timer = setTimeout(() => stop.abort(timedOut(timeoutMs)), timeoutMs);
+    const deadline = new DeviceTimeout({
+      limitMs: order.timeoutMs,
+      ask: () => this.calls.progress(job.id),
+      onOverdue: () => stop.abort(inferenceTimeout(order.timeoutMs)),
+    });
     const either = AbortSignal.any([signal, stop.signal, gone.signal]);
     try {
       using _ = await this.#watched(pulled, stop);
@@ -125,7 +137,7 @@ export class JobRunner {
     } catch (error) {
       return await this.#failed(pulled, group, either.aborted ? either.reason : error);
     } finally {
-      clearTimeout(timer);
+      deadline.stop();
     }
   }
 
@@ -148,8 +160,10 @@ export class JobRunner {
   async #failed(pulled: PulledJob, group: PulledGroup, error: unknown): Promise<Ending> {
     const phases = this.#phases(pulled, group);
     if (error instanceof Stopped) return { result: { v: 1, outcome: 'cancelled', phases } };
-    if (error instanceof DomainError && NOT_STARTED.includes(error.code))
+    if (error instanceof DomainError && NOT_STARTED.includes(error.code)) {
+      if (error.code === 'storage_unavailable') await pause(STORAGE_PAUSE_MS, pulled.gone.signal);
       return { giveBack: error.message };
+    }
     if (error instanceof DeviceGone) return this.#deviceDied(pulled, error);
     return { result: { v: 1, outcome: 'failed', error: encodeJobError(error), phases } };
   }
@@ -172,6 +186,3 @@ export class JobRunner {
     };
   }
 }
-
-const timedOut = (ms: number): DomainError =>
-  new DomainError('inference_timeout', `The request took longer than ${ms} ms in the worker.`);

@@ -9,6 +9,8 @@ import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
 
+/** Between two signs of life of this thread to the one that renews. */
+const ALIVE_MS = 5000;
 /** Pause before a dead thread is replaced. */
 const RESTART_MS = 1000;
 
@@ -24,6 +26,7 @@ export class LockKeeper {
   readonly #begun = Promise.withResolvers<void>();
   #thread: Worker | undefined;
   #restart: NodeJS.Timeout | undefined;
+  readonly #alive = setInterval(() => this.#thread?.postMessage('alive'), ALIVE_MS).unref();
   #closed = false;
 
   constructor(
@@ -39,9 +42,12 @@ export class LockKeeper {
     await this.#begun.promise;
   }
 
-  /** @param lost called once, when another worker has the job */
-  hold({ id, token }: TakenJob, untilMs: number, lost: () => void): Disposable {
-    const order: LockOrder = { token, hold: { id, untilMs } };
+  /**
+   * @param silentMs a process that hangs for longer loses the job
+   * @param lost called once, when another worker has the job
+   */
+  hold({ id, token }: TakenJob, silentMs: number, lost: () => void): Disposable {
+    const order: LockOrder = { token, hold: { id, silentMs } };
     this.#held.set(token, { order, lost });
     // Without a thread nothing is lost: the next one receives all held locks.
     this.#thread?.postMessage(order);
@@ -56,6 +62,7 @@ export class LockKeeper {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#restart);
+    clearInterval(this.#alive);
     const thread = this.#thread;
     this.#thread = undefined;
     await thread?.terminate();

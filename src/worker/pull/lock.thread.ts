@@ -16,15 +16,15 @@ export interface LockThreadData {
   readonly lockMs: number;
 }
 
-/** To the thread: one lock by its token. It answers with the tokens of locks that were lost. */
+/** To the thread, beside 'alive': one lock by its token. It answers with the tokens of locks that were lost. */
 export interface LockOrder {
   readonly token: string;
   /** Absent: the lock is released. */
   readonly hold?: {
     /** Of its job. */
     readonly id: string;
-    /** Epoch; a process that hangs for longer loses the job. */
-    readonly untilMs: number;
+    /** Milliseconds without a sign of life of the process after which it loses the job. */
+    readonly silentMs: number;
   };
 }
 
@@ -63,6 +63,8 @@ const redis = new Redis(url, {
 // The main thread reports that Redis is unreachable.
 redis.on('error', () => undefined);
 let isRunning = false;
+/** Epoch; the last sign of life of the thread that runs the jobs. */
+let aliveMs = Date.now();
 
 /** All locks of the process and its announcement, in one command. */
 const prolong = async (locks: readonly (readonly [string, { id: string }])[]) => {
@@ -80,7 +82,7 @@ const prolong = async (locks: readonly (readonly [string, { id: string }])[]) =>
 
 const renew = async (): Promise<void> => {
   const now = Date.now();
-  for (const [token, { untilMs }] of held) if (untilMs < now) held.delete(token);
+  for (const [token, { silentMs }] of held) if (now - aliveMs > silentMs) held.delete(token);
   // While Redis is unreachable the command in flight waits; a second one would only
   // queue behind it.
   if (held.size === 0 || isRunning) return;
@@ -91,7 +93,10 @@ const renew = async (): Promise<void> => {
 
 /** Three times within the lifetime of a lock. */
 setInterval(() => void renew(), Math.min(lockMs / 3, HEARTBEAT_MS));
-port.on('message', ({ token, hold }: LockOrder) => {
+port.on('message', (order: LockOrder | 'alive') => {
+  aliveMs = Date.now();
+  if (order === 'alive') return;
+  const { token, hold } = order;
   if (hold) held.set(token, hold);
   else held.delete(token);
 });

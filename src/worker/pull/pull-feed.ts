@@ -1,4 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Redis } from 'ioredis';
 import { type Logger } from 'pino';
 import { type QueueJob, readQueueJob } from '../../contracts/queue-jobs/queue-job.js';
@@ -28,8 +30,8 @@ const READ = `
 `;
 
 /**
- * A job ends within this after its inference deadline; otherwise its process hangs, and
- * another worker should have the job.
+ * A process that is silent for the time limit of a job and this hangs, and another worker
+ * should have the job.
  */
 const LEEWAY_MS = 30_000;
 
@@ -158,10 +160,8 @@ export class PullFeed {
   #open(job: TakenJob): PulledJob | undefined {
     const gone = new AbortController();
     const order = this.#read(job);
-    const forMs = order instanceof Error ? LEEWAY_MS : order.timeoutMs + LEEWAY_MS;
-    const lock = this.locks.hold(job, Date.now() + forMs, () =>
-      gone.abort(new JobLost('its lock is lost')),
-    );
+    const silentMs = order instanceof Error ? LEEWAY_MS : order.timeoutMs + LEEWAY_MS;
+    const lock = this.locks.hold(job, silentMs, () => gone.abort(new JobLost('its lock is lost')));
     if (!(order instanceof Error)) return { job, order, gone, lock };
     this.putAside(job, order.message, gone.signal, lock);
     return undefined;
@@ -169,7 +169,7 @@ export class PullFeed {
 
   #read({ id, data, timestamp }: TakenJob): QueueJob | Error {
     try {
-      return readQueueJob(JSON.parse(data), {
+      return readQueueJob(parseBoundedJson(data, STORED_BOUNDS), {
         jobId: id,
         timestamp,
         model: this.spec.model.id,
@@ -206,7 +206,7 @@ export class PullFeed {
     const list = this.connections.keys.dead(this.spec.model.id);
     await this.#control
       .multi()
-      .lpush(list, JSON.stringify(letter))
+      .lpush(list, writeJson(letter))
       .ltrim(list, 0, DEAD_LETTERS_KEPT - 1)
       .exec();
     await this.queue.fail(job, `dead letter: ${reason}`);

@@ -45,7 +45,7 @@ export async function switchyard(folder: string): Promise<Contestant> {
       }),
     devicePids: () =>
       processTree(pid)
-        .filter(({ command }) => command.includes('main.worker'))
+        .filter(({ command }) => command.startsWith('switchyard worker '))
         .map(worker => worker.pid),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };

@@ -21,7 +21,9 @@ const COMPARED = 8;
 
 /** The library of kernels that the engine's process runs on. */
 export function kernelsOf({ process: { child } }: GatewayProcess): Kernels | undefined {
-  const engine = processTree(child.pid).find(({ command }) => command.includes('generator.child'));
+  const engine = processTree(child.pid).find(({ command }) =>
+    command.startsWith('switchyard llama-cpp '),
+  );
   const file = engine && mappedFile(engine.pid, KERNELS);
   return file === undefined
     ? undefined

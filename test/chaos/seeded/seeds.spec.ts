@@ -44,14 +44,14 @@ describe('npm run chaos', () => {
     ]);
   });
 
-  itWith({ name: 'permission to mount', present: SmallDisk.canMount() })(
+  itWith({ name: 'permission to mount', present: SmallDisk.canMount(), ofMachine: true })(
     'SIGTERM: its processes end and its small disk is unmounted',
     async () => {
       const args = ['--topology', 'single', '--faults', 'disk-full:60'];
       const driver = spawn(process.execPath, [...MAIN, ...args], { stdio: 'ignore' });
       const exited = once(driver, 'exit');
       const gateway = () =>
-        processTree(driver.pid).find(({ command }) => command.includes('main.gateway.js'))?.pid;
+        processTree(driver.pid).find(({ command }) => command === 'switchyard gateway')?.pid;
       await until(() => pause(50).then(() => gateway() !== undefined));
       const pid = gateway()!;
       const disk = /SWITCHYARD_DATA_DIR=([^\0]+)/.exec(

@@ -1,15 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
 import { SupervisedProcess } from './supervised-process.js';
 
 let logs: string;
-beforeAll(async () => {
-  logs = await mkdtemp(join(tmpdir(), 'switchyard-supervised-'));
+beforeAll(() => {
+  logs = temporaryFolder();
 });
-afterAll(() => rm(logs, { recursive: true }));
 
 /** It does not listen to SIGTERM. */
 async function deaf(name: string): Promise<SupervisedProcess> {

@@ -179,7 +179,7 @@ export abstract class Topology implements AsyncDisposable {
 
   /** Workers and processors that gateways started themselves. */
   #children(kind: VictimKind): Victim[] {
-    const script = { worker: 'main.worker.js', processor: 'main.batch.js' }[kind as string];
+    const script = { worker: 'switchyard worker', processor: 'switchyard batch' }[kind as string];
     if (!script) return [];
     const trees = this.of('gateway').flatMap(({ pid }) =>
       processTree(pid).filter(child => child.pid !== pid),

@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-unsafe-return -- answers of four dialects, told apart by their tables */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
-import { GatewayRig, sourceLaunch, until } from '../../integration/api/gateway-rig.js';
+import { GatewayRig, until } from '../../integration/api/gateway-rig.js';
 import { bearer, KeysFolder } from '../../integration/auth/keys-folder.js';
 import { syntheticLlm } from '../../integration/generation/generation-rig.js';
 
@@ -76,7 +76,7 @@ let rig: GatewayRig;
 const keys = { acme: '', ops: '', limited: '' };
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys.acme = folder.add('acme', 'inference');
   keys.ops = folder.add('ops', 'admin', 'inference');
   const limits = { requests_per_minute: 1 };
@@ -87,14 +87,10 @@ beforeAll(async () => {
   rig = await GatewayRig.start({
     models: [syntheticLlm({ tokens: 12 }, { id: 'quick' }), syntheticLlm(slow, { id: 'slow' })],
     settings: { 'auth.keys_file': folder.file, 'server.json_limit_bytes': 100_000 },
-    launch: sourceLaunch,
+    launch: 'hosted',
   });
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 }, 60_000);
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 let requests = 0;
 const newId = () => `contract-${++requests}`;

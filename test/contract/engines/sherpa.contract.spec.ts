@@ -1,5 +1,4 @@
-import { cp, mkdtemp, rm, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -9,6 +8,7 @@ import {
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type SherpaRecognizer } from '@switchyard/engine-sherpa/recognizer.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { joinSamples, modelSpec, pcm, silence, transcribeItem } from './engine-items.js';
 import { describeSpeechRecognizer, transcribeOne, valuesOf } from './recognizer-contract.js';
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
@@ -233,7 +233,7 @@ describe('sherpa-onnx', () => {
   ])(
     'says so when a model file is %s, before the library ends the process over it',
     async (_what, bytes, message) => {
-      const damaged = await mkdtemp(join(tmpdir(), 'switchyard-sherpa-'));
+      const damaged = temporaryFolder();
       await cp(folder('nemo-ctc'), damaged, { recursive: true });
       await truncate(join(damaged, 'model.onnx'), bytes);
       const model = join(damaged, 'model.onnx');

@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { encodeJobError } from '../../../src/contracts/queue-jobs/job-result.js';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
+import { inferenceTimeout } from '../../../src/core/request/device-progress.js';
 import {
   type RequestSpec,
   type SettledRequest,
@@ -23,6 +25,8 @@ type Overrides = Partial<Record<SettingPath, SettingValue>>;
 export interface Taken {
   readonly id: string;
   answer(): Promise<void>;
+  /** Its device computes it for longer than it may. */
+  overrun(): Promise<void>;
   /** The worker was told to stop it. */
   toldToStop(): Promise<boolean>;
 }
@@ -130,6 +134,13 @@ class EmbeddedHarness extends QueueHarness {
         call.answer();
         await this.harness.settle();
       },
+      // Its gateway asks the worker, which does not know it any more.
+      overrun: async () => {
+        await this.until('cancel', () =>
+          this.harness.pool.cancels.some(({ reason }) => reason === 'deadline'),
+        );
+        call.letGo();
+      },
       toldToStop: async () => {
         await this.until('cancel', () =>
           this.harness.pool.cancels.some(({ requestId }) => requestId === call.id),
@@ -223,6 +234,14 @@ class RedisHarness extends QueueHarness {
           this.harness.types(held.id).includes('settled'),
         );
       },
+      // A worker that pulls watches the limit itself.
+      overrun: () =>
+        held.completeWith({
+          v: 1,
+          outcome: 'failed',
+          error: encodeJobError(inferenceTimeout(held.data.timeoutMs)),
+          phases: { workerId: 'p', takenMs: 0, batchWaitMs: 0, totalMs: 0, attempts: 1 },
+        }),
       toldToStop: async () => {
         const keys = new QueueKeys('switchyard');
         const jobId = keys.job(held.id, held.data.tenant);

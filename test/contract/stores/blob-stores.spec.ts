@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { S3BlobStore } from '../../../src/platform/storage/s3-blob-store.js';
+import { NoDescriptors } from '../../support/no-descriptors.js';
 import { S3Server } from '../../support/s3-server.js';
 
 async function* pieces(...parts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
@@ -111,6 +112,24 @@ function blobStoreContract(store: () => BlobStore): void {
   );
 }
 
+/** Whatever its library throws, the caller meets one of two errors (D-52). */
+async function expectOutage(store: BlobStore, code: string): Promise<void> {
+  const asked = {
+    write: store.write('a/b', pieces('x')),
+    read: contents(store, 'a/b'),
+    size: store.size('a/b'),
+    remove: store.remove('a/b'),
+    keys: keysOf(store, 'a/'),
+  };
+  const ends = await Promise.allSettled(Object.values(asked));
+  const codes = ends.map(end =>
+    end.status === 'rejected' ? (end.reason as { code: string }).code : end.status,
+  );
+  expect(Object.fromEntries(Object.keys(asked).map((name, at) => [name, codes[at]]))).toEqual(
+    Object.fromEntries(Object.keys(asked).map(name => [name, code])),
+  );
+}
+
 describe('FsBlobStore', () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-blobs-'));
   const store = new FsBlobStore(folder);
@@ -120,6 +139,27 @@ describe('FsBlobStore', () => {
   it('keeps no drafts', async () => {
     await store.write('draft', broken()).catch(() => undefined);
     expect(readdirSync(join(folder, '.unfinished'))).toEqual([]);
+  });
+
+  it('whose folder is no folder says storage_unavailable for every operation', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    await expectOutage(new FsBlobStore(join(folder, 'file')), 'storage_unavailable');
+  });
+
+  it('says so without free descriptors (EMFILE)', async () => {
+    await store.write('there', pieces('x'));
+    const none = await NoDescriptors.take();
+    try {
+      const asked = [store.write('new', pieces('x')), contents(store, 'there')];
+      for (const { status, ...end } of await Promise.allSettled(asked)) {
+        expect(status).toBe('rejected');
+        expect(end).toMatchObject({
+          reason: { code: 'storage_unavailable', cause: { code: 'EMFILE' } },
+        });
+      }
+    } finally {
+      await none[Symbol.asyncDispose]();
+    }
   });
 });
 
@@ -135,4 +175,22 @@ describe('S3BlobStore', () => {
     await server[Symbol.asyncDispose]();
   });
   blobStoreContract(() => store);
+
+  it.each(['killed', 'refusing our credentials'])(
+    '%s, says storage_unavailable for every operation',
+    async how => {
+      const credentials = { accessKeyId: 'other', secretAccessKey: 'other' };
+      const other = new S3BlobStore({
+        ...server.options,
+        ...(how !== 'killed' && { credentials }),
+      });
+      if (how === 'killed') await server.kill();
+      try {
+        await expectOutage(other, 'storage_unavailable');
+      } finally {
+        other.close();
+        if (how === 'killed') await server.launch();
+      }
+    },
+  );
 });

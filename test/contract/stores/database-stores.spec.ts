@@ -22,7 +22,7 @@ import { keptRequestStoreContract } from './stored-request-store.contract.js';
 
 const TABLES = [
   ...(['files', 'uploads', 'upload_parts', 'batches', 'webhook_outbox', 'kept_requests'] as const),
-  ...(['api_keys', 'usage', 'audit', 'responses', 'response_events'] as const),
+  ...(['api_keys', 'usage', 'audit', 'responses', 'response_events', 'response_texts'] as const),
 ];
 
 const FIRST = '001-jobs-and-files';

@@ -74,14 +74,14 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
 
   it('makes and removes files of a batch only for the epoch that holds it', async () => {
     const { id: jobId } = (await stores.jobs.create(batchJob())).job;
-    const { epoch } = (await stores.jobs.claim('p1', NOW_MS, 1000))!;
+    const { epoch } = (await stores.jobs.claim('p1', 0))!;
     const [early, kept, late] = [
       storedFile(),
       storedFile({ expiresAtMs: NOW_MS + 1 }),
       storedFile(),
     ];
     expect(await stores.files.createFor({ jobId, epoch }, early)).toBe(true);
-    const next = (await stores.jobs.claim('p2', NOW_MS + 1000, 1000))!.epoch;
+    const next = (await stores.jobs.claim('p2', 1000))!.epoch;
     expect(await stores.files.createFor({ jobId, epoch: next }, kept)).toBe(true);
     expect(await stores.files.createFor({ jobId, epoch }, late)).toBe(false);
     await stores.files.removeFor({ jobId, epoch }, [early.id, kept.id]);

@@ -10,12 +10,13 @@ import { type StoredRequestStore } from '../../../src/platform/database/stored-r
 const NOW = 1_800_000_000_000;
 const ACME = 'acme';
 
-const record = (id: string, over: Partial<ResponseRecord> = {}): ResponseRecord => ({
+export const responseRecord = (id: string, over: Partial<ResponseRecord> = {}): ResponseRecord => ({
   ...{ tenant: ACME, id, status: 'queued', chainLength: 1, chainBytes: 10 },
   ...{ request: '{}', input: '[]', response: '{"output":[]}' },
   ...{ createdAtMs: NOW, expiresAtMs: NOW + 1000, epoch: 0, nextSequence: 0 },
   ...over,
 });
+const record = responseRecord;
 const ending = (status: ResponseEnding['status'] = 'completed'): ResponseEnding => ({
   ...{
     status,

@@ -128,7 +128,7 @@ export function keptRequestStoreContract(
     await kept.drop(request);
     await kept.release('a', request);
     expect(await kept.end(request, ending('failed'))).toBe('lost');
-    expect(await kept.markReceived(request, 'other')).toBe(false);
+    expect(await kept.markReceived(request, { fingerprint: 'other' })).toBe(false);
     expect(await kept.find(request)).toMatchObject({
       attempts: 2,
       status: 'running',

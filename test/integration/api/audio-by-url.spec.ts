@@ -2,12 +2,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type WorkerLaunch } from '../../../src/gateway/worker-pool/worker-location.js';
-import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { fetchRules } from '../../../src/platform/config/worker-spec.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { audioForm, type FormOptions, wav } from './audio-forms.js';
-import { errorOf, GatewayRig, sourceLaunch, until } from './gateway-rig.js';
+import { errorOf, GatewayRig, until } from './gateway-rig.js';
 import { sttModel } from './models.js';
 
 const TRANSCRIPTIONS = '/v1/audio/transcriptions';
@@ -46,11 +43,6 @@ beforeAll(async () => {
     'workers.prep_parallel': PREP_PARALLEL,
     'fetch.allow_hosts': new URL(origin).host,
   };
-  const fetch = fetchRules(settingsFrom(settings));
-  const launch: WorkerLaunch = {
-    ...sourceLaunch,
-    environment: spec => sourceLaunch.environment({ ...spec, fetch }),
-  };
   const models = [
     sttModel({ replicas: 1, options: { maxBatch: 4 } }),
     sttModel({ id: 'ear', aliases: [], engine: 'pocketsphinx', replicas: 1 }),
@@ -60,8 +52,7 @@ beforeAll(async () => {
       addresses: [`127.0.0.1:${await echo.start()}`],
     }),
   ];
-  rig = await GatewayRig.start({ models, settings, launch });
-  await Promise.all(['stt', 'ear', 'echo'].map(model => rig.ready(model)));
+  rig = await GatewayRig.start({ models, settings, launch: 'hosted' });
 });
 afterAll(async () => {
   await rig.close();

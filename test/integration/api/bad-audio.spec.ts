@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { audioForm, wav } from './audio-forms.js';
-import { errorOf, GatewayRig, sourceLaunch } from './gateway-rig.js';
+import { errorOf, GatewayRig } from './gateway-rig.js';
 import { sttModel } from './models.js';
 
 const PATH = '/v1/audio/transcriptions';
@@ -9,8 +9,7 @@ const PATH = '/v1/audio/transcriptions';
 let rig: GatewayRig;
 beforeAll(async () => {
   const models = [sttModel({ engine: 'pocketsphinx', replicas: 1 })];
-  rig = await GatewayRig.start({ models, launch: sourceLaunch });
-  await rig.ready('stt');
+  rig = await GatewayRig.start({ models, launch: 'hosted' });
 });
 afterAll(() => rig.close());
 afterEach(async () => {

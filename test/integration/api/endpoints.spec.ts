@@ -72,6 +72,17 @@ describe('/docs', () => {
     expect(script.body).toContain('"tryItOutEnabled": true');
   });
 
+  it('is shown in no other page and loads nothing from elsewhere; a way out of it is 404', async () => {
+    for (const path of ['/docs', '/docs/swagger-ui-init.js', '/docs/swagger-ui.css']) {
+      const { headers } = await get(path);
+      expect(headers['content-security-policy']).toMatch(
+        /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'$/,
+      );
+    }
+    for (const path of ['/docs/%2e%2e/package.json', '/docs/..%2fpackage.json', '/docs/x/%2E%2E/y'])
+      expect((await get(path)).statusCode).toBe(404);
+  });
+
   it('describes uploads as forms with a binary file', () => {
     const { requestBody } = document.paths['/v1/audio/transcriptions']?.post ?? {};
     const schema = document.components?.schemas?.TranscriptionDto;

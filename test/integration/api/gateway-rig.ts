@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -19,14 +18,19 @@ import { type SettingValue } from '../../../src/platform/config/setting-definiti
 import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
 import { OpenConnections } from '../../../src/platform/http/connections.js';
 import { inProcessWorker } from '../../../src/worker/in-process-worker.js';
+import { HostedWorkers } from '../../support/hosted-worker.js';
 import { leftover } from '../../support/leftovers.js';
 import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 export interface RigOptions {
   readonly models: readonly ModelSpec[];
   readonly settings?: Partial<Record<SettingPath, SettingValue>>;
-  /** The program of local workers; a fixture unless told otherwise. */
-  readonly launch?: WorkerLaunch;
+  /**
+   * The program of local workers: a fixture unless told otherwise. `hosted`: the real
+   * worker, in this process, for what does not end it; `start` waits until all are ready.
+   */
+  readonly launch?: WorkerLaunch | 'hosted';
 }
 
 /** Short waits between probes and restarts; nothing asserts how long they took. */
@@ -38,24 +42,10 @@ const QUICK = {
   'batch.embedded': false,
 } as const;
 
-/**
- * The real worker, from its sources; in this process where the gateway needs no
- * process for it.
- */
-export const sourceLaunch: WorkerLaunch = {
-  ...fixtureLaunch,
-  inner: inProcessWorker,
-  args: [
-    '--no-warnings',
-    '--import',
-    fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url)),
-    fileURLToPath(new URL('../../../src/main.worker.ts', import.meta.url)),
-  ],
-};
-
-/** The built worker: starts faster. */
+/** The built worker; in this process where the gateway needs no process for it. */
 export const builtLaunch: WorkerLaunch = {
   ...fixtureLaunch,
+  inner: inProcessWorker,
   args: [fileURLToPath(new URL('../../../dist/main.worker.js', import.meta.url))],
 };
 
@@ -70,6 +60,7 @@ export class GatewayRig {
     private readonly dataDir: string,
     /** Of the HTTP server, upgraded ones included. */
     readonly connections: OpenConnections,
+    private readonly hosted: HostedWorkers | undefined,
   ) {}
 
   static async start({
@@ -77,13 +68,14 @@ export class GatewayRig {
     settings = {},
     launch = fixtureLaunch,
   }: RigOptions): Promise<GatewayRig> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-api-'));
+    const dataDir = temporaryFolder();
     const effective = settingsFrom({ ...QUICK, 'data.dir': dataDir, ...settings });
+    const hosted = launch === 'hosted' ? await HostedWorkers.start(models, effective) : undefined;
     const module = await Test.createTestingModule({
-      imports: [GatewayModule.forRoot(effective, models)],
+      imports: [GatewayModule.forRoot(effective, hosted?.models ?? models)],
     })
       .overrideProvider(WORKER_LAUNCH)
-      .useValue(launch)
+      .useValue(launch === 'hosted' ? builtLaunch : launch)
       .compile();
     const built = module.createNestApplication<NestFastifyApplication>(
       gatewayAdapter(effective),
@@ -93,7 +85,9 @@ export class GatewayRig {
     const connections = new OpenConnections(app.getHttpServer());
     leftover(() => app.close());
     await app.listen(0, '127.0.0.1');
-    return new GatewayRig(app, await app.getUrl(), dataDir, connections);
+    const rig = new GatewayRig(app, await app.getUrl(), dataDir, connections, hosted);
+    if (hosted) await rig.allReady();
+    return rig;
   }
 
   get port(): number {
@@ -106,6 +100,11 @@ export class GatewayRig {
 
   async ready(model: string): Promise<WorkerView> {
     return workerThat(this.pool, worker => worker.model === model && worker.state === 'ready');
+  }
+
+  /** Resolves when every worker is ready. */
+  allReady(): Promise<void> {
+    return until(() => this.pool.workers().every(({ state }) => state === 'ready'));
   }
 
   post(path: string, body: FormData | object, init: RequestInit = {}): Promise<Response> {
@@ -160,7 +159,7 @@ export class GatewayRig {
 
   async close(): Promise<void> {
     await this.app.close();
-    await rm(this.dataDir, { recursive: true, force: true });
+    await this.hosted?.[Symbol.asyncDispose]();
   }
 }
 

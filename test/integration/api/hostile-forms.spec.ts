@@ -10,8 +10,7 @@ const MIB = 1_048_576;
 let rig: GatewayRig;
 let upload: string;
 beforeAll(async () => {
-  rig = await GatewayRig.start({ models: [sttModel({ replicas: 1 })] });
-  await rig.ready('stt');
+  rig = await GatewayRig.start({ models: [sttModel({ replicas: 1 })], launch: 'hosted' });
   const pending = { bytes: 1, filename: 'a', mime_type: 'text/plain', purpose: 'batch' };
   upload = ((await (await rig.post('/v1/uploads', pending)).json()) as { id: string }).id;
 });

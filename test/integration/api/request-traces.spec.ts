@@ -6,7 +6,7 @@ import { pcmWav } from '../../support/pcm-wav.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { TargetServer } from '../../support/target-server.js';
 import { upstreamLlm } from '../generation/generation-rig.js';
-import { GatewayRig, sourceLaunch, until } from './gateway-rig.js';
+import { builtLaunch, GatewayRig, until } from './gateway-rig.js';
 
 const [TRACE, CALLER] = ['4b'.repeat(16), 'f0'.repeat(8)];
 const header = (flags: string) => ({ traceparent: `00-${TRACE}-${CALLER}-${flags}` });
@@ -34,8 +34,7 @@ afterEach(async () => {
 async function started(): Promise<GatewayRig> {
   const models = [upstreamLlm(upstream), syntheticModel({ maxBatch: 4 })];
   const settings = { 'batching.policy': 'window' };
-  rig = await GatewayRig.start({ models, launch: sourceLaunch, settings });
-  await rig.ready('upstream-llm');
+  rig = await GatewayRig.start({ models, launch: 'hosted', settings });
   return rig;
 }
 
@@ -140,7 +139,7 @@ describe('one request, one trace', () => {
         voices: { alloy: 'a' },
       },
     ].map(model => ({ ...model, aliases: [] }));
-    rig = await GatewayRig.start({ models, launch: sourceLaunch });
+    rig = await GatewayRig.start({ models, launch: builtLaunch });
     await rig.ready('heard');
     await rig.ready('said');
     const headers = header('01');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { audioForm, wav } from './audio-forms.js';
-import { errorOf, GatewayRig, sourceLaunch } from './gateway-rig.js';
+import { errorOf, GatewayRig } from './gateway-rig.js';
 import { sttModel } from './models.js';
 
 const PATH = '/v1/audio/transcriptions';
@@ -17,8 +17,7 @@ beforeAll(async () => {
     replicas: 1,
   };
   const models = [sttModel(), sttModel({ ...able, options: { input: 'pcm' } })];
-  rig = await GatewayRig.start({ models, launch: sourceLaunch });
-  await rig.ready('able');
+  rig = await GatewayRig.start({ models, launch: 'hosted' });
   client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
 });
 afterAll(() => rig.close());

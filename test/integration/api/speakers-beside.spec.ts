@@ -4,7 +4,7 @@ import { pcmWav } from '../../support/pcm-wav.js';
 import { isReady } from '../../support/pool-harness.js';
 import { DIARIZATION, speakerAt, TALK, TALK_RATE, talkPause, voice } from '../../support/talk.js';
 import { audioForm } from './audio-forms.js';
-import { builtLaunch, errorOf, GatewayRig, until } from './gateway-rig.js';
+import { errorOf, GatewayRig, until } from './gateway-rig.js';
 
 interface Segment {
   readonly start: number;
@@ -27,7 +27,7 @@ const external = externalModel(['--strict', '--segment-s', '1'], {
 
 let rig: GatewayRig;
 beforeAll(async () => {
-  rig = await GatewayRig.start({ models: [external], launch: builtLaunch });
+  rig = await GatewayRig.start({ models: [external], launch: 'hosted' });
   await until(() => rig.pool.workers().every(isReady));
 }, 120_000);
 afterAll(() => rig.close());

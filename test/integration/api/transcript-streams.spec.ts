@@ -108,7 +108,7 @@ describe('stream=true, and the worker dies after the first segment', () => {
     const rig = await GatewayRig.start({
       models: [modelSpec({ ...ABLE, id: 'm', addresses })],
     });
-    await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+    await rig.allReady();
     const form = audioForm({
       fields: { model: 'm', stream: 'true', prompt: script.sayAndHold('one', 'two') },
     });

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -9,6 +7,7 @@ import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
 import { OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -21,10 +20,10 @@ let other: GatewayRig;
 const keys = { acme: '', other: '' };
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys.acme = folder.add('acme', 'inference');
   keys.other = folder.add('other', 'inference');
-  data = await mkdtemp(join(tmpdir(), 'switchyard-async-'));
+  data = temporaryFolder();
   worker = new FixtureWorker({ model: 'stt' });
   const addresses = [`127.0.0.1:${await worker.start()}`];
   const models = [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })];
@@ -44,8 +43,6 @@ afterAll(async () => {
   await one.close();
   await other.close();
   worker.stop();
-  await folder.remove();
-  await rm(data, { recursive: true, force: true });
 });
 
 const form = (fields: Record<string, string> = {}): FormData => {

@@ -57,6 +57,7 @@ const send = (headers: Record<string, string>, prompt = ''): Promise<Response> =
 const later = (id: string, prompt = ''): Promise<Response> =>
   send({ prefer: 'respond-async', 'x-request-id': id }, prompt);
 const stored = async (id: string) => (await store.find({ tenant: TENANT, name: `id:${id}` }))!;
+const view = (id: string) => rig.json(`/v1/requests/${id}`) as Promise<Record<string, unknown>>;
 const content = (id: string): Promise<Response> => fetch(`${rig.url}/v1/requests/${id}/content`);
 const ended = (id: string) => until(async () => (await stored(id)).answer !== undefined);
 const times = (id: string): number => worker.received.filter(received => received === id).length;
@@ -88,7 +89,7 @@ describe('an async request that another gateway has taken over', () => {
     const taken = await takenOver('hold-first');
     await answers.store(
       taken,
-      { headers: {} },
+      { status: 200, headers: {} },
       Readable.from([Buffer.from('of the second attempt')]),
     );
     worker.release('hold-first');
@@ -144,6 +145,12 @@ describe('a cancel of an async request', () => {
     expect(
       [...new Set(statuses)].filter(one => !['true: cancelled', 'false: completed'].includes(one)),
     ).toEqual([]);
+    for (const id of ids) {
+      const { status, state, explanation } = await view(id);
+      expect({ id, state, explanation }).toEqual({
+        ...{ id, state: status, explanation: `It is ${status as string}; its answer is stored.` },
+      });
+    }
   });
 
   it('that comes while the end is being written, wins', async () => {
@@ -155,6 +162,7 @@ describe('a cancel of an async request', () => {
     });
     await later('at-the-end');
     await until(() => ending.mock.calls.length > 0);
+    expect(await view('at-the-end')).toMatchObject({ state: 'running', status: 'running' });
     const answer = await rig.post('/v1/requests/at-the-end/cancel', {});
     expect(await answer.json()).toEqual({ request_id: 'at-the-end', cancelled: true });
     written();
@@ -164,6 +172,23 @@ describe('a cancel of an async request', () => {
       status: 499,
       code: 'request_cancelled',
     });
+    const outcome = { state: 'cancelled', code: 'request_cancelled' };
+    expect(await view('at-the-end')).toMatchObject({ ...outcome, status: 'cancelled' });
+    expect(await rig.json('/admin/v1/requests/at-the-end')).toMatchObject(outcome);
+  });
+
+  it('is not told as true while the database, which decides, does not answer', async () => {
+    await later('undecided', script.hold);
+    await until(() => worker.holding.includes('undecided'));
+    const asked = jest.spyOn(store, 'findById').mockRejectedValue(storageUnavailable('Away.'));
+    const told = await errorOf(rig.post('/v1/requests/undecided/cancel', {}));
+    expect(told).toMatchObject({ status: 503, code: 'storage_unavailable' });
+    const plain = errorOf(send({ 'x-request-id': 'plain' }, script.hold));
+    await until(() => worker.holding.includes('plain'));
+    const answer = await rig.post('/v1/requests/plain/cancel', {});
+    expect(await answer.json()).toEqual({ request_id: 'plain', cancelled: true });
+    expect(await plain).toMatchObject({ status: 499 });
+    asked.mockRestore();
   });
 });
 

@@ -176,7 +176,7 @@ describe('a processor that is stopped amid a transaction', () => {
           (await jobs.requestCancel('default', job.id, Date.now()).catch(() => undefined)) !==
           undefined,
       );
-      expect(await jobs.claim('other', Date.now(), 1000)).toMatchObject({
+      expect(await jobs.claim('other', 1000)).toMatchObject({
         job: { id: job.id, status: 'cancelling' },
       });
     } finally {

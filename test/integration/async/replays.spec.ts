@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause } from '../../support/waiting.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
@@ -20,10 +18,10 @@ let other: GatewayRig;
 const keys = { acme: '', other: '' };
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys.acme = folder.add('acme', 'inference');
   keys.other = folder.add('other', 'inference');
-  data = await mkdtemp(join(tmpdir(), 'switchyard-replay-'));
+  data = temporaryFolder();
   const models = [
     sttModel({
       addresses: [`127.0.0.1:${await stt.start()}`],
@@ -47,8 +45,6 @@ afterAll(async () => {
   await one.close();
   await other.close();
   for (const worker of [stt, tts]) worker.stop();
-  await folder.remove();
-  await rm(data, { recursive: true, force: true });
 });
 
 const transcribe = (

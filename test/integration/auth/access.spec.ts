@@ -22,7 +22,7 @@ const routes: { method: Method; url: string }[] = [];
 const keys = { inference: '', admin: '', events: '' };
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   for (const scope of ['inference', 'admin', 'events'] as const)
     keys[scope] = folder.add('acme', scope);
   const settings = settingsFrom({
@@ -46,10 +46,7 @@ beforeAll(async () => {
   });
   await configureGateway(app, settings).init();
 });
-afterAll(async () => {
-  await app.close();
-  await folder.remove();
-});
+afterAll(() => app.close());
 
 async function ask(method: Method, url: string, headers: Record<string, string> = {}) {
   const answer = await app.inject({

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { runHere } from '../cli/command-run.js';
@@ -18,13 +16,10 @@ describe('the first key of a database', () => {
     });
 
   beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'switchyard-first-'));
+    dataDir = temporaryFolder();
     rig = await start();
   });
-  afterEach(async () => {
-    await rig.close();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  afterEach(() => rig.close());
 
   const status = async (key?: string, at = rig) =>
     (

@@ -50,7 +50,7 @@ describe('behind the gateway', () => {
   let folder: KeysFolder;
   const keys = { front: '', other: '' };
   beforeAll(async () => {
-    folder = await KeysFolder.create();
+    folder = new KeysFolder();
     keys.front = folder.add('web', 'inference');
     keys.other = folder.add('other', 'inference');
     const [front] = readKeysFile(folder.file);
@@ -62,10 +62,7 @@ describe('behind the gateway', () => {
       },
     });
   });
-  afterAll(async () => {
-    await rig.close();
-    await folder.remove();
-  });
+  afterAll(() => rig.close());
 
   const upload = async (user: string, key = keys.front): Promise<string> => {
     const form = new FormData();

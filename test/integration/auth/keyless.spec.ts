@@ -12,7 +12,7 @@ let keyed: GatewayRig;
 let folder: KeysFolder;
 const keys = { admin: '', inference: '' };
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys.admin = folder.add('ops', 'admin');
   keys.inference = folder.add('acme', 'inference');
   rig = await GatewayRig.start({ models: [sttModel()] });
@@ -24,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await rig.close();
   await keyed.close();
-  await folder.remove();
 });
 
 /** As a browser sends it: `Host` and `Origin` are what the page's names make them. */

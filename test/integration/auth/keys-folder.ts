@@ -1,16 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
 import { type KeyScope } from '../../../src/platform/auth/principal.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** A keys file of its own, filled key by key. */
 export class KeysFolder {
-  private constructor(readonly folder: string) {}
-
-  static async create(): Promise<KeysFolder> {
-    return new KeysFolder(await mkdtemp(join(tmpdir(), 'switchyard-keys-')));
-  }
+  readonly folder = temporaryFolder();
 
   get file(): string {
     return join(this.folder, 'keys.yaml');
@@ -19,10 +14,6 @@ export class KeysFolder {
   /** @returns the key */
   add(tenant: string, ...scopes: KeyScope[]): string {
     return addApiKey(this.file, { tenant, scopes }).key;
-  }
-
-  remove(): Promise<void> {
-    return rm(this.folder, { recursive: true, force: true });
   }
 }
 

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { StoredKeys } from '../../../src/platform/auth/key-ring.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
@@ -27,8 +25,8 @@ let rig: GatewayRig;
 let other: GatewayRig;
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
-  dataDir = await mkdtemp(join(tmpdir(), 'switchyard-keys-data-'));
+  folder = new KeysFolder();
+  dataDir = temporaryFolder();
   admin = folder.add('ops', 'admin', 'inference');
   const settings = { 'auth.keys_file': folder.file, 'data.dir': dataDir };
   rig = await GatewayRig.start({ models: [sttModel(), ttsModel()], settings });
@@ -37,8 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await rig.close();
   await other.close();
-  await folder.remove();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 async function call(

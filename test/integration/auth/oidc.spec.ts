@@ -25,7 +25,7 @@ describe('a gateway with an issuer', () => {
   let key: string;
 
   beforeAll(async () => {
-    [issuer, folder] = [await OidcIssuer.start(), await KeysFolder.create()];
+    [issuer, folder] = [await OidcIssuer.start(), new KeysFolder()];
     key = folder.add('ops', 'admin', 'inference');
     const settings = {
       ...settingsOf(issuer),
@@ -36,7 +36,6 @@ describe('a gateway with an issuer', () => {
   });
   afterAll(async () => {
     await rig.close();
-    await folder.remove();
     await issuer[Symbol.asyncDispose]();
   });
 
@@ -163,7 +162,7 @@ describe('a gateway with an issuer', () => {
 describe('a gateway whose issuer does not answer', () => {
   it('answers 503 to its tokens only; keys work', async () => {
     await using issuer = await OidcIssuer.start();
-    const folder = await KeysFolder.create();
+    const folder = new KeysFolder();
     const key = folder.add('ops', 'inference');
     const settings = { ...settingsOf(issuer), 'auth.keys_file': folder.file };
     const rig = await GatewayRig.start({ models: [sttModel()], settings });
@@ -175,7 +174,6 @@ describe('a gateway whose issuer does not answer', () => {
     expect((await ask(key)).status).toBe(200);
     expect((await errorOf(ask('sk-wrong'))).code).toBe('invalid_api_key');
     await rig.close();
-    await folder.remove();
   });
 });
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { itWith, POSTGRES } from '../../support/requires.js';
@@ -10,8 +10,7 @@ import { KeysFolder } from './keys-folder.js';
 
 describe('a gateway that reaches beyond its machine', () => {
   let folder: KeysFolder;
-  beforeEach(async () => (folder = await KeysFolder.create()));
-  afterEach(() => folder.remove());
+  beforeEach(() => void (folder = new KeysFolder()));
 
   const start = (settings: SettingOverrides) =>
     GatewayProcess.start([sttModel()], settings, {

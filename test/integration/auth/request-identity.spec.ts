@@ -16,12 +16,11 @@ type Tenant = (typeof TENANTS)[number];
 let folder: KeysFolder;
 const keys = { acme: '', other: '', admin: '' };
 
-beforeAll(async () => {
-  folder = await KeysFolder.create();
+beforeAll(() => {
+  folder = new KeysFolder();
   for (const tenant of TENANTS) keys[tenant] = folder.add(tenant, 'inference');
   keys.admin = folder.add('ops', 'admin');
 });
-afterAll(() => folder.remove());
 
 const form = (prompt = ''): FormData => {
   const body = new FormData();

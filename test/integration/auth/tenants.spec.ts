@@ -8,7 +8,7 @@ let folder: KeysFolder;
 const keys = { acme: '', other: '', admin: '' };
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys.acme = folder.add('acme', 'inference');
   keys.other = folder.add('other', 'inference');
   keys.admin = folder.add('ops', 'admin');
@@ -18,10 +18,7 @@ beforeAll(async () => {
     settings: { 'auth.keys_file': folder.file },
   });
 });
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 const waiting = async (id: string, key = keys.acme) => {
   const form = new FormData();

@@ -48,7 +48,7 @@ describe('audio lines to a target that is no Switchyard', () => {
       }),
     ];
     const { id } = await harness.submit(lines, { endpoint: ENDPOINT });
-    harness.start({ 'batch.targets_file': file });
+    await harness.host({ 'batch.targets_file': file });
     expect((await harness.untilEnd(id)).status).toBe('completed');
     const { errors } = await expectWholeBatch(harness, id, ['url', 'inner', 'base64']);
     expect(errors).toMatchObject([

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
+import { BatchHarness, chatLine, SHORT_LEASE_MS, TENANT } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
+import { pause } from '../../support/waiting.js';
 
 const ids = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `line-${index}`);
@@ -17,15 +18,12 @@ describe('a batch that is cancelled', () => {
     await using target = await TargetServer.start(call =>
       call.number <= 30 ? echoAnswer(call) : never,
     );
-    await using harness = await BatchHarness.open({
-      settings: {
-        'batch.gateway_url': target.url,
-        'batch.grace_ms': 300,
-        'batch.lease_ms': 600,
-      },
+    await using harness = await BatchHarness.towards(target, {
+      'batch.grace_ms': 300,
+      'batch.lease_ms': SHORT_LEASE_MS,
     });
     const job = await harness.submit(ids(200).map(id => chatLine(id)));
-    harness.start();
+    await harness.host();
     await harness.until(job.id, '30 lines', ({ counts }) => counts.completed === 30);
     expect(await harness.jobs.requestCancel(TENANT, job.id, Date.now())).toMatchObject({
       accepted: true,
@@ -39,12 +37,10 @@ describe('a batch that is cancelled', () => {
 
   it('before any processor saw it: every line is batch_cancelled and none is sent', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(ids(20).map(id => chatLine(id)));
     await harness.jobs.requestCancel(TENANT, job.id, Date.now());
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('cancelled');
     const { errors } = await expectWholeBatch(harness, job.id, ids(20));
     expect(errors).toHaveLength(20);
@@ -58,14 +54,16 @@ describe('a batch that is cancelled', () => {
       await gate;
       return echoAnswer(call);
     });
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': SHORT_LEASE_MS });
     const job = await harness.submit(ids(50).map(id => chatLine(id)));
-    harness.start();
+    await harness.host();
     await harness.until(job.id, 'lines in flight', () => target.calls.length === 10);
     await harness.jobs.requestCancel(TENANT, job.id, Date.now());
-    await new Promise(heard => setTimeout(heard, 700)); // longer than a heartbeat
+    // The first heartbeat after the cancel sees it; the second comes when it was acted on.
+    for (let beats = 0; beats < 2; beats += 1) {
+      const { untilMs } = await harness.lease(job.id);
+      while ((await harness.lease(job.id)).untilMs === untilMs) await pause(20);
+    }
     open();
     expect((await harness.untilEnd(job.id)).status).toBe('cancelled');
     const { output } = await expectWholeBatch(harness, job.id, ids(50));
@@ -80,14 +78,12 @@ describe('a batch whose window closes', () => {
     await using target = await TargetServer.start(call =>
       ++answered <= 20 ? echoAnswer(call) : never,
     );
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.grace_ms': 200 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.grace_ms': 200 });
     const job = await harness.submit(
       ids(100).map(id => chatLine(id)),
       { windowMs: 3000 },
     );
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('expired');
     const { output, errors } = await expectWholeBatch(harness, job.id, ids(100));
     expect(output).toHaveLength(Math.min(20, answered));
@@ -98,15 +94,13 @@ describe('a batch whose window closes', () => {
 
   it('before a processor came: nothing is sent, and every line says so', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const createdAtMs = Date.now() - 10_000;
     const job = await harness.submit(
       ids(10).map(id => chatLine(id)),
       { createdAtMs, expiresAtMs: createdAtMs + 5000 },
     );
-    harness.start();
+    await harness.host();
     const ended = await harness.untilEnd(job.id);
     expect(ended.status).toBe('expired');
     expect(ended.reachedAtMs.in_progress).toBeUndefined();
@@ -127,11 +121,9 @@ describe('a batch with bad input', () => {
 
   it('fails with line numbers, and nothing is sent', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(bad);
-    harness.start();
+    await harness.host();
     const ended = await harness.untilEnd(job.id);
     expect(ended).toMatchObject({
       status: 'failed',
@@ -139,7 +131,6 @@ describe('a batch with bad input', () => {
     });
     expect(ended.problems.map(({ code, line }) => [line, code])).toEqual([
       [2, 'invalid_json_line'],
-      [3, 'empty_line'],
       [4, 'duplicate_custom_id'],
       [5, 'invalid_method'],
     ]);
@@ -148,22 +139,19 @@ describe('a batch with bad input', () => {
 
   it('lenient: the good lines run, each bad one is a line of the error file', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(bad, { metadata: { validation: 'lenient' } });
-    harness.start();
+    await harness.host();
     const ended = await harness.untilEnd(job.id);
     expect(ended).toMatchObject({
       status: 'completed',
-      counts: { total: 6, completed: 2, failed: 4 },
+      counts: { total: 5, completed: 2, failed: 3 },
     });
     const errors = (await harness.lines(ended.errorFileId)).map(
       line => JSON.parse(line) as BadLine,
     );
     expect(errors.map(({ custom_id, error }) => [custom_id, error.code, error.line])).toEqual([
       [null, 'invalid_json_line', 2],
-      [null, 'empty_line', 3],
       ['a', 'duplicate_custom_id', 4],
       ['b', 'invalid_method', 5],
     ]);
@@ -171,15 +159,13 @@ describe('a batch with bad input', () => {
 
   it('fails with a reason when the file is empty, or has blank lines only', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const jobs = [
       await harness.submit([]),
       await harness.submit(['', '  ']),
       await harness.submit([], { metadata: { validation: 'lenient' } }),
     ];
-    harness.start();
+    await harness.host();
     for (const { id } of jobs)
       expect(await harness.untilEnd(id)).toMatchObject({
         status: 'failed',
@@ -189,12 +175,10 @@ describe('a batch with bad input', () => {
 
   it('fails with a reason when its file is gone', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit([chatLine('a')]);
     await harness.files.remove(TENANT, job.inputFileId);
-    harness.start();
+    await harness.host();
     expect(await harness.untilEnd(job.id)).toMatchObject({
       status: 'failed',
       problems: [{ code: 'input_file_missing' }],

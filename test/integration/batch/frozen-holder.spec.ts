@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { BatchHarness, chatLine, TENANT } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import {
@@ -12,8 +12,6 @@ import {
 } from '../../support/frozen-process.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
-
-jest.setTimeout(60_000);
 
 const IDS = Array.from(
   { length: 40 },
@@ -40,9 +38,7 @@ describe('a processor frozen while it ends a batch, whose successor has made the
     await using target = await TargetServer.start(call =>
       call.body.includes('bad') ? { status: 400, body: '{"error":{}}' } : echoAnswer(call),
     );
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const sleeper = harness.start({ 'batch.lease_ms': 600 }, FREEZABLE);
     await freezeAt(sleeper, point);
     const { id } = await harness.submit(IDS.map(line => chatLine(line)));
@@ -72,9 +68,7 @@ describe('a processor killed between the audio file of a line and the result tha
       body: Buffer.from('sound'),
     };
     await using target = await TargetServer.start(() => audio);
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': 600 });
     const first = harness.start({}, FREEZABLE);
     await freezeAt(first, { at: '^open .*results/.*log$' });
     const speech = IDS.slice(0, 8).map(id =>
@@ -86,7 +80,7 @@ describe('a processor killed between the audio file of a line and the result tha
       (await harness.files.list(TENANT, { limit: 100, purpose: 'batch_output' }))!.data;
     expect((await made()).length).toBeGreaterThan(0);
     first.child.kill('SIGKILL');
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(id)).status).toBe('completed');
     const { output, job } = await expectWholeBatch(harness, id, IDS.slice(0, 8));
     const named = output.map(({ response }) => (response!.body as { file_id: string }).file_id);
@@ -97,11 +91,9 @@ describe('a processor killed between the audio file of a line and the result tha
 describe('a processor that starts', () => {
   it('leaves the folder of a batch that another has just begun to read, and removes one of nobody', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const { id } = await harness.submit([chatLine('a')]);
-    await harness.jobs.claim('another', Date.now(), 600_000);
+    await harness.jobs.claim('another', 600_000);
     const jobs = join(harness.dataDir, 'jobs');
     for (const name of [id, 'batch_nobodys'])
       await mkdir(join(jobs, name, 'results'), { recursive: true });

@@ -9,12 +9,10 @@ import { pause } from '../../support/waiting.js';
 describe('main.batch', () => {
   it('runs 2,000 lines over 3 models: one answer each; counts, usage, files agree; work folder gone', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const ids = Array.from({ length: 2000 }, (_, index) => `line-${index}`);
     const job = await harness.submit(ids.map((id, index) => chatLine(id, `model-${index % 3}`)));
-    harness.start();
+    await harness.host();
     const ended = await harness.untilEnd(job.id);
     expect(ended.status).toBe('completed');
     const { output } = await expectWholeBatch(harness, job.id, ids);

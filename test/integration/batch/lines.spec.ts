@@ -19,11 +19,9 @@ describe('the lines of a batch', () => {
       if (attempt === 2) return { status: 500, body: '{"error":{}}' };
       return attempt === 3 ? { reset: true } : echoAnswer(call);
     });
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(ids(20).map(id => chatLine(id)));
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
     const { output } = await expectWholeBatch(harness, job.id, ids(20));
     expect(output).toHaveLength(20);
@@ -35,11 +33,9 @@ describe('the lines of a batch', () => {
       if (call.body.includes('bad')) return { status: 400, body: '{"error":{"code":"nope"}}' };
       return call.body.includes('lost') ? { reset: true } : { status: 500, body: 'not json' };
     });
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(['bad', 'lost', 'worse'].map(id => chatLine(id)));
-    harness.start();
+    await harness.host();
     await harness.untilEnd(job.id);
     const { errors } = await expectWholeBatch(harness, job.id, ['bad', 'lost', 'worse']);
     const of = (id: string) => errors.find(({ custom_id }) => custom_id === id);
@@ -61,11 +57,9 @@ describe('the lines of a batch', () => {
 
   it('that time out are not sent again', async () => {
     await using target = await TargetServer.start(() => new Promise(() => undefined));
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.request_timeout_ms': 200 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.request_timeout_ms': 200 });
     const job = await harness.submit([chatLine('a')]);
-    harness.start();
+    await harness.host();
     await harness.untilEnd(job.id);
     const { errors } = await expectWholeBatch(harness, job.id, ['a']);
     expect(errors[0]).toMatchObject({
@@ -85,7 +79,7 @@ describe('the lines of a batch', () => {
       `initial_backoff: 10ms, max_backoff: 1s, api_key_file: "${key}" }`;
     await writeFile(file, `model_gateways:\n  known: ${entry}\n`);
     const job = await harness.submit([chatLine('a', 'known'), chatLine('b', 'unknown')]);
-    harness.start({ 'batch.targets_file': file });
+    await harness.host({ 'batch.targets_file': file });
     await harness.untilEnd(job.id);
     const { output, errors } = await expectWholeBatch(harness, job.id, ['a', 'b']);
     expect(output.map(({ custom_id }) => custom_id)).toEqual(['a']);
@@ -112,11 +106,9 @@ describe('the lines of a batch', () => {
     const answer =
       '{\n  "big": 98765432109876543210,\n  "usage": {"prompt_tokens": 1, "completion_tokens": 1}\n}';
     await using target = await TargetServer.start(() => ({ body: answer }));
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(Buffer.from(`\ufeff${lines.join('\r\n')}`));
-    harness.start();
+    await harness.host();
     const ended = await harness.untilEnd(job.id);
     expect(ended).toMatchObject({
       status: 'completed',
@@ -130,9 +122,7 @@ describe('the lines of a batch', () => {
 
   it('with equal system prompts are sent together, those without one last', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.concurrency_per_model': 1 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.concurrency_per_model': 1 });
     const line = (id: string, system?: string): string =>
       chatLine(id).replace(
         '"messages":[',
@@ -145,7 +135,7 @@ describe('the lines of a batch', () => {
       line('4', 'A'),
       line('5', 'B'),
     ]);
-    harness.start();
+    await harness.host();
     await harness.untilEnd(job.id);
     const prompts = target.calls
       .map(({ body }) => /"system","content":"(.)"/.exec(body.toString())?.[1] ?? '-')
@@ -165,11 +155,9 @@ describe('the lines of a batch', () => {
         headers: { 'retry-after-ms': String(openAtMs - Date.now()) },
       };
     });
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(ids(100).map(id => chatLine(id)));
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
     expect((await expectWholeBatch(harness, job.id, ids(100))).output).toHaveLength(100);
     expect(refusals).toBeLessThanOrEqual(10);

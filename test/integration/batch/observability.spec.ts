@@ -10,12 +10,9 @@ describe('a processor', () => {
   it('serves its metrics at the set address: batches, lines, tokens, and gauges read at the scrape', async () => {
     await using target = await TargetServer.start();
     const port = await freePort();
-    await using harness = await BatchHarness.open({
-      settings: {
-        'batch.gateway_url': target.url,
-        'batch.metrics_port': port,
-        'batch.metrics_host': '127.0.0.2',
-      },
+    await using harness = await BatchHarness.towards(target, {
+      'batch.metrics_port': port,
+      'batch.metrics_host': '127.0.0.2',
     });
     const job = await harness.submit(['a', 'b', 'c'].map(id => chatLine(id)));
     harness.start();
@@ -38,9 +35,7 @@ describe('a processor', () => {
 
   it('answers its gateway over IPC with its own metrics, and none of the process', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const processor = harness.start();
     await processor.message('ready');
     const answer = processor.message<{ type: 'metrics'; text: string }>('metrics');
@@ -52,9 +47,7 @@ describe('a processor', () => {
 
   it('wakes by IPC: a batch need not wait for the next poll', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.poll_ms': 3_600_000 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.poll_ms': 3_600_000 });
     const processor = harness.start();
     await processor.message('ready');
     const job = await harness.submit([chatLine('a')]);
@@ -64,15 +57,13 @@ describe('a processor', () => {
 
   it('ends with its gateway, and releases its leases', async () => {
     await using target = await TargetServer.start(() => new Promise(() => undefined));
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600_000 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': 600_000 });
     const job = await harness.submit([chatLine('a')]);
     const processor = harness.start();
     await harness.until(job.id, 'a line in flight', () => target.calls.length === 1);
     processor.child.disconnect();
     expect(await once(processor.child, 'exit')).toEqual([0, null]);
-    expect(await harness.jobs.claim('me', Date.now(), 1000)).toMatchObject({
+    expect(await harness.jobs.claim('me', 1000)).toMatchObject({
       job: { id: job.id },
       epoch: 2,
     });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { BatchHarness, chatLine, SHORT_LEASE_MS } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { S3Server } from '../../support/s3-server.js';
 import { echoAnswer, TargetServer } from '../../support/target-server.js';
@@ -14,9 +14,7 @@ const ids = (count: number): string[] =>
 describe('an outage', () => {
   it('of the blob store while a batch is finalizing: nothing is lost, and it completes after the outage', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(ids(50).map(id => chatLine(id)));
     const [blobs, aside] = [join(harness.dataDir, 'blobs'), join(harness.dataDir, 'blobs-aside')];
     target.answer(async call => {
@@ -39,9 +37,7 @@ describe('an outage', () => {
 
   it('of the disk while lines are sent: dispatch stops, durable lines stay, the rest is sent afterwards', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(ids(400).map(id => chatLine(id)));
     const results = join(harness.dataDir, 'jobs', job.id, 'results');
     target.answer(async call => {
@@ -63,9 +59,7 @@ describe('an outage', () => {
 describe('a damaged work folder', () => {
   it('whose input was cut short is filled again from the blob, and the batch goes on where it was', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     // More than is read ahead.
     const job = await harness.submit(ids(400).map(id => chatLine(id, 'm', id.padEnd(1000, '.'))));
     const input = join(harness.dataDir, 'jobs', job.id, 'input.jsonl');
@@ -73,16 +67,14 @@ describe('a damaged work folder', () => {
       if (call.number === 100) await truncate(input, 1000);
       return echoAnswer(call);
     });
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
     await expectWholeBatch(harness, job.id, ids(400));
   });
 
   it('whose plan makes no sense ends the batch as failed, with the reason', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit(ids(400).map(id => chatLine(id)));
     const plan = join(harness.dataDir, 'jobs', job.id, 'plans', 'm.plan');
     target.answer(async call => {
@@ -94,7 +86,7 @@ describe('a damaged work folder', () => {
     first.child.kill('SIGTERM');
     await once(first.child, 'exit');
     await truncate(plan, 100);
-    harness.start();
+    await harness.host();
     expect(await harness.untilEnd(job.id)).toMatchObject({
       status: 'failed',
       problems: [{ code: 'internal_error' }],
@@ -114,7 +106,7 @@ describe('processors that share a bucket and a database but no disk', () => {
       'batch.checkpoint_ms': 100,
     });
     const job = await harness.submit(ids(600).map(id => chatLine(id)));
-    const first = harness.start({ 'batch.lease_ms': 600 });
+    const first = harness.start({ 'batch.lease_ms': SHORT_LEASE_MS });
     await harness.until(job.id, '300 lines', ({ counts }) => counts.completed >= 300);
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');

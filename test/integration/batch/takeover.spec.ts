@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { BatchHarness, chatLine } from '../../support/batch-harness.js';
+import { BatchHarness, chatLine, SHORT_LEASE_MS } from '../../support/batch-harness.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../../support/target-server.js';
 import { pause } from '../../support/waiting.js';
@@ -19,9 +19,7 @@ const ONE_CHECKPOINT = 10 + 64;
 describe('a processor that ends', () => {
   it('by kill -9, three times: the next continues, no line is lost or doubled, few are sent again', async () => {
     await using target = await TargetServer.start(slowly);
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': SHORT_LEASE_MS });
     const job = await harness.submit(ids(2000).map(id => chatLine(id)));
     for (const sent of [200, 700, 1300]) {
       const processor = harness.start();
@@ -29,7 +27,7 @@ describe('a processor that ends', () => {
       processor.child.kill('SIGKILL');
       await once(processor.child, 'exit');
     }
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
     await expectWholeBatch(harness, job.id, ids(2000));
     expect(target.calls.length).toBeLessThanOrEqual(2000 + 3 * ONE_CHECKPOINT);
@@ -37,15 +35,13 @@ describe('a processor that ends', () => {
 
   it('by SIGTERM: lines in flight finish, lease released; another continues at once, none sent twice', async () => {
     await using target = await TargetServer.start(slowly);
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 60_000 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': 60_000 });
     const job = await harness.submit(ids(600).map(id => chatLine(id)));
     const first = harness.start();
     await harness.until(job.id, '100 lines sent', () => target.calls.length >= 100);
     first.child.kill('SIGTERM');
     expect(await once(first.child, 'exit')).toEqual([0, null]);
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
     await expectWholeBatch(harness, job.id, ids(600));
     expect(target.calls).toHaveLength(600);
@@ -53,9 +49,7 @@ describe('a processor that ends', () => {
 
   it('in the middle of a write: the torn tail is cut off and the line computed again', async () => {
     await using target = await TargetServer.start(slowly);
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': SHORT_LEASE_MS });
     const job = await harness.submit(ids(300).map(id => chatLine(id)));
     const first = harness.start();
     await harness.until(job.id, '100 lines sent', () => target.calls.length >= 100);
@@ -67,7 +61,7 @@ describe('a processor that ends', () => {
       join(results, log),
       '299 O 3/2/0/0 {"id":"batch_req_torn","custom_id":"line-2',
     );
-    harness.start();
+    await harness.host();
     expect((await harness.untilEnd(job.id)).status).toBe('completed');
     await expectWholeBatch(harness, job.id, ids(300));
   });
@@ -76,9 +70,7 @@ describe('a processor that ends', () => {
 describe('two processors', () => {
   it('race for 6 batches: each is done by one of them, and no line is sent twice', async () => {
     await using target = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.jobs': 2 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.jobs': 2 });
     const jobs = [];
     for (let count = 0; count < 6; count++)
       jobs.push(await harness.submit(ids(50).map(id => chatLine(id))));
@@ -97,9 +89,7 @@ describe('two processors', () => {
       while (hold && call.number > 50) await pause(10);
       return echoAnswer(call);
     });
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.lease_ms': 600 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.lease_ms': SHORT_LEASE_MS });
     const job = await harness.submit(ids(200).map(id => chatLine(id)));
     const sleeper = harness.start();
     await harness.until(job.id, 'lines in flight', () => target.calls.length === 60);

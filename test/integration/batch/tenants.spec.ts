@@ -13,13 +13,11 @@ describe('a tenant that fills all slots for batches', () => {
       if (call.body.includes('many-')) await pause(isOver ? 0 : 50);
       return echoAnswer(call);
     });
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.jobs': 2 },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.jobs': 2 });
     const many = [];
     for (const name of ['many-a', 'many-b', 'many-c'])
       many.push(await harness.submit(lines(1000, name)));
-    harness.start();
+    await harness.host();
     await harness.until(many[1]!.id, 'both slots taken', ({ counts }) => counts.completed > 0);
     const few = await harness.submit(lines(50, 'few'), { tenant: 'other' });
     while ((await harness.job(few.id, 'other')).status !== 'completed') await pause(20);

@@ -64,7 +64,7 @@ describe('targets over TLS', () => {
     await writeFile(file, JSON.stringify({ model_gateways }));
     const models = Object.keys(model_gateways);
     const { id } = await harness.submit(models.map(model => chatLine(model, model)));
-    harness.start({ 'batch.targets_file': file, 'batch.secrets_dir': secrets });
+    await harness.host({ 'batch.targets_file': file, 'batch.secrets_dir': secrets });
     expect((await harness.untilEnd(id)).status).toBe('completed');
     const { output, errors } = await expectWholeBatch(harness, id, models);
     expect(output.map(({ custom_id }) => custom_id).sort()).toEqual([
@@ -92,7 +92,7 @@ describe('targets over TLS', () => {
       }),
     );
     const { id } = await harness.submit([chatLine('a', 'one'), chatLine('b', 'other')]);
-    harness.start({ 'batch.targets_file': file });
+    await harness.host({ 'batch.targets_file': file });
     expect((await harness.untilEnd(id)).status).toBe('completed');
     expect(target.calls.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer sk-file',

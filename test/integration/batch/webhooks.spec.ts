@@ -12,15 +12,13 @@ describe('webhooks', () => {
     await using target = await TargetServer.start();
     await using receiver = await TargetServer.start(() => ({ status: 204 }));
     const host = new URL(receiver.url).host;
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url, 'batch.webhook_allow_hosts': host },
-    });
+    await using harness = await BatchHarness.towards(target, { 'batch.webhook_allow_hosts': host });
     const secretFile = join(harness.folder, 'secret');
     await writeFile(secretFile, `whsec_${secret.toString('base64')}\n`);
     const job = await harness.submit([chatLine('a')], {
       webhook: { url: `${receiver.url}/hook` },
     });
-    harness.start({ 'batch.webhook_secret_file': secretFile });
+    await harness.host({ 'batch.webhook_secret_file': secretFile });
     await harness.untilEnd(job.id);
     while (receiver.calls.length === 0) await pause(20);
     const { path, headers, body } = receiver.calls[0]!;
@@ -38,9 +36,7 @@ describe('webhooks', () => {
   it('never reach an inner address that is not allowed', async () => {
     await using target = await TargetServer.start();
     await using receiver = await TargetServer.start();
-    await using harness = await BatchHarness.open({
-      settings: { 'batch.gateway_url': target.url },
-    });
+    await using harness = await BatchHarness.towards(target);
     const job = await harness.submit([chatLine('a')], {
       webhook: { url: receiver.url },
     });

@@ -24,7 +24,7 @@ describe('the lines of two batches of a tenant', () => {
     await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': gateway.rig.url },
     });
-    harness.start();
+    await harness.host();
     const busy = Array.from({ length: SLOTS }, (_, index) => gateway.held(`busy-${index}`));
     await gateway.worker.arrivals(SLOTS);
     const queued = async (windowMs: number, count: number) => {

@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Product } from '../../support/product.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
-import { CommandRun } from './command-run.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { runHere } from './command-run.js';
 
 const TTS = syntheticModel(
   {},
@@ -16,8 +16,8 @@ describe('switchyard batch', () => {
   let folder: string;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'batch-'));
-    product = await Product.start([TTS], {
+    folder = temporaryFolder();
+    product = await Product.hosted([TTS], {
       'batch.embedded': 'true',
       'batch.poll_ms': 200,
     });
@@ -25,10 +25,7 @@ describe('switchyard batch', () => {
     writeLines('mixed.jsonl', 'synthetic', 'nobody');
     writeFileSync(join(folder, 'bad.jsonl'), '{"custom_id":"a"}\nnonsense\n');
   }, 60_000);
-  afterAll(async () => {
-    await product[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => product[Symbol.asyncDispose]());
 
   function writeLines(name: string, ...models: string[]): void {
     const lines = models.map((model, index) => {
@@ -49,7 +46,7 @@ describe('switchyard batch', () => {
   }
 
   const run = (...args: string[]) =>
-    new CommandRun(['batch', ...args, '--url', product.url], { INIT_CWD: folder }).ended;
+    runHere(['batch', ...args, '--url', product.url], { INIT_CWD: folder });
   const submit = (file: string, ...more: string[]) =>
     run('submit', file, '--endpoint', '/v1/audio/speech', ...more);
   const linesOf = (name: string) => readFileSync(join(folder, name), 'utf8').trim().split('\n');

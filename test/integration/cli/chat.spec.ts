@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { GatewayRig } from '../api/gateway-rig.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
-import { CommandRun } from './command-run.js';
+import { CommandRun, runHere } from './command-run.js';
 
 describe('switchyard chat', () => {
   let rig: GatewayRig;
@@ -9,14 +9,15 @@ describe('switchyard chat', () => {
   beforeAll(async () => {
     rig = await GatewayRig.start({
       models: [syntheticLlm({ tokens: 4 })],
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
-    await rig.ready('synthetic-llm');
   });
   afterAll(() => rig.close());
 
   const run = (args: readonly string[], input = '') =>
-    new CommandRun(['chat', ...args, '--url', rig.url], {}, input).ended;
+    input === ''
+      ? runHere(['chat', ...args, '--url', rig.url])
+      : new CommandRun(['chat', ...args, '--url', rig.url], {}, input).ended;
 
   it('answers one question on stdout with the first model that chats, and reports timings separately', async () => {
     const { code, stdout, stderr } = await run(['all lines are clear', '--timings']);
@@ -51,7 +52,7 @@ describe('switchyard chat', () => {
 
   it('is compared with another server by `models verify --beside`', async () => {
     const args = ['models', 'verify', 'synthetic-llm', '--json', '--url', rig.url];
-    const { code, stdout } = await new CommandRun([...args, '--beside', rig.url]).ended;
+    const { code, stdout } = await runHere([...args, '--beside', rig.url]);
     expect(code).toBe(0);
     const { accuracy, beside } = JSON.parse(stdout) as Record<string, string>;
     expect(accuracy).toMatch(/^0 of 5 questions; (\d+) of \1 words as \1 beside$/);

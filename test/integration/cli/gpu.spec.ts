@@ -17,17 +17,8 @@ let modules: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gpu-'));
   modules = join(folder, 'node_modules');
-  write(
-    'node-llama-cpp/package.json',
-    '{ "version": "3.22.1", "type": "module", "exports": "./index.js" }',
-  );
-  // What the empty package of package.json's overrides looks like.
-  for (const name of ['linux-x64-cuda', 'linux-x64-cuda-ext'])
-    write(
-      `@node-llama-cpp/${name}/package.json`,
-      '{ "name": "onnxruntime-common", "version": "1.30.0" }',
-    );
-  engines(['cpu']);
+  write('@node-llama-cpp/linux-x64/package.json', '{ "version": "3.22.1" }');
+  write('@node-llama-cpp/linux-x64/bins/linux-x64/libllama.so', '');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -36,19 +27,14 @@ function write(path: string, text: string): void {
   writeFileSync(join(modules, path), text);
 }
 
-/** @param llama back ends that load */
-function engines(llama: readonly string[]): void {
-  const loads = JSON.stringify(llama.map(name => (name === 'cpu' ? false : name)));
-  write(
-    'node-llama-cpp/index.js',
-    `export const LlamaLogLevel = {};
-     export const getLlama = async ({ gpu }) => { if (!${loads}.includes(gpu)) throw new Error('no binary'); };`,
-  );
-}
+const cudaLibraries = () => write('.llama-cpp/linux-x64-cuda/bins/linux-x64-cuda/libllama.so', '');
 
 async function check(
   scripts: Readonly<Record<string, string>>,
-  libraryFolders: readonly string[] = [],
+  {
+    libraryFolders = [],
+    loading = ['cpu'],
+  }: { libraryFolders?: readonly string[]; loading?: readonly string[] } = {},
 ) {
   const python = new PythonEnvironment(join(folder, 'data'));
   const { ok, checks } = await checkGpu({
@@ -56,6 +42,7 @@ async function check(
     modules,
     libraryFolders,
     python,
+    probe: device => Promise.resolve(loading.includes(device)),
   });
   return {
     ok,
@@ -88,20 +75,19 @@ describe('gpu check', () => {
   });
 
   it('is well where driver, libraries and engines load', async () => {
-    engines(['cpu', 'cuda', 'vulkan']);
-    expect(await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd: LINKED })).toEqual({
+    cudaLibraries();
+    const scripts = { 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd: LINKED };
+    expect(await check(scripts, { loading: ['cpu', 'cuda'] })).toEqual({
       ok: true,
       'NVIDIA driver': ['ok', 'NVIDIA H200, 570.86.15, 143771 MiB', undefined],
       CUDA: ['ok', 'found: libcublas.so.13, libcudart.so.13', undefined],
       cuDNN: ['ok', 'found: libcudnn.so.9', undefined],
-      'llama.cpp': ['ok', 'back ends that load: cpu, cuda, vulkan', undefined],
+      'llama.cpp': ['ok', 'back ends that load: cpu, cuda', undefined],
     });
   });
 
   it('names the libraries that an installed engine lacks, of the version it is linked with', async () => {
-    mkdirSync(join(modules, '@node-llama-cpp/linux-x64-cuda/bins/linux-x64-cuda'), {
-      recursive: true,
-    });
+    cudaLibraries();
     const ldd =
       'echo "	libcublas.so.12 => not found"; echo "	libcuda.so.1 => not found"; echo "	libm.so.6 => /lib/libm.so.6"';
     const fix = expect.stringContaining('cuda-libraries-12-0');
@@ -117,7 +103,7 @@ describe('gpu check', () => {
 
   it('finds libraries in the folders of LD_LIBRARY_PATH', async () => {
     writeFileSync(join(folder, 'libcudnn.so.9'), '');
-    expect(await check({ ldconfig: 'true' }, [folder])).toMatchObject({
+    expect(await check({ ldconfig: 'true' }, { libraryFolders: [folder] })).toMatchObject({
       cuDNN: ['ok', 'found: libcudnn.so.9', undefined],
     });
   });
@@ -135,6 +121,8 @@ describe('gpu check', () => {
   });
 });
 
+const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
+
 describe('gpu install', () => {
   const NPM = `for last; do :; done; name=\${last%@*}; version=\${last##*@}
     mkdir -p node_modules/$name/bins; echo "{ \\"version\\": \\"$version\\" }" > node_modules/$name/package.json`;
@@ -151,29 +139,30 @@ describe('gpu install', () => {
       () => '',
       (error: Error) => error.message,
     );
-    expect(existsSync(join(modules, '.cache', 'gpu'))).toBe(false);
+    expect(existsSync(join(modules, '.cache/engine-package'))).toBe(false);
     return { failure, lines };
   }
 
-  it("puts llama.cpp's CUDA packages in place of the empty ones, also of a nested one", async () => {
-    write('node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda/package.json', '{}');
+  const installed = (name: string) => join(modules, '.llama-cpp', name);
+
+  it("puts llama.cpp's CUDA builds where the engine looks for them, and a second time nothing", async () => {
     expect((await install('llama-cpp', { npm: NPM })).failure).toBe('');
     for (const name of ['linux-x64-cuda', 'linux-x64-cuda-ext']) {
-      const text = readFileSync(join(modules, '@node-llama-cpp', name, 'package.json'), 'utf8');
+      const text = readFileSync(join(installed(name), 'package.json'), 'utf8');
       expect(JSON.parse(text)).toEqual({ version: '3.22.1' });
-      expect(existsSync(join(modules, '@node-llama-cpp', name, 'bins'))).toBe(true);
+      expect(existsSync(join(installed(name), 'bins'))).toBe(true);
     }
-    expect(
-      existsSync(join(modules, 'node-llama-cpp/node_modules/@node-llama-cpp/linux-x64-cuda')),
-    ).toBe(false);
+    const again = await install('llama-cpp', { npm: 'exit 1' });
+    expect(again).toMatchObject({ failure: '', lines: [/ is in /, / is in /].map(matching) });
   });
 
-  it('keeps the empty package where npm fails or brings no binaries', async () => {
+  it('keeps the builds of another release where npm fails or brings no binaries', async () => {
+    write('.llama-cpp/linux-x64-cuda/package.json', '{ "version": "3.0.0" }');
     expect((await install('llama-cpp', { npm: 'echo "npm error 404"; exit 1' })).failure).toContain(
       'npm error 404',
     );
     expect((await install('llama-cpp', { npm: 'true' })).failure).toContain('no binaries');
-    expect(existsSync(join(modules, '@node-llama-cpp/linux-x64-cuda/package.json'))).toBe(true);
+    expect(existsSync(join(installed('linux-x64-cuda'), 'package.json'))).toBe(true);
   });
 
   it('--dry-run names each step and does none', async () => {

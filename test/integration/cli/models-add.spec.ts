@@ -1,13 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { Catalogue } from '../../../src/cli/catalogue/catalogue.js';
 import { HubServer } from '../../support/hub-server.js';
 import { llamaModel } from '../../support/llama-model.js';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
-import { CommandRun } from './command-run.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { GatewayRig } from '../api/gateway-rig.js';
+import { runHere } from './command-run.js';
 
 const fixture = (path: string) => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
 
@@ -26,14 +26,13 @@ describe('switchyard models add', () => {
   let hub: HubServer | undefined;
   let rig: GatewayRig | undefined;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'models-add-'));
+    folder = temporaryFolder();
     writeFileSync(join(folder, 'models.yaml'), MODELS_YAML);
   });
   afterEach(async () => {
     await rig?.close();
     await hub?.[Symbol.asyncDispose]();
     rig = hub = undefined;
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const modelsFile = () => readFileSync(join(folder, 'models.yaml'), 'utf8');
@@ -62,8 +61,8 @@ describe('switchyard models add', () => {
     writeFileSync(join(folder, 'catalogue.yaml'), stringify({ catalogue: [own] }));
   }
 
-  const start = (...args: string[]) =>
-    new CommandRun(['models', ...args], {
+  const run = (...args: string[]) =>
+    runHere(['models', ...args], {
       HF_ENDPOINT: hub?.url ?? 'http://127.0.0.1:1',
       SWITCHYARD_URL: rig?.url ?? 'http://127.0.0.1:1',
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
@@ -73,13 +72,12 @@ describe('switchyard models add', () => {
       SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
     });
-  const run = (...args: string[]) => start(...args).ended;
 
   async function startGateway(): Promise<GatewayRig> {
     rig = await GatewayRig.start({
       models: [],
       settings: { 'workers.models_file': join(folder, 'models.yaml') },
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
     return rig;
   }

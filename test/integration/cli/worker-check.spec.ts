@@ -11,7 +11,7 @@ import { maxMessageBytes } from '../../../src/platform/config/worker-spec.js';
 import { freePort } from '../../support/free-port.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { WorkerProcess } from '../worker/worker-process.js';
-import { CommandRun } from './command-run.js';
+import { runHere } from './command-run.js';
 
 const SCRIPTED = fileURLToPath(new URL('../../support/scripted-worker.mjs', import.meta.url));
 const GUIDE = 'docs/guides/write-a-worker.md';
@@ -144,6 +144,8 @@ describe('switchyard worker check', () => {
     ['denies-cancels', 'cancel', 'acknowledged is false for 1 s'],
     ['slow-cancels', 'cancel', 'the limit is 100 ms'],
     ['ends-as-failed', 'cancel', 'engine_failed'],
+    ['stops-any-attempt', 'attempt', 'Cancel of another attempt at a running request'],
+    ['knows-no-progress', 'attempt', 'known is false for 1 s'],
     ['few-slots', 'slots', 'requests at once: Cancel does not know'],
     ['forgets-deadlines', 'deadline', 'still in_flight 10 s after its deadline'],
     ['receives-little', 'message-size', 'RESOURCE_EXHAUSTED'],
@@ -180,7 +182,7 @@ describe('switchyard worker check', () => {
       '--only',
       name,
     ]);
-    const run = await new CommandRun(['worker', 'check', address, '--model', 'm', ...only]).ended;
+    const run = await runHere(['worker', 'check', address, '--model', 'm', ...only]);
     expect(run.code).toBe(1);
     expect(run.stdout).toMatch(/^✓ standard-health +SERVING$/m);
     expect(run.stdout).toMatch(/^✗ identity +its Health reports model "another"/m);
@@ -191,14 +193,13 @@ describe('switchyard worker check', () => {
 
   it('gives one JSON document, and 3 when nothing answers', async () => {
     const { address } = await scripted();
-    const run = await new CommandRun(['worker', 'check', address, '--json', '--only', 'answer'])
-      .ended;
+    const run = await runHere(['worker', 'check', address, '--json', '--only', 'answer']);
     expect(JSON.parse(run.stdout)).toMatchObject({
       ok: true,
       checks: [{ name: 'answer', state: 'pass' }],
     });
     expect(run.code).toBe(0);
-    const nobody = await new CommandRun(['worker', 'check', `127.0.0.1:${await freePort()}`]).ended;
+    const nobody = await runHere(['worker', 'check', `127.0.0.1:${await freePort()}`]);
     expect(nobody).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('no worker answers at'),

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../../support/free-port.js';
 import { leftover } from '../../support/leftovers.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CommandRun } from './command-run.js';
 
 describe('switchyard worker run', () => {
@@ -11,7 +11,7 @@ describe('switchyard worker run', () => {
   let worker: CommandRun | undefined;
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'worker-run-'));
+    folder = temporaryFolder();
     const entry = {
       id: 'ears',
       kind: 'stt',
@@ -26,7 +26,6 @@ describe('switchyard worker run', () => {
     await worker?.ended;
     worker = undefined;
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const command = (...args: string[]): CommandRun =>
     new CommandRun(['worker', ...args], {

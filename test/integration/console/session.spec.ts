@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { io } from 'socket.io-client';
@@ -7,6 +6,7 @@ import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { itWith, POSTGRES } from '../../support/requires.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -23,7 +23,7 @@ let operator: string;
 let client: string;
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   operator = folder.add('acme', 'inference', 'admin', 'events');
   client = folder.add('acme', 'inference');
   rig = await GatewayRig.start({
@@ -31,10 +31,7 @@ beforeAll(async () => {
     settings: { 'auth.keys_file': folder.file, ...LINKS },
   });
 });
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 const signIn = (key: string, headers: Record<string, string> = {}) =>
   rig.post('/console/session', { key }, { headers });
@@ -160,7 +157,7 @@ async function expectSignedOutEverywhere(shared: Readonly<Record<string, string>
 
 describe('a session that was signed out at one gateway', () => {
   it('is refused by the others of its database, and after a restart; another session of the same second goes on', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-sign-out-'));
+    const dataDir = temporaryFolder();
     await expectSignedOutEverywhere({ 'data.dir': dataDir });
     await rm(dataDir, { recursive: true, force: true });
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
 import { chat, syntheticLlm } from './generation-rig.js';
 
 const BACKLOG = 40;
@@ -11,10 +11,9 @@ beforeAll(async () => {
   const models = [syntheticLlm({ maxConcurrent: 1, perTokenMs: 5, tokens: 20 })];
   rig = await GatewayRig.start({
     models,
-    launch: sourceLaunch,
+    launch: 'hosted',
     settings: { 'queue.aging_ms': 200 },
   });
-  await rig.ready('synthetic-llm');
 }, 60_000);
 afterAll(() => rig.close());
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
 import { chat, eventsOf, syntheticEmbedding, syntheticLlm } from './generation-rig.js';
 
 let rig: GatewayRig;
@@ -12,7 +12,7 @@ beforeAll(async () => {
     syntheticLlm({ maxConcurrent: 2, faults: [stall] }, { id: narrow }),
     syntheticEmbedding({ baseMs: 50, maxBatch: 16 }),
   ];
-  rig = await GatewayRig.start({ models, launch: sourceLaunch });
+  rig = await GatewayRig.start({ models, launch: 'hosted' });
   await Promise.all(models.map(({ id }) => rig.ready(id)));
 }, 60_000);
 afterAll(() => rig.close());

@@ -1,8 +1,7 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { llamaModel } from '../../support/llama-model.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
-import { syntheticEmbedding, syntheticLlm, upstreamLlm } from './generation-rig.js';
+import { GatewayRig } from '../api/gateway-rig.js';
+import { llamaLlm, syntheticEmbedding, syntheticLlm, upstreamLlm } from './generation-rig.js';
 
 /** A gateway with models for specs of a dialect, and the server behind one of them. */
 export class DialectRig implements AsyncDisposable {
@@ -14,27 +13,12 @@ export class DialectRig implements AsyncDisposable {
   /** `llama` calls tools, `plain` is slow, `upstream-llm` says what was scripted. */
   static async start(): Promise<DialectRig> {
     const upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-    const options = {
-      device: 'cpu',
-      threads: 1,
-      exact: true,
-      rows: 4,
-      contextTokens: 1024,
-    };
-    const llama = syntheticLlm(
-      { ...options, modelFile: await llamaModel() },
-      {
-        id: 'llama',
-        engine: 'llama-cpp',
-        capabilities: ['chat', 'completions', 'tools'],
-      },
-    );
+    const llama = await llamaLlm(['chat', 'completions', 'tools']);
     const plain = syntheticLlm({ tokens: 4000, perTokenMs: 5 }, { id: 'plain' });
     const rig = await GatewayRig.start({
       models: [llama, plain, upstreamLlm(upstream), syntheticEmbedding()],
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
-    await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
     return new DialectRig(rig, upstream);
   }
 
@@ -45,8 +29,7 @@ export class DialectRig implements AsyncDisposable {
   ): Promise<DialectRig> {
     const upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
     const models = [{ ...upstreamLlm(upstream), capabilities }, ...others];
-    const rig = await GatewayRig.start({ models, launch: sourceLaunch });
-    await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+    const rig = await GatewayRig.start({ models, launch: 'hosted' });
     return new DialectRig(rig, upstream);
   }
 

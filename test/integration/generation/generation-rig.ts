@@ -1,4 +1,5 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { llamaModel } from '../../support/llama-model.js';
 import { type OpenAiUpstream } from '../../support/openai-upstream.js';
 
 const base = {
@@ -24,6 +25,20 @@ export const syntheticLlm = (
   },
   ...changes,
 });
+
+/** `llama`: llama.cpp with a small model of random weights, the same on every CPU. */
+export const llamaLlm = async (
+  capabilities: ModelSpec['capabilities'],
+  changes: Partial<ModelSpec> = {},
+  shape: Parameters<typeof llamaModel>[0] = {},
+): Promise<ModelSpec> =>
+  syntheticLlm(
+    {
+      ...{ device: 'cpu', threads: 1, exact: true, rows: 4, contextTokens: 1024 },
+      modelFile: await llamaModel(shape),
+    },
+    { id: 'llama', engine: 'llama-cpp', capabilities, ...changes },
+  );
 
 export const syntheticEmbedding = (options: ModelSpec['options'] = {}): ModelSpec => ({
   ...base,

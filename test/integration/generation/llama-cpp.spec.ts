@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { llamaModel } from '../../support/llama-model.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
+import { llamaLlm } from './generation-rig.js';
 
 const model = 'llama';
 /** No end of the answer: it goes on until its limit, or until somebody stops it. */
@@ -11,29 +12,6 @@ const base = { aliases: [], languages: [], addresses: [], voices: {} };
 
 let rig: GatewayRig;
 let client: OpenAI;
-
-async function llama(): Promise<ModelSpec> {
-  const options = {
-    device: 'cpu',
-    threads: 1,
-    exact: true,
-    rows: 4,
-    contextTokens: 1024,
-    modelFile: await llamaModel(),
-  };
-  const capabilities = ['chat', 'completions', 'tools', 'logprobs'];
-  return {
-    ...base,
-    ...{
-      id: model,
-      kind: 'llm',
-      engine: 'llama-cpp',
-      capabilities,
-      replicas: 2,
-      options,
-    },
-  };
-}
 
 async function vectors(): Promise<ModelSpec> {
   const options = {
@@ -56,11 +34,14 @@ async function vectors(): Promise<ModelSpec> {
 
 beforeAll(async () => {
   rig = await GatewayRig.start({
-    models: [await llama(), await vectors()],
-    launch: sourceLaunch,
+    models: [
+      await llamaLlm(['chat', 'completions', 'tools', 'logprobs'], { replicas: 2 }),
+      await vectors(),
+    ],
+    launch: 'hosted',
   });
   client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+  await rig.allReady();
 }, 150_000);
 afterAll(() => rig.close());
 
@@ -171,14 +152,17 @@ describe('a stream from llama.cpp', () => {
     };
     expect(usage.completion_tokens).toBe(8);
     expect(response.headers.get('x-switchyard-completion-tokens')).toBe('8');
+    const workers = rig.pool.workers().filter(worker => worker.model === 'llama');
     const steps = async (): Promise<number> => {
       const each = await Promise.all(
-        [0, 1].map(at => rig.metric(`llm_steps_total{model="llama",worker="llama-${at}"}`)),
+        workers.map(({ id }) => rig.metric(`llm_steps_total{model="llama",worker="${id}"}`)),
       );
       return each.reduce((sum, value) => sum + (value || 0), 0);
     };
     await until(async () => (await steps()) > 0);
-    expect(await rig.metric('llm_kv_blocks{model="llama",worker="llama-0"}')).toBe(4 * 32);
+    expect(await rig.metric(`llm_kv_blocks{model="llama",worker="${workers[0]!.id}"}`)).toBe(
+      4 * 32,
+    );
   });
 });
 

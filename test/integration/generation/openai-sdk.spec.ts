@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
 import { syntheticEmbedding, upstreamEmbedding, upstreamLlm } from './generation-rig.js';
 
 let upstream: OpenAiUpstream;
@@ -11,7 +11,7 @@ let client: OpenAI;
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name', 'its/own-vectors'] });
   const models = [upstreamLlm(upstream), upstreamEmbedding(upstream), syntheticEmbedding()];
-  rig = await GatewayRig.start({ models, launch: sourceLaunch });
+  rig = await GatewayRig.start({ models, launch: 'hosted' });
   await Promise.all(models.map(({ id }) => rig.ready(id)));
   client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
 }, 60_000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { errorOf, GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { chat, eventsOf, upstreamLlm } from './generation-rig.js';
 
 let upstream: OpenAiUpstream;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   const settings = { 'generation.max_buffered_bytes': 65_536 };
   rig = await GatewayRig.start({
     models: [upstreamLlm(upstream)],
-    launch: sourceLaunch,
+    launch: 'hosted',
     settings,
   });
   await rig.ready(ID);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
 import { inProcessWorker } from '../../../src/worker/in-process-worker.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { GatewayRig, builtLaunch } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { chat, upstreamLlm } from './generation-rig.js';
 
@@ -32,12 +32,12 @@ const inner: typeof inProcessWorker = spec => {
 
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   headers = bearer(folder.add('acme', 'inference'));
   const settings = { 'auth.keys_file': folder.file };
   rig = await GatewayRig.start({
     models: [upstreamLlm(upstream)],
-    launch: { ...sourceLaunch, inner },
+    launch: { ...builtLaunch, inner },
     settings,
   });
   await rig.ready('upstream-llm');
@@ -45,7 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await rig.close();
   await upstream[Symbol.asyncDispose]();
-  await folder.remove();
 });
 
 it('a worker is told the weight that the tenant of a generation has when it is sent', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { errorOf, GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { upstreamLlm } from './generation-rig.js';
 
 let rig: GatewayRig;
@@ -28,9 +28,8 @@ beforeAll(async () => {
   };
   rig = await GatewayRig.start({
     models: [llama, upstreamLlm(upstream)],
-    launch: sourceLaunch,
+    launch: 'hosted',
   });
-  await Promise.all(['llama', 'upstream-llm'].map(model => rig.ready(model)));
 }, 120_000);
 afterAll(async () => {
   await rig.close();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorOf, GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { errorOf, GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';
 import { chat, eventsOf, syntheticLlm } from './generation-rig.js';
 
 let rig: GatewayRig;
@@ -15,7 +15,7 @@ beforeAll(async () => {
     'inference.generation_idle_ms': 1500,
   };
   const model = syntheticLlm({ maxConcurrent: 4, tokens: 6, faults }, { replicas: 2 });
-  rig = await GatewayRig.start({ models: [model], launch: sourceLaunch, settings });
+  rig = await GatewayRig.start({ models: [model], launch: builtLaunch, settings });
   await allReady();
 }, 60_000);
 afterAll(() => rig.close());

@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PullContext, PullObserver } from '../../../src/cli/hub/file-download.js';
 import { HubHttp } from '../../../src/cli/hub/hub-http.js';
 import { pullModel, type PullRequest } from '../../../src/cli/hub/model-pull.js';
 import { parseSource } from '../../../src/cli/hub/model-source.js';
 import { HubServer, type HubServerOptions } from '../../support/hub-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -39,7 +39,7 @@ export class PullRig implements AsyncDisposable {
 
   static async start(options: Partial<HubServerOptions> = {}): Promise<PullRig> {
     const hub = await HubServer.start({ files: MODEL, ...options });
-    return new PullRig(hub, await mkdtemp(join(tmpdir(), 'pull-')));
+    return new PullRig(hub, temporaryFolder());
   }
 
   get folder(): string {

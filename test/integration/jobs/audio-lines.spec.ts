@@ -33,7 +33,7 @@ beforeAll(async () => {
       ? { status: 404 }
       : { body: SOUND, headers: { 'content-type': 'audio/wav' } },
   );
-  product = await Product.start([STT, TTS], {
+  product = await Product.hosted([STT, TTS], {
     'batch.embedded': 'true',
     'batch.poll_ms': 100,
     'fetch.allow_hosts': new URL(shop.url).host,

@@ -89,7 +89,7 @@ export class JobsRig {
   /** The epoch of its lease; batches before it are claimed on the way. */
   async claim(id: string): Promise<number> {
     for (;;) {
-      const leased = await this.jobs.claim('spec', Date.now(), 60_000);
+      const leased = await this.jobs.claim('spec', 60_000);
       if (!leased) throw new Error(`nobody can claim ${id}`);
       if (leased.job.id === id) return leased.epoch;
     }

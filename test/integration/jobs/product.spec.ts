@@ -49,7 +49,7 @@ async function untilGone(pid: number): Promise<void> {
 
 describe('the built gateway with its batch processor', () => {
   it('serves the official SDK unchanged, on SQLite and files', async () => {
-    await using product = await Product.start(MODELS, EMBEDDED);
+    await using product = await Product.hosted(MODELS, EMBEDDED);
     await withProcessor(product);
     await new SdkRoundTrip(product.url).run();
     const scrape = await product.gateway.scrape();
@@ -63,7 +63,7 @@ describe('the built gateway with its batch processor', () => {
     const { bucket, prefix, region, endpoint, credentials } = s3.options;
     process.env.AWS_ACCESS_KEY_ID = credentials!.accessKeyId;
     process.env.AWS_SECRET_ACCESS_KEY = credentials!.secretAccessKey;
-    await using product = await Product.start(MODELS, {
+    await using product = await Product.hosted(MODELS, {
       ...EMBEDDED,
       'database.url': postgres.url(),
       'blobs.driver': 's3',
@@ -78,7 +78,7 @@ describe('the built gateway with its batch processor', () => {
   }, 180_000);
 
   it('runs a low-priority processor, replaces it when it dies, reports it, serves requests meanwhile', async () => {
-    await using product = await Product.start(MODELS, EMBEDDED);
+    await using product = await Product.hosted(MODELS, EMBEDDED);
     const pid = await withProcessor(product);
     expect(getPriority(pid)).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL);
     process.kill(pid, 'SIGKILL');
@@ -92,7 +92,7 @@ describe('the built gateway with its batch processor', () => {
 
   it('leaves no processor behind: neither after SIGTERM nor when it is killed itself', async () => {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      await using product = await Product.start(MODELS, EMBEDDED);
+      await using product = await Product.hosted(MODELS, EMBEDDED);
       const pid = await withProcessor(product);
       product.gateway.process.child.kill(signal);
       await untilGone(pid);
@@ -100,40 +100,35 @@ describe('the built gateway with its batch processor', () => {
   }, 120_000);
 
   it('runs lines with keys for their tenant; other tenants see nothing, and no key or token is stored', async () => {
-    const keys = await KeysFolder.create();
-    try {
-      const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];
-      const ops = keys.add('ops', 'admin');
-      await using product = await Product.start(
-        MODELS,
-        { ...EMBEDDED, 'auth.keys_file': keys.file },
-        { until: 'ready' },
-      );
-      const trip = new SdkRoundTrip(product.url, acme);
-      await product.until('a batch processor', async () => {
-        const answer = await fetch(`${product.url}/health`, {
-          headers: { authorization: `Bearer ${ops}` },
-        });
-        return ((await answer.json()) as Health).batch_processor.state === 'ready';
+    const keys = new KeysFolder();
+    const [acme, other] = [keys.add('acme', 'inference'), keys.add('other', 'inference')];
+    const ops = keys.add('ops', 'admin');
+    await using product = await Product.hosted(MODELS, {
+      ...EMBEDDED,
+      'auth.keys_file': keys.file,
+    });
+    const trip = new SdkRoundTrip(product.url, acme);
+    await product.until('a batch processor', async () => {
+      const answer = await fetch(`${product.url}/health`, {
+        headers: { authorization: `Bearer ${ops}` },
       });
-      await trip.run();
-      const stranger = new SdkRoundTrip(product.url, other).client;
-      expect((await stranger.batches.list()).data).toEqual([]);
-      expect((await stranger.files.list()).data).toEqual([]);
-      const batch = (await trip.client.batches.list()).data.at(-1);
-      for (const reach of [
-        () => stranger.batches.retrieve(batch!.id),
-        () => stranger.batches.cancel(batch!.id),
-        () => stranger.files.content(batch!.input_file_id),
-        () => stranger.files.retrieve(batch!.output_file_id!),
-        () => stranger.files.delete(batch!.output_file_id!),
-      ])
-        await expect(reach()).rejects.toMatchObject({ status: 404 });
-      const kept = await bytesUnder(join(product.folder, 'data'));
-      expect(kept.includes(acme.slice(0, 20))).toBe(false);
-      expect(kept.includes('Bearer ')).toBe(false);
-    } finally {
-      await keys.remove();
-    }
+      return ((await answer.json()) as Health).batch_processor.state === 'ready';
+    });
+    await trip.run();
+    const stranger = new SdkRoundTrip(product.url, other).client;
+    expect((await stranger.batches.list()).data).toEqual([]);
+    expect((await stranger.files.list()).data).toEqual([]);
+    const batch = (await trip.client.batches.list()).data.at(-1);
+    for (const reach of [
+      () => stranger.batches.retrieve(batch!.id),
+      () => stranger.batches.cancel(batch!.id),
+      () => stranger.files.content(batch!.input_file_id),
+      () => stranger.files.retrieve(batch!.output_file_id!),
+      () => stranger.files.delete(batch!.output_file_id!),
+    ])
+      await expect(reach()).rejects.toMatchObject({ status: 404 });
+    const kept = await bytesUnder(join(product.folder, 'data'));
+    expect(kept.includes(acme.slice(0, 20))).toBe(false);
+    expect(kept.includes('Bearer ')).toBe(false);
   }, 120_000);
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { WebSocket } from 'ws';
 import { addApiKey, type ApiKeyEntry } from '../../../src/platform/auth/keys-file.js';
@@ -18,13 +18,12 @@ type Settings = Partial<Record<SettingPath, SettingValue>>;
 let folder: KeysFolder;
 const rigs: GatewayRig[] = [];
 
-beforeAll(async () => {
-  folder = await KeysFolder.create();
+beforeAll(() => {
+  folder = new KeysFolder();
 });
 afterEach(async () => {
   for (const rig of rigs.splice(0)) await rig.close();
 });
-afterAll(() => folder.remove());
 
 const key = (tenant: string, limits?: ApiKeyEntry['limits']): string =>
   addApiKey(folder.file, { tenant, scopes: ['inference'], ...(limits && { limits }) }).key;

@@ -17,7 +17,7 @@ let folder: KeysFolder;
 const keys = { inference: '', events: '', admin: '', acme: '', other: '' };
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys.inference = folder.add('acme', 'inference');
   keys.events = folder.add('acme', 'events');
   keys.admin = folder.add('ops', 'admin');
@@ -29,10 +29,7 @@ beforeAll(async () => {
     settings: { 'auth.keys_file': folder.file },
   });
 });
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 const refusal = async (token?: string) => {
   try {

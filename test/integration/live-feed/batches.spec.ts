@@ -16,7 +16,7 @@ let other: GatewayRig;
 const keys = { acme: '', other: '' };
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys.acme = folder.add('acme', 'inference', 'events');
   keys.other = folder.add('other', 'inference', 'events');
   data = await mkdtemp(join(tmpdir(), 'switchyard-feed-'));
@@ -27,7 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await one.close();
   await other.close();
-  await folder.remove();
   await rm(data, { recursive: true, force: true });
 });
 
@@ -52,7 +51,7 @@ const jobs = (): JobStore => one.app.get(JobStore, { strict: false });
 
 /** As a processor somewhere does. */
 async function claimed(id: string) {
-  const leased = await jobs().claim('spec', Date.now(), 60_000);
+  const leased = await jobs().claim('spec', 60_000);
   expect(leased?.job.id).toBe(id);
   const update = (change: Partial<Pick<BatchJob, 'status' | 'counts'>>) =>
     jobs().update(id, leased!.epoch, change, Date.now());

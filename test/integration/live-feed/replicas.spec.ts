@@ -24,7 +24,7 @@ suite('two gateways and one Redis', () => {
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    folder = await KeysFolder.create();
+    folder = new KeysFolder();
     keys.acme = folder.add('acme', 'inference', 'events');
     keys.other = folder.add('other', 'inference', 'events');
     [first, second] = [await gateway(), await gateway()];
@@ -32,7 +32,6 @@ suite('two gateways and one Redis', () => {
   afterAll(async () => {
     await Promise.all([first.close(), second.close()]);
     await redis[Symbol.asyncDispose]();
-    await folder.remove();
   });
 
   /** Waits: there is no worker. */

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
 import { llamaBackend } from '../../support/llama-harness.js';
 import { llamaModel } from '../../support/llama-model.js';
@@ -85,6 +87,37 @@ describe('prompts for llama.cpp', () => {
       'assistant\n<tool_call>\n{"name":"points","arguments":{"at":1}}\n</tool_call>\nuser\n' +
         '<tool_response>\n7\n</tool_response>',
     );
+  });
+
+  it('have every digit of the numbers in calls and in schemas', async () => {
+    const template =
+      '{{ (tools or []) | tojson }}{% for one in messages %}{% for call in one.tool_calls or [] %}' +
+      '{{ call.function.arguments | tojson }}[{{ call.function.arguments.x }}]' +
+      '{% endfor %}{% endfor %}';
+    const other = await llamaBackend({
+      ...{ contextTokens: 2048, stepTokens: 256 },
+      modelFile: await llamaModel({ chatTemplate: template }),
+    });
+    const digits = ['1234567890123456789', '1.0', '1e400', '-0.10', '12345678901234567890123'];
+    for (const number of digits) {
+      const { parameters } = parseBoundedJson(`{"parameters":{"enum":[${number}]}}`) as Fields;
+      const called = { name: 'f', arguments: `{"x": ${number}}` };
+      const tokens = await other.encode({
+        type: 'chat',
+        messages: [
+          {
+            ...{ role: 'assistant', content: '' },
+            tool_calls: [{ id: 'c', type: 'function', function: called }],
+          },
+        ],
+        tools: [{ ...TOOL, function: { ...TOOL.function, parameters } }],
+      });
+      const text = Buffer.concat(tokens.map(token => other.bytesOf(token))).toString();
+      expect(text).toMatch(new RegExp(`"enum": ?\\[${number}\\]`));
+      expect(text).toMatch(new RegExp(`"x": ?${number}\\}`));
+      expect(text).toContain(`[${number}]`);
+    }
+    await other.close();
   });
 
   it.each([

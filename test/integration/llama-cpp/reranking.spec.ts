@@ -3,7 +3,7 @@ import { type ViewOf } from '../../../src/gateway/http/openapi/view.js';
 import { type RerankingDto } from '../../../src/gateway/text/rerank.controller.js';
 import { modelSpec } from '../../contract/engines/engine-items.js';
 import { rerankerModel } from '../../support/reranker-model.js';
-import { errorOf, GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 
 const QUERY = 'where trains change tracks';
 const DOCUMENTS = [
@@ -26,9 +26,8 @@ describe('/v1/rerank on llama.cpp', () => {
     const spec = modelSpec('llama-cpp', 'embedding', options);
     rig = await GatewayRig.start({
       models: [{ ...spec, id: 'ranker', capabilities: ['rerank'], replicas: 1 }],
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
-    await rig.ready('ranker');
   }, 120_000);
   afterAll(() => rig.close());
 

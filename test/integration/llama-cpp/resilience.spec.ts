@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -15,6 +14,7 @@ import {
   textSequence,
 } from '../../support/llama-harness.js';
 import { llamaModel } from '../../support/llama-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
 
 const LOADED = ['--import', resolve('test/support/typescript-loader.mjs')];
@@ -111,7 +111,7 @@ describe('the llama.cpp process', () => {
   });
 
   it('says that a file is incomplete, as after half a download', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-gguf-'));
+    const folder = temporaryFolder();
     const half = join(folder, 'half.gguf');
     const bytes = await readFile(await llamaModel());
     await writeFile(half, bytes.subarray(0, bytes.length / 2));
@@ -119,7 +119,6 @@ describe('the llama.cpp process', () => {
     await expect(backend.load()).rejects.toThrow(
       /half\.gguf cannot be loaded: tensor .* is corrupted or incomplete$/,
     );
-    await rm(folder, { recursive: true });
   });
 
   it('names the package to install for a device that is not there', async () => {

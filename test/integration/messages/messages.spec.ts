@@ -40,6 +40,22 @@ const USAGE = {
 const script = (...frames: string[]) => dialect.script(...frames);
 const asked = { model: 'upstream-llm', max_tokens: 50, messages };
 
+describe('models by the SDK of messages', () => {
+  it('are listed in its own shape, those that it can talk to', async () => {
+    const page = await client.models.list();
+    const ids = page.data.map(({ id }) => id);
+    expect(ids).toContain(model);
+    expect(ids).not.toContain('synthetic-vectors');
+    expect(page).toMatchObject({ has_more: false, first_id: ids[0], last_id: ids.at(-1) });
+    expect(await client.models.retrieve(model)).toMatchObject({
+      type: 'model',
+      id: model,
+      display_name: model,
+      created_at: expect.stringMatching(/Z$/),
+    });
+  });
+});
+
 describe('messages by their SDK', () => {
   it('are the same whole and as events', async () => {
     const order = {
@@ -267,17 +283,62 @@ describe('messages by their SDK', () => {
     );
   });
 
+  const reported = async (fields: object) => {
+    const answer = await rig.post('/v1/messages', { model, max_tokens: 4, messages, ...fields });
+    expect([answer.status, await answer.json()]).toEqual([200, expect.anything()]);
+    return answer.headers.get('x-switchyard-ignored');
+  };
+
+  it('end at the context where more tokens are asked for, and report it', async () => {
+    expect(await reported({ max_tokens: 32_000, stop_sequences: [' '] })).toBe('max_tokens');
+  });
+
+  it('leave out blocks that no model reads, and report them and fields by their names', async () => {
+    const source = { type: 'text', media_type: 'text/plain', data: 'x' };
+    const result = [{ type: 'tool_reference', tool_name: 'f' }];
+    const history = [
+      { role: 'user', content: [{ type: 'document', source }, ...[{ type: 'text', text: 'x' }]] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+          { type: 'tool_use', id: 't', name: 'f', input: {} },
+        ],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: result }] },
+    ];
+    expect(await reported({ messages: history, zebra: 1, output_config: { effort: 'low' } })).toBe(
+      'output_config.effort, zebra, messages[0].content[0], messages[1].content[0], messages[2].content[0].content[0]',
+    );
+  });
+
+  it('are held to the schema of `output_config.format`', async () => {
+    const schema = {
+      type: 'object',
+      properties: { ok: { type: 'boolean' } },
+      required: ['ok'],
+      additionalProperties: false,
+    };
+    const format = { type: 'json_schema', schema };
+    for (const fields of [{ output_config: { format } }, { output_format: format }]) {
+      const body = { model, max_tokens: 64, messages, ...fields };
+      const answer = (await (await rig.post('/v1/messages', body)).json()) as Anthropic.Message;
+      const [{ text }] = answer.content as [Anthropic.TextBlock];
+      expect(JSON.parse(text)).toEqual({ ok: expect.any(Boolean) });
+    }
+  });
+
   it.each([
     [{ max_tokens: undefined }, /`max_tokens`/],
-    [{ max_tokens: 2000 }, /context/],
     [{ messages: [] }, /`messages`/],
     [{ messages: [{ role: 'tool', content: 'x' }] }, /`messages\[0\]\.role`/],
     [
       {
-        messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'video' }] }],
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'text' }] }],
       },
-      /`messages\[0\]\.content\[1\]\.type` must be one of text, image/,
+      /`messages\[0\]\.content\[1\]\.text`/,
     ],
+    [{ output_config: { format: { type: 'xml' } } }, /`output_config\.format\.type`/],
     [{ tools: [{ name: 'no schema' }] }, /`tools\[0\]\.name`/],
     [{ tools: [{ name: 'x', input_schema: 3 }] }, /`tools\[0\]\.input_schema`/],
     [{ tool_choice: { type: 'some' } }, /`tool_choice\.type` must be one of auto/],

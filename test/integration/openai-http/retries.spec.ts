@@ -131,6 +131,14 @@ describe('openai-http does not try again', () => {
     });
   });
 
+  it('a redirect, whose address is not for callers', async () => {
+    rig.upstream.script(refused(308, { location: 'http://10.0.0.7:9000/internal?key=k' }));
+    const engine = await rig.recognizer();
+    const { message: said } = errorOf(await engine.transcribe([ITEM]));
+    expect(said).toContain('a redirect, which is not followed: set options.baseUrl');
+    expect(said).not.toMatch(/10\.0\.0\.7|internal/);
+  });
+
   it('when the upstream says x-should-retry: false', async () => {
     rig.upstream.script(refused(500, { 'x-should-retry': 'false' }));
     const engine = await rig.recognizer();

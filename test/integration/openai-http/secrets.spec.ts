@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
@@ -9,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
 import { workerEnvironment, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { encoded, modelSpec, transcribeItem } from '../../contract/engines/engine-items.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { SttCaller } from '../worker/stt-caller.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
@@ -22,15 +22,12 @@ describe('the key of an openai-http upstream', () => {
   let apiKeyFile: string;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-key-'));
+    folder = temporaryFolder();
     apiKeyFile = join(folder, 'key');
     await writeFile(apiKeyFile, `${KEY}\n`, { mode: 0o600 });
     rig = await UpstreamRig.start({ key: KEY, models: ['m'] });
   });
-  afterEach(async () => {
-    await rig[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => rig[Symbol.asyncDispose]());
 
   it('comes from its file and goes along as a bearer token', async () => {
     const engine = await rig.recognizer({ apiKeyFile });

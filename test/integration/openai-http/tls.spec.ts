@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encoded, transcribeItem } from '../../contract/engines/engine-items.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
 const run = promisify(execFile);
@@ -35,7 +35,7 @@ describe('openai-http over TLS, against a server with a certificate of its own m
   }
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-tls-'));
+    folder = temporaryFolder();
     await selfSigned('upstream', 'IP:127.0.0.1');
     await selfSigned('stranger', 'IP:127.0.0.1');
     const [key, cert] = await Promise.all(
@@ -43,10 +43,7 @@ describe('openai-http over TLS, against a server with a certificate of its own m
     );
     rig = await UpstreamRig.start({ tls: { key: key!, cert: cert! }, models: ['m'] });
   });
-  afterAll(async () => {
-    await rig[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => rig[Symbol.asyncDispose]());
 
   it('works with caFile', async () => {
     const engine = await rig.recognizer({ caFile: path('upstream.pem') });

@@ -92,7 +92,7 @@ describe('the callback of a job', () => {
     answers.length = 0;
     await harness.worker();
     // Killed in the middle of an attempt, it is missed once its lock has run out.
-    await harness.until('the next worker sends it', () => of('orphan').length > before, 90_000);
+    await harness.until('the next worker sends it', () => of('orphan').length > before);
   }, 120_000);
 
   it('that may not lead there is refused before any work is done', async () => {

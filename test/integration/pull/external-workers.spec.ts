@@ -200,7 +200,7 @@ describe('a bridge between the shared queue and a worker in another language', (
   }
 });
 
-const interpreter = process.env.WHISPER_PYTHON ?? 'python3';
+const interpreter = process.env.WORKER_PYTHON ?? 'python3';
 const GRPC_IN_PYTHON: Requirement = {
   name: 'grpcio-health-checking of Python',
   present: spawnSync(interpreter, ['-c', 'import grpc_health.v1.health']).status === 0,

@@ -20,7 +20,7 @@ import {
 } from '../../../src/platform/config/worker-spec.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { RedisServer } from '../../support/redis-server.js';
-import { pause } from '../../support/waiting.js';
+import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
 import { sttModel, type WorkerChange, WorkerProcess } from '../worker/worker-process.js';
 
 export interface PullQueueOptions {
@@ -46,7 +46,7 @@ export class PullQueue implements AsyncDisposable {
 
   private constructor(
     readonly redis: RedisServer,
-    private readonly folder: string,
+    readonly folder: string,
     private readonly options: PullQueueOptions,
   ) {
     this.model = options.model ?? sttModel;
@@ -185,7 +185,7 @@ export class PullQueue implements AsyncDisposable {
   async until(
     what: string,
     holds: () => Promise<boolean> | boolean,
-    limitMs = 45_000,
+    limitMs = WAIT_LIMIT_MS,
   ): Promise<void> {
     for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
       if (await holds()) return;

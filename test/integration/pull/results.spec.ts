@@ -1,3 +1,5 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -54,6 +56,21 @@ describe('a pull worker', () => {
       outcome: 'failed',
       error: { code: 'file_url_refused' },
     });
+  });
+
+  it('gives back a job whose bytes the blob store cannot read now, and runs it when it can', async () => {
+    const audio = await harness.audio('away');
+    const path = join(harness.folder, 'blobs', audio.blob);
+    const bytes = await readFile(path);
+    await rm(path);
+    // Reading it is EISDIR.
+    await mkdir(path);
+    const job = await harness.submit('', { fields: { audio } });
+    const [worker] = harness.workers;
+    await harness.until('it is given back', () => worker!.log.includes('job_given_back'));
+    await rm(path, { recursive: true });
+    await writeFile(path, bytes);
+    expect(await harness.result(job)).toMatchObject({ outcome: 'completed' });
   });
 
   it('is not begun after its queue deadline', async () => {

@@ -1,5 +1,5 @@
 import { credentials } from '@grpc/grpc-js';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   HealthStub,
   type HealthCheckResponse,
@@ -24,8 +24,6 @@ async function pullHealth(address: string): Promise<HealthCheckResponse['status'
     client.close();
   }
 }
-
-jest.setTimeout(120_000);
 
 describe('a pull worker', () => {
   it('survives a Redis that is killed and started again: not ready meanwhile, back by itself', async () => {

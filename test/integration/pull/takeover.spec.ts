@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { PullQueue } from './pull-harness.js';
@@ -22,8 +22,6 @@ const sound = syntheticModel({ steps: 1000, baseMs: 1 });
 
 const summary = (result: QueueJobResult) =>
   `${result.outcome} ${result.outcome === 'failed' ? result.error.code : ''}`.trim();
-
-jest.setTimeout(120_000);
 
 describe('when a worker dies', () => {
   it('with SIGKILL another one answers what it had, with the attempts counted', async () => {
@@ -71,7 +69,7 @@ describe('when a worker dies', () => {
     const supervisor = (async () => {
       while (supervising) await (await harness.worker({ workerId: 'worker-x' })).exited;
     })().catch(() => undefined);
-    const results = await harness.results(jobs, 150_000);
+    const results = await harness.results(jobs);
     expect(results.map(summary)).toEqual(['completed', 'failed worker_crashed', 'completed']);
     supervising = false;
     for (const worker of harness.workers) worker.child.kill('SIGKILL');

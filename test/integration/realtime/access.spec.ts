@@ -21,7 +21,7 @@ let rig: GatewayRig;
 let key: string;
 let events: string;
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   key = folder.add('acme', 'inference');
   events = folder.add('acme', 'events');
   rig = await GatewayRig.start({
@@ -29,10 +29,7 @@ beforeAll(async () => {
     settings: { 'auth.keys_file': folder.file },
   });
 });
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 /** 101, or the status the opening request is refused with. */
 function opening(headers: Record<string, string>, protocols: string[] = []): Promise<number> {

@@ -161,6 +161,14 @@ describe('abuse closes, with the right code', () => {
   it.each<[string, (client: RealtimeClient) => void, number]>([
     ['a container instead of raw audio', client => client.say('RIFF....WAVEfmt '), 1003],
     [
+      'a container in an event',
+      client => {
+        const audio = Buffer.from([0x1a, 0x45, 0xdf, 0xa3, ...Buffer.alloc(64)]).toString('base64');
+        client.send({ type: 'input_audio_buffer.append', audio });
+      },
+      1003,
+    ],
+    [
       'text that is not UTF-8',
       client => client.socket.send(Buffer.from([0xff, 0xfe, 0xfd]), { binary: false }),
       1007,

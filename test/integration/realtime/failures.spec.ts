@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { ModelCatalog } from '../../../src/gateway/models/model-catalog.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
-import { type GatewayRig, until } from '../api/gateway-rig.js';
+import { builtLaunch, type GatewayRig, until } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig, signalWorker, streamsInUse } from './realtime-rig.js';
 
 const FAULTS = [{ marker: 'unspeakable', action: 'fail' }];
@@ -67,7 +67,7 @@ describe('a defect of the gateway', () => {
 
 describe('a session that is set anew while its worker dies', () => {
   it('loses nothing: the new stream hears what the old one could not finish', async () => {
-    rig = await realtimeRig();
+    rig = await realtimeRig({ launch: builtLaunch });
     const client = await RealtimeClient.synthetic(rig.url);
     for (const frame of ['be', 'fo', 're']) client.say(frame);
     await client.next(`${TRANSCRIPTION}.delta`);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type WebSocket } from 'ws';
 import { ClientSocket } from '../../../src/gateway/websockets/client-socket.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
-import { type GatewayRig, until } from '../api/gateway-rig.js';
+import { builtLaunch, type GatewayRig, until } from '../api/gateway-rig.js';
 import { realtimeRig, signalWorker, streamsInUse } from './realtime-rig.js';
 
 /** 100 ms at 16 kHz. */
@@ -17,7 +17,10 @@ describe('1 s ahead or behind at most', () => {
       'workers.health_failures': 1000,
       'workers.keepalive_timeout_ms': 60_000,
     };
-    rig = await realtimeRig({ settings: { 'realtime.max_ahead_ms': 1000, ...patient } });
+    rig = await realtimeRig({
+      launch: builtLaunch,
+      settings: { 'realtime.max_ahead_ms': 1000, ...patient },
+    });
   });
   afterAll(() => rig.close());
 

@@ -1,30 +1,26 @@
 import { createHash } from 'node:crypto';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
-import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { GatewayRig, type RigOptions } from '../api/gateway-rig.js';
 
 export interface RealtimeRigOptions {
   readonly streams?: number;
   readonly model?: Partial<ModelSpec>;
   /** Options of the synthetic engine. */
   readonly engine?: Readonly<Record<string, unknown>>;
-  readonly settings?: Partial<Record<SettingPath, SettingValue>>;
+  readonly settings?: RigOptions['settings'];
+  /** Of a worker whose process is signalled. */
+  readonly launch?: RigOptions['launch'];
 }
 
-/** A gateway with one real worker process of the synthetic engine, ready. */
+/** A gateway with one real worker of the synthetic engine, hosted, ready. */
 export async function realtimeRig(options: RealtimeRigOptions = {}): Promise<GatewayRig> {
-  const { streams = 8, settings = {}, model: more, engine } = options;
+  const { streams = 8, settings = {}, model: more, engine, launch = 'hosted' } = options;
   const model = syntheticModel(
     { streams, ...engine },
     { capabilities: ['transcribe', 'stream'], aliases: ['whisper-1'], ...more },
   );
-  const rig = await GatewayRig.start({
-    models: [model],
-    settings,
-    launch: sourceLaunch,
-  });
+  const rig = await GatewayRig.start({ models: [model], settings, launch });
   await rig.ready('synthetic');
   return rig;
 }

@@ -1,26 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
-import { type GatewayRig, until } from '../api/gateway-rig.js';
-import { heardIn, realtimeRig } from './realtime-rig.js';
-
-const killWorker = (rig: GatewayRig): void => {
-  const { pid } = rig.pool.workers()[0]!;
-  process.kill(pid!, 'SIGKILL');
-};
+import { builtLaunch, type GatewayRig, until } from '../api/gateway-rig.js';
+import { heardIn, realtimeRig, signalWorker } from './realtime-rig.js';
 
 describe('a worker that dies under a session', () => {
   let rig: GatewayRig;
   afterEach(() => rig.close());
 
   it('is replaced: what came since the last segment is heard again, and the client sees one warning', async () => {
-    rig = await realtimeRig();
+    rig = await realtimeRig({ launch: builtLaunch });
     const client = await RealtimeClient.synthetic(rig.url);
     client.say('finished segment');
     client.commit();
     await client.next(`${TRANSCRIPTION}.completed`);
     for (const frame of ['this ', 'goes ', 'on ']) client.say(frame);
     await client.next(`${TRANSCRIPTION}.delta`);
-    killWorker(rig);
+    signalWorker(rig, 'SIGKILL');
     client.say('and on ');
     client.commit();
     const completed = await client.next(`${TRANSCRIPTION}.completed`);
@@ -38,6 +33,7 @@ describe('a worker that dies under a session', () => {
 
   it('and is not replaced: the utterance fails; the session closes with 1013 after the recovery time', async () => {
     rig = await realtimeRig({
+      launch: builtLaunch,
       settings: {
         'realtime.recovery_ms': 300,
         'workers.restart_min_ms': 60_000,
@@ -47,7 +43,7 @@ describe('a worker that dies under a session', () => {
     const client = await RealtimeClient.synthetic(rig.url);
     for (const frame of ['a ', 'b ', 'c ']) client.say(frame);
     await client.next(`${TRANSCRIPTION}.delta`);
-    killWorker(rig);
+    signalWorker(rig, 'SIGKILL');
     const failed = await client.next(`${TRANSCRIPTION}.failed`);
     expect(failed.error.code).toMatch(/no_worker|worker_lost/);
     await client.next('error');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ShutdownGrace } from '../../../src/gateway/scheduler/shutdown-drain.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
+import { builtLaunch } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig, signalWorker } from './realtime-rig.js';
 
 describe('the end of the server', () => {
@@ -17,7 +18,10 @@ describe('the end of the server', () => {
   });
 
   it('waits for a stuck recogniser at most its one deadline: warned at once, closed with 1001 within it', async () => {
-    const rig = await realtimeRig({ settings: { 'server.shutdown_grace_ms': 2000 } });
+    const rig = await realtimeRig({
+      launch: builtLaunch,
+      settings: { 'server.shutdown_grace_ms': 2000 },
+    });
     const [stuck, idle] = [
       await RealtimeClient.synthetic(rig.url),
       await RealtimeClient.synthetic(rig.url),

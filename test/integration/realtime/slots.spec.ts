@@ -5,7 +5,7 @@ import { streamConfigMessage } from '../../../src/contracts/grpc/call.codec.js';
 import { SpeechToTextStub } from '../../../src/contracts/grpc/stt.codec.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig, streamsInUse } from './realtime-rig.js';
 
 let rig: GatewayRig;
@@ -108,7 +108,7 @@ describe('the only slot of a model', () => {
 describe('a session that begins before the worker is ready', () => {
   it('waits for it, as a file does', async () => {
     const model = syntheticModel({ streams: 1 }, { capabilities: ['transcribe', 'stream'] });
-    rig = await GatewayRig.start({ models: [model], launch: sourceLaunch });
+    rig = await GatewayRig.start({ models: [model], launch: builtLaunch });
     const client = await speaking('early ');
     expect(rig.pool.workers().map(({ state }) => state)).toEqual(['starting']);
     expect(await completed(client)).toBe(heardIn('early '));

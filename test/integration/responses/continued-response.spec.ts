@@ -7,10 +7,9 @@ import {
 import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
 import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
-import { llamaModel } from '../../support/llama-model.js';
 import { countFrom, numbersOf, ResponseClient, taken } from '../../support/response-client.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
-import { syntheticLlm } from '../generation/generation-rig.js';
+import { GatewayRig } from '../api/gateway-rig.js';
+import { llamaLlm } from '../generation/generation-rig.js';
 
 const TENANT = 'default';
 const properties = { celsius: { type: 'boolean' }, place: { enum: ['here', 'there'] } };
@@ -34,26 +33,14 @@ const format = {
 let rig: GatewayRig;
 let client: ResponseClient;
 beforeAll(async () => {
-  const options = {
-    device: 'cpu',
-    threads: 1,
-    exact: true,
-    rows: 4,
-    contextTokens: 1024,
-  };
-  const llama = {
-    id: 'llama',
-    engine: 'llama-cpp',
-    capabilities: ['chat', 'tools', 'logprobs'],
-  } as const;
-  const models = [syntheticLlm({ ...options, modelFile: await llamaModel({ seed: 3 }) }, llama)];
+  const models = [await llamaLlm(['chat', 'tools', 'logprobs'], {}, { seed: 3 })];
   rig = await GatewayRig.start({
     models,
-    launch: sourceLaunch,
+    launch: 'hosted',
     settings: { 'requests.lease_ms': 1000 },
   });
   client = new ResponseClient(rig.url);
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+  await rig.allReady();
 }, 150_000);
 afterAll(() => rig.close());
 

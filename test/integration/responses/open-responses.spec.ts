@@ -1,37 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
-import { llamaModel } from '../../support/llama-model.js';
 import { type OpenResponsesTarget } from '../../support/open-responses-client.js';
 import { OPEN_RESPONSES_CASES } from '../../support/open-responses.js';
 import { ResponseClient, taken } from '../../support/response-client.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
-import { syntheticLlm } from '../generation/generation-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
+import { llamaLlm, syntheticLlm } from '../generation/generation-rig.js';
 
 let rig: GatewayRig;
 let target: OpenResponsesTarget;
 
 beforeAll(async () => {
-  const options = {
-    device: 'cpu',
-    threads: 1,
-    exact: true,
-    rows: 4,
-    contextTokens: 1024,
-  };
-  const llama = syntheticLlm(
-    { ...options, modelFile: await llamaModel() },
-    {
-      id: 'llama',
-      engine: 'llama-cpp',
-      capabilities: ['chat', 'completions', 'tools', 'logprobs'],
-    },
-  );
+  const llama = await llamaLlm(['chat', 'completions', 'tools', 'logprobs']);
   rig = await GatewayRig.start({
     models: [syntheticLlm({ tokens: 6 }), llama],
-    launch: sourceLaunch,
+    launch: 'hosted',
   });
   target = { url: rig.url, text: 'synthetic-llm', tools: 'llama' };
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+  await rig.allReady();
 }, 150_000);
 afterAll(() => rig.close());
 

@@ -1,38 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
-import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { llamaModel } from '../../support/llama-model.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { faultsOfEvents, faultsOfResponse } from '../../support/response-schema.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
-import { upstreamLlm } from '../generation/generation-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
+import { llamaLlm, upstreamLlm } from '../generation/generation-rig.js';
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
 type Response = OpenAI.Responses.Response;
 
 const model = 'llama';
 const input = 'what does a switchyard do?';
-
-async function llama(): Promise<ModelSpec> {
-  const options = {
-    device: 'cpu',
-    threads: 1,
-    exact: true,
-    rows: 4,
-    contextTokens: 1024,
-    modelFile: await llamaModel(),
-  };
-  return {
-    ...{ id: model, kind: 'llm', engine: 'llama-cpp', replicas: 1, options },
-    ...{
-      capabilities: ['chat', 'completions', 'tools', 'logprobs'],
-      aliases: [],
-      languages: [],
-      addresses: [],
-      voices: {},
-    },
-  };
-}
 
 let upstream: OpenAiUpstream;
 let rig: GatewayRig;
@@ -41,11 +18,11 @@ let client: OpenAI;
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
   rig = await GatewayRig.start({
-    models: [await llama(), upstreamLlm(upstream)],
-    launch: sourceLaunch,
+    models: [await llamaLlm(['chat', 'completions', 'tools', 'logprobs']), upstreamLlm(upstream)],
+    launch: 'hosted',
   });
   client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+  await rig.allReady();
 }, 150_000);
 afterAll(async () => {
   await rig.close();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ResponseClient } from '../../support/response-client.js';
-import { builtLaunch, errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
 
@@ -13,7 +13,7 @@ let acme: ResponseClient;
 let other: ResponseClient;
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   const keys = ['acme', 'other'].map(tenant => folder.add(tenant, 'inference'));
   const settings = {
     'auth.keys_file': folder.file,
@@ -22,18 +22,14 @@ beforeAll(async () => {
   rig = await GatewayRig.start({
     models: [syntheticLlm({ maxConcurrent: 8 })],
     settings,
-    launch: builtLaunch,
+    launch: 'hosted',
   });
-  await rig.ready('synthetic-llm');
   [acme, other] = keys.map(key => new ResponseClient(rig.url, bearer(key))) as [
     ResponseClient,
     ResponseClient,
   ];
 }, 60_000);
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 describe('responses.tenant_quota_bytes', () => {
   it('refuses what would be stored beyond it, until responses are deleted; other tenants have their own', async () => {

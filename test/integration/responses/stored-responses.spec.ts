@@ -21,7 +21,7 @@ import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { syntheticLlm, upstreamLlm } from '../generation/generation-rig.js';
 
 const WORDS = 'one two three four five';
-const LOCAL = syntheticLlm({ maxConcurrent: 8, tokens: 40, perTokenMs: 15 });
+const LOCAL = syntheticLlm({ maxConcurrent: 8, tokens: 40, perTokenMs: 60 });
 
 let upstream: OpenAiUpstream;
 let folder: KeysFolder;
@@ -43,7 +43,7 @@ const SETTINGS = () => ({
 });
 
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   keys = {
     acme: folder.add('acme', 'inference'),
     other: folder.add('other', 'inference'),
@@ -65,7 +65,6 @@ afterAll(async () => {
   await one.close();
   await other.close();
   await upstream[Symbol.asyncDispose]();
-  await folder.remove();
   await rm(data, { recursive: true, force: true });
 });
 
@@ -277,7 +276,13 @@ describe('a background response', () => {
     expect(deltasOf(all)).toBe(textOf(await acme.found(id)));
     expect(await taken(acme.follow(id))).toEqual(all);
     expect(await taken(acme.follow(id, all.length - 2))).toEqual(all.slice(-1));
-    expect(await taken(acme.follow(id, all.length + 5))).toEqual([]);
+    expect(await taken(acme.follow(id, all.length - 1))).toEqual([]);
+    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=${all.length}`))).toMatchObject(
+      {
+        ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
+        message: expect.stringContaining(`at most ${all.length - 1}; got ${all.length}`),
+      },
+    );
     expect(await errorOf(acme.get(`${id}?stream=true&starting_after=-1`))).toMatchObject({
       param: 'starting_after',
     });

@@ -8,7 +8,7 @@ import {
   type ResponseObject,
 } from '../../../src/contracts/openai/responses.js';
 import { faultsOfEvents } from '../../support/response-schema.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
 
@@ -19,23 +19,21 @@ let key: string;
 let eventsKey: string;
 let rig: GatewayRig;
 beforeAll(async () => {
-  folder = await KeysFolder.create();
+  folder = new KeysFolder();
   key = folder.add('acme', 'inference');
   eventsKey = folder.add('acme', 'events');
   rig = await GatewayRig.start({
     models: [
       syntheticLlm({ tokens: 4 }),
       syntheticLlm({ tokens: 200, perTokenMs: 20 }, { id: 'slow' }),
+      syntheticLlm({ tokens: 4 }, { id: 'synthetic-tools', capabilities: ['chat', 'tools'] }),
     ],
-    launch: sourceLaunch,
+    launch: 'hosted',
     settings: { 'auth.keys_file': folder.file },
   });
   await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 });
-afterAll(async () => {
-  await rig.close();
-  await folder.remove();
-});
+afterAll(() => rig.close());
 
 /** One connection, and what came over it. */
 class Connection {
@@ -214,6 +212,52 @@ describe('/v1/responses as a WebSocket', () => {
     await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
   });
 
+  it('refuses what exceeds the bounds of a body before it is parsed', async () => {
+    const connection = await Connection.open();
+    const fields = Array.from({ length: 620_000 }, (_, at) => `"k${at}":0`).join(',');
+    const refusal = { status: 400, error: { code: 'invalid_json' } };
+    for (const text of [`{${fields},"type":"response.create"}`, '['.repeat(8_000_000)]) {
+      connection.told.length = 0;
+      const before = process.cpuUsage();
+      connection.socket.send(text);
+      expect((await connection.ended()).at(-1)).toMatchObject(refusal);
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000).toBeLessThan(1000);
+    }
+    connection.socket.close();
+  });
+
+  it('keeps the digits of numbers', async () => {
+    const connection = await Connection.open();
+    const schema = '{"type":"object","properties":{"id":{"const":9007199254740993}}}';
+    const tool = `{"type":"function","name":"f","parameters":${schema}}`;
+    let raw = '';
+    connection.socket.on('message', (data: Buffer) => (raw = data.toString()));
+    const head = '"type":"response.create","model":"synthetic-tools","temperature":1.0';
+    connection.socket.send(`{${head},"input":"x","tools":[${tool}]}`);
+    expect((await connection.ended()).at(-1)!.type).toBe('response.completed');
+    expect(raw).toContain('"const":9007199254740993');
+    connection.told.length = 0;
+    connection.socket.send(`{${head.replace('1.0', '1e400')},"input":"x"}`);
+    expect((await connection.ended()).at(-1)).toMatchObject({ error: { param: 'temperature' } });
+    connection.socket.close();
+  });
+
+  it('is not read on while a message is answered', async () => {
+    const connection = await Connection.open();
+    const { socket } = connection;
+    connection.send({ model: 'slow', input: 'x' });
+    await until(() => connection.told.length > 3);
+    const large = JSON.stringify({ type: 'response.create', filler: 'x'.repeat(7_000_000) });
+    for (let sent = 0; sent < 6; sent += 1) socket.send(large);
+    // Beyond what the system's buffers of a local connection hold.
+    await connection.ended();
+    expect(socket.bufferedAmount).toBeGreaterThan(large.length);
+    expect(connection.told.filter(({ type }) => type === 'error')).toEqual([]);
+    socket.terminate();
+    await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+  });
+
   it('cancels what is generated for a client that leaves', async () => {
     const connection = await Connection.open();
     connection.send({ model: 'slow', input: 'x' });
@@ -236,6 +280,11 @@ describe('/v1/responses as a WebSocket', () => {
     expect(await again.error({ type: 'response.resume', response_id: 'resp_none' })).toMatchObject({
       status: 404,
       error: { code: 'response_not_found' },
+    });
+    const beyond = { type: 'response.resume', response_id: id, starting_after: events.length };
+    expect(await again.error(beyond)).toMatchObject({
+      status: 400,
+      error: { code: 'invalid_value', param: 'starting_after' },
     });
     again.socket.close();
   });
@@ -267,7 +316,7 @@ describe('limits and the end', () => {
   it('count each message', async () => {
     const limited = await GatewayRig.start({
       models: [syntheticLlm({ tokens: 4 })],
-      launch: sourceLaunch,
+      launch: 'hosted',
       settings: { 'limits.requests_per_minute': 1, 'auth.keys_file': folder.file },
     });
     const connection = await Connection.open(limited.url);
@@ -283,7 +332,7 @@ describe('limits and the end', () => {
   it('let a response end before the connection', async () => {
     const closing = await GatewayRig.start({
       models: [syntheticLlm({ tokens: 20, perTokenMs: 20 })],
-      launch: sourceLaunch,
+      launch: 'hosted',
     });
     const connection = await Connection.open(closing.url, {});
     connection.send({ input: 'x' });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
@@ -12,16 +12,17 @@ import { ClockModule } from '../../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { EventsModule } from '../../../src/platform/events/events.module.js';
+import { HostedWorkers } from '../../support/hosted-worker.js';
 import { isReady, transcribeTask, workerThat } from '../../support/pool-harness.js';
 import { aRef } from '../../support/requests.js';
 import { executionOf, ids } from '../../support/scheduler-harness.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { pause, until } from '../../support/waiting.js';
-import { sourceLaunch } from '../api/gateway-rig.js';
+import { builtLaunch } from '../api/gateway-rig.js';
 
 /**
- * The scheduler, its pool, and a supervised worker process that runs the synthetic
- * engine: nothing is scripted by the test.
+ * The scheduler, its pool, and a worker that runs the synthetic engine, hosted where it
+ * does not die: nothing is scripted by the test.
  */
 describe('scheduler and a real engine', () => {
   let app: INestApplicationContext;
@@ -29,7 +30,9 @@ describe('scheduler and a real engine', () => {
   let pool: WorkerPoolService;
   const settledOrder: string[] = [];
 
-  beforeEach(async () => {
+  let hosted: HostedWorkers | undefined;
+
+  async function start({ dies = false } = {}): Promise<void> {
     const faults = [
       { marker: 'endless', action: 'slow', ms: 60_000 },
       { marker: 'crashes', action: 'crash' },
@@ -40,16 +43,17 @@ describe('scheduler and a real engine', () => {
       'workers.restart_min_ms': 10,
       'server.shutdown_grace_ms': 200,
     });
+    hosted = dies ? undefined : await HostedWorkers.start([model], settings);
     const testing = await Test.createTestingModule({
       imports: [
-        ConfigModule.forRoot(settings, [model]),
+        ConfigModule.forRoot(settings, hosted?.models ?? [model]),
         ClockModule,
         EventsModule,
         SchedulerModule,
       ],
     })
       .overrideProvider(WORKER_LAUNCH)
-      .useValue(sourceLaunch)
+      .useValue(builtLaunch)
       .compile();
     testing.useLogger(false);
     app = await testing.init();
@@ -57,9 +61,12 @@ describe('scheduler and a real engine', () => {
     pool = app.get(WorkerPoolService, { strict: false });
     settledOrder.length = 0;
     await workerThat(pool, isReady);
-  });
+  }
 
-  afterEach(() => app.close());
+  afterEach(async () => {
+    await app.close();
+    await hosted?.[Symbol.asyncDispose]();
+  });
 
   const submit = async (
     id: string,
@@ -90,6 +97,7 @@ describe('scheduler and a real engine', () => {
     until(() => pause(5).then(() => holds(slotsInUse())));
 
   it('computes four requests in one engine call, and each gets the answer to its own audio', async () => {
+    await start();
     const audio = ids(4).map((id, index) => id.repeat(index + 1));
     const settled = await Promise.all(ids(4).map((id, index) => submit(id, audio[index])));
     settled.forEach((one, index) =>
@@ -101,6 +109,7 @@ describe('scheduler and a real engine', () => {
   });
 
   it('answers REALTIME before BATCH that came earlier and waits for the device', async () => {
+    await start();
     const batch = ids(12).map(id => submit(id, `${id} slow`));
     expect(await untilSlots(inUse => inUse >= 8)).toBe(true);
     await submit('live', 'live', RequestPriority.REALTIME);
@@ -111,6 +120,7 @@ describe('scheduler and a real engine', () => {
   });
 
   it('cancels a call of a minute: its slot is free when the engine stops; the next request is answered', async () => {
+    await start();
     const hanging = submit('r1', 'endless');
     expect(await untilSlots(inUse => inUse === 1)).toBe(true);
     expect(await scheduler.cancel(aRef('r1'), 'client')).toBe(true);
@@ -120,6 +130,7 @@ describe('scheduler and a real engine', () => {
   });
 
   it('tries a request that kills its worker twice, and answers what comes after the restart', async () => {
+    await start({ dies: true });
     const { settlement, attempts } = await submit('r1', 'crashes');
     expect(settlement).toMatchObject({
       status: 'failed',

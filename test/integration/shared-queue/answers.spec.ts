@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
@@ -10,6 +8,7 @@ import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { ScriptedPuller } from '../../support/scripted-puller.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
 
 const SHORT_LOCK_MS = 500;
@@ -37,7 +36,7 @@ describeWith(REDIS)('answers of workers that pull', () => {
 
   beforeEach(async () => {
     redis = await RedisServer.start();
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-answers-'));
+    folder = temporaryFolder();
     const settings = {
       'queue.driver': 'redis',
       'redis.url': redis.url,
@@ -52,7 +51,6 @@ describeWith(REDIS)('answers of workers that pull', () => {
     await puller[Symbol.asyncDispose]();
     await harness.stop();
     await redis[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   }, LIMIT_MS);
 
   it('streams speech from the blob store to its listener', async () => {

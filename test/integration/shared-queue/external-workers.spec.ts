@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { externalModel } from '../../support/external-model.js';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { silentWav } from '../../support/http-request.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause } from '../../support/waiting.js';
 
 interface Listed {
@@ -13,7 +12,7 @@ interface Listed {
 }
 
 it('a worker in another language serves the shared queue; a bad one says why', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-external-'));
+  const folder = temporaryFolder();
   await using redis = await RedisServer.start();
   const models = [
     externalModel([], { id: 'good' }),
@@ -43,5 +42,4 @@ it('a worker in another language serves the shared queue; a bad one says why', a
     };
     while ((await told()) !== problem) await pause(50);
   }
-  await rm(folder, { recursive: true });
 });

@@ -18,14 +18,13 @@ describeWith(REDIS)('tenants at two gateways with one queue in Redis', () => {
   let key: ReadonlyMap<Tenant, string>;
 
   beforeAll(async () => {
-    keys = await KeysFolder.create();
+    keys = new KeysFolder();
     key = new Map(TENANTS.map(tenant => [tenant, keys.add(tenant, 'inference')]));
     harness = await TwoGateways.start({ 'auth.keys_file': keys.file });
   }, LIMIT_MS);
 
   afterAll(async () => {
     await harness[Symbol.asyncDispose]();
-    await keys.remove();
   }, LIMIT_MS);
 
   /** All of a tenant's requests wait in Redis when this resolves. */

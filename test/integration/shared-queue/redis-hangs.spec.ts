@@ -74,8 +74,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
       await new Promise(resolve => setTimeout(resolve, 50));
       return (await gateway.call('GET', '/health/ready')).status === status;
     };
-    if (!(await until(holds, 40_000)))
-      throw new Error(`not ${status}: ${await gateway.process.logTail()}`);
+    if (!(await until(holds))) throw new Error(`not ${status}: ${await gateway.process.logTail()}`);
   }
 
   const json = async (path: string): Promise<unknown> =>
@@ -94,7 +93,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   it('tells that all its dependencies are up', async () => {
     const healthy = async (): Promise<boolean> =>
       ((await json('/health')) as { status: string }).status === 'ok';
-    expect(await until(healthy, 40_000)).toBe(true);
+    expect(await until(healthy)).toBe(true);
     expect(await json('/health')).toMatchObject({
       dependencies: {
         redis: { status: 'up' },
@@ -179,7 +178,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
           'taken over from a gateway whose lease expired',
         );
       };
-      expect(await until(took, 40_000)).toBe(true);
+      expect(await until(took)).toBe(true);
       expect((await embed()).code).toBe('queue_unavailable');
       redis.resume();
       const state = async (): Promise<string> =>

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -7,6 +6,7 @@ import { GatewayProcess, type SettingOverrides } from '../../support/gateway-pro
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
 
 const LIMIT_MS = 120_000;
@@ -50,7 +50,7 @@ describeWith(REDIS)('memory of Redis', () => {
   beforeAll(async () => {
     redis = await RedisServer.start();
     client = new Redis(redis.url, { maxRetriesPerRequest: null });
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-memory-'));
+    folder = temporaryFolder();
     a = await GatewayProcess.start([model], settings(), { folder });
   }, LIMIT_MS);
 
@@ -58,7 +58,6 @@ describeWith(REDIS)('memory of Redis', () => {
     await a[Symbol.asyncDispose]();
     client.disconnect();
     await redis[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   }, LIMIT_MS);
 
   const embed = (gateway: GatewayProcess, signal?: AbortSignal): Promise<Response> =>

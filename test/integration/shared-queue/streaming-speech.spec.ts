@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const LIMIT_MS = 90_000;
 
@@ -25,7 +23,7 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
   beforeAll(async () => {
     redis = await RedisServer.start();
     client = new Redis(redis.url, { maxRetriesPerRequest: null });
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-speech-'));
+    folder = temporaryFolder();
     const settings = {
       'queue.driver': 'redis',
       'redis.url': redis.url,
@@ -38,7 +36,6 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
     await gateway[Symbol.asyncDispose]();
     client.disconnect();
     await redis[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   }, LIMIT_MS);
 
   const speak = (input: string): Promise<Response> =>

@@ -70,6 +70,27 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   );
 
   it(
+    'a cancel at B of what A accepted is told as true of nothing that completes, 60 at random moments',
+    async () => {
+      const { a, b, puller } = harness;
+      const told: Promise<string>[] = [];
+      for (let index = 0; index < 60; index++) {
+        const id = `raced-${index}`;
+        const answer = harness.transcribe(a, id);
+        const held = await puller.take();
+        const completed = held.complete();
+        for (let turn = 0; turn < index % 20; turn++) await new Promise(setImmediate);
+        const { body } = await harness.post(b, `/v1/requests/${id}/cancel`);
+        told.push(answer.then(({ status }) => `${String(body.cancelled)}: ${status}`));
+        await completed;
+      }
+      const seen = new Set(await Promise.all(told));
+      expect([...seen].filter(one => !['true: 499', 'false: 200'].includes(one))).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
     'the same request id at both is computed once, and both callers get its answer; so does a third one afterwards',
     async () => {
       const before = (await harness.b.scrape()).sum('switchyard_requests_accepted_total');
@@ -88,6 +109,35 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
       });
       expect(await harness.client.llen('switchyard:requests-alpha:active')).toBe(0);
       await harness.waiting(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'a gateway whose attempt ends does not end the one that joined its job later',
+    async () => {
+      const { a, b, puller } = harness;
+      const notes = puller.notes.length;
+      const before = (await b.scrape()).sum('switchyard_requests_accepted_total');
+      const left = new AbortController();
+      const first = harness.transcribe(a, 'successor', {}, left.signal).catch(() => 'left');
+      const held = await puller.take();
+      const second = harness.transcribe(b, 'successor');
+      await harness.until(
+        'B has joined',
+        async () => (await b.scrape()).sum('switchyard_requests_accepted_total') === before + 1,
+      );
+      const cancelled = (await a.scrape()).sum('scheduler_requests_total', 'status="cancelled"');
+      left.abort();
+      expect(await first).toBe('left');
+      await harness.until(
+        'A has ended its attempt',
+        async () =>
+          (await a.scrape()).sum('scheduler_requests_total', 'status="cancelled"') > cancelled,
+      );
+      await held.complete();
+      expect((await second).body).toMatchObject({ text: 'text of successor' });
+      expect(puller.notes.slice(notes)).toEqual([]);
     },
     LIMIT_MS,
   );

@@ -8,7 +8,7 @@ import { silentWav } from '../../support/http-request.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { stt } from '../../support/scheduler-harness.js';
 import { ScriptedPuller } from '../../support/scripted-puller.js';
-import { pause } from '../../support/waiting.js';
+import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
 
 export interface Answer {
   readonly status: number;
@@ -55,6 +55,7 @@ export class TwoGateways implements AsyncDisposable {
     gateway: GatewayProcess,
     id: string,
     sent: Record<string, string> = {},
+    signal?: AbortSignal,
   ): Promise<Answer> {
     const form = new FormData();
     form.set('model', 'alpha');
@@ -64,6 +65,7 @@ export class TwoGateways implements AsyncDisposable {
       method: 'POST',
       body: form,
       headers,
+      ...(signal && { signal }),
     });
   }
 
@@ -96,11 +98,15 @@ export class TwoGateways implements AsyncDisposable {
   }
 
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const endMs = performance.now() + 60_000; performance.now() < endMs; await pause(20)) {
+    for (
+      const endMs = performance.now() + WAIT_LIMIT_MS;
+      performance.now() < endMs;
+      await pause(20)
+    ) {
       if (await holds().catch(() => false)) return;
     }
     throw new Error(
-      `waited 60 s for: ${what}\n${await this.a.process.logTail()}\n${await this.b.process.logTail()}`,
+      `waited for: ${what}\n${await this.a.process.logTail()}\n${await this.b.process.logTail()}`,
     );
   }
 

@@ -98,6 +98,32 @@ describe('calls to a worker', () => {
     await call.reply;
   });
 
+  it('a cancel names the attempt, by the id of its group', async () => {
+    const held = transcribe(script.hold);
+    const group = { id: 'this-attempt', size: 1 };
+    const call = pool.execute({ workerId, request: held, group });
+    await worker.arrivals(1);
+    await pool.cancel(workerId, aKey(held.id), 'client');
+    await call.finished;
+    await call.reply.catch(() => undefined);
+    expect(worker.attempts).toEqual(['this-attempt']);
+  });
+
+  it('its worker says how far a call is; one that has no Progress is taken to compute all that it has', async () => {
+    const group = { ...alone, timeLimitMs: 100 };
+    const calls = [1, 2].map(() =>
+      pool.execute({ workerId, request: transcribe(script.hold), group }),
+    );
+    await worker.arrivals(2);
+    expect(await calls[0]!.progress()).toMatchObject({ onDevice: true, limitMs: 200 });
+    worker.progress = { known: true, onDevice: true, deviceMs: 7, limitMs: -1 };
+    expect(await calls[0]!.progress()).toEqual({ onDevice: true, deviceMs: 7, limitMs: 0 });
+    worker.progress = { known: false, onDevice: false, deviceMs: 0, limitMs: 0 };
+    expect(await calls[0]!.progress()).toBeUndefined();
+    worker.releaseAll();
+    await Promise.all(calls.map(({ reply }) => reply));
+  });
+
   it('a cancel that nobody answers within 100 ms resolves false and throws nothing', async () => {
     worker.ignoreCancel = true;
     const held = transcribe(script.hold);

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '../../../src/platform/grpc/local-token.js';
 import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { externalModel } from '../../support/external-model.js';
 import {
@@ -55,6 +56,12 @@ describe('a worker in another language, run by its command', () => {
     });
   });
 
+  it('finds the token of its gateway in its environment, which every call carries', async () => {
+    await start(externalModel(['--tell', LOCAL_TOKEN_VARIABLE]));
+    const { health } = await ready();
+    expect(JSON.parse(health!.revision)).toEqual([LOCAL_TOKEN]);
+  });
+
   it('is told of a cancel, and its end is waited for', async () => {
     await start(externalModel());
     await ready();
@@ -102,9 +109,8 @@ describe('a worker in another language, run by its command', () => {
 
   it.each([
     ['exit', 'its process ended with code 3: cannot load model.bin: no such file'],
-    ['never-ready', `not ready within ${START_MS} ms: its Health reports that it is starting`],
-    ['never-listens', /^not ready within 4000 ms: .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
-    ['wrong-port', /^not ready within 4000 ms: .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
+    ['never-listens', /^not ready, .* 4000 ms \(.*\): .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
+    ['wrong-port', /^not ready, .* 4000 ms \(.*\): .*ECONNREFUSED 127\.0\.0\.1:\d+/s],
     ['wrong-model', /its Health reports model "another"; it must be "m"$/],
   ])('%s: it is started again with pauses, and its problem says why', async (fault, problem) => {
     await start(externalModel(['--fault', fault]), {
@@ -118,6 +124,18 @@ describe('a worker in another language, run by its command', () => {
       reason: `m-0: ${view.problem}`,
     });
     expect(pool.offer('m')).toBeUndefined();
+  });
+
+  it('that reports that it is starting is left alone, up to workers.start_limit_ms', async () => {
+    await start(externalModel(['--fault', 'never-ready']), {
+      'workers.start_timeout_ms': START_MS,
+      'workers.start_limit_ms': 3 * START_MS,
+      'workers.health_interval_ms': 200,
+    });
+    const view = await workerThat(pool, worker => worker.lastExit !== undefined);
+    expect(view.problem).toBe(
+      `not ready within ${3 * START_MS} ms (workers.start_limit_ms): its Health reports that it is starting`,
+    );
   });
 
   it.each([

@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { workerThat } from '../../support/pool-harness.js';
-import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { GatewayRig, builtLaunch } from '../api/gateway-rig.js';
 import { upstreamLlm } from '../generation/generation-rig.js';
 
 const MODEL = 'upstream-llm';
@@ -16,18 +16,17 @@ let upstream: OpenAiUpstream;
 let rig: GatewayRig | undefined;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'switchyard-inner-'));
+  folder = temporaryFolder();
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
 });
 afterEach(async () => {
   await rig?.close();
   rig = undefined;
   await upstream[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
 });
 
 const started = async (model: ModelSpec): Promise<GatewayRig> =>
-  (rig = await GatewayRig.start({ models: [model], launch: sourceLaunch }));
+  (rig = await GatewayRig.start({ models: [model], launch: builtLaunch }));
 
 describe('a worker without a process (D-37)', () => {
   it('serves, and serves again after a restart', async () => {

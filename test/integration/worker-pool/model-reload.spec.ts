@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 
@@ -11,14 +11,13 @@ describe('reading the models file again', () => {
   let rig: GatewayRig;
   let workers: FixtureWorker[];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'reload-'));
+    folder = temporaryFolder();
     workers = [];
   });
   afterEach(async () => {
     for (const worker of workers) worker.releaseAll();
     await rig.close();
     for (const worker of workers) worker.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function worker(model: string): Promise<{ machine: FixtureWorker; address: string }> {

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
@@ -14,6 +13,7 @@ import {
   transcribe,
   workerThat,
 } from '../../support/pool-harness.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { TestCertificates } from '../../support/test-certificates.js';
 
 /**
@@ -31,7 +31,7 @@ describe('a remote worker with TLS, client certificates and a token', () => {
   const file = (name: string) => join(folder, name);
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-remote-'));
+    folder = temporaryFolder();
     certificates = await TestCertificates.make(folder);
     const own = await certificates.sign('worker', 'DNS:gpu.test,IP:127.0.0.1');
     gateway = await certificates.sign('gateway', 'DNS:gateway.test');
@@ -76,10 +76,7 @@ describe('a remote worker with TLS, client certificates and a token', () => {
 
   afterEach(() => pool.close());
 
-  afterAll(async () => {
-    await worker[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => worker[Symbol.asyncDispose]());
 
   async function reach(remote: RemoteSpec | undefined, host?: string) {
     const named = host === undefined ? address : address.replace('127.0.0.1', host);

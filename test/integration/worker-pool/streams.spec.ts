@@ -4,20 +4,33 @@ import { type PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { IdleUnload } from '../../../src/gateway/scheduler/idle-unload.js';
 import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { settingsFrom } from '../../../src/platform/config/settings.js';
+import { HostedWorkers } from '../../support/hosted-worker.js';
 import { alone, isReady, makePool, transcribe, workerThat } from '../../support/pool-harness.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
-import { sourceLaunch } from '../api/gateway-rig.js';
+import { builtLaunch } from '../api/gateway-rig.js';
 
 let pool: WorkerPoolService;
-beforeEach(async () => {
-  pool = makePool({
-    models: [syntheticModel({ streams: 2 }, { id: 'm' })],
-    launch: sourceLaunch,
-  });
+let hosted: HostedWorkers | undefined;
+const stop = async () => {
+  await pool.close();
+  await hosted?.[Symbol.asyncDispose]();
+};
+
+/** Its worker is hosted, unless it is killed. */
+async function start(
+  options: Record<string, unknown>,
+  { killed = false, ...spec }: Partial<ModelSpec> & { readonly killed?: boolean } = {},
+) {
+  const models = [syntheticModel(options, { id: 'm', ...spec })];
+  hosted = killed ? undefined : await HostedWorkers.start(models, settingsFrom({}));
+  pool = makePool({ models: hosted?.models ?? models, launch: builtLaunch });
   await pool.start();
   await workerThat(pool, isReady);
-});
-afterEach(() => pool.close());
+}
+beforeEach(() => start({ streams: 2 }));
+afterEach(stop);
 
 let opened = 0;
 const config = (): StreamConfig => ({
@@ -57,14 +70,14 @@ describe('a live stream', () => {
   });
 
   it('takes one of 2 places, apart from file slots, and says when none is left', async () => {
-    const free = pool.workers()[0]!.slots.free;
+    const { id: workerId, slots } = pool.workers()[0]!;
     const handles = [open(), open()];
     expect(() => open()).toThrow(
       expect.objectContaining({ code: 'queue_full', retryAfterMs: 1000 }),
     );
-    expect(pool.workers()[0]!.slots.free).toBe(free);
-    const [lease] = pool.lease('m-0', 1);
-    const reply = pool.execute({ workerId: 'm-0', request: transcribe(), group: alone });
+    expect(pool.workers()[0]!.slots.free).toBe(slots.free);
+    const [lease] = pool.lease(workerId, 1);
+    const reply = pool.execute({ workerId, request: transcribe(), group: alone });
     await expect(reply.reply).resolves.toMatchObject({ kind: 'transcript' });
     lease!.release();
     await Promise.all(handles.map(handle => handle.cancel()));
@@ -85,14 +98,9 @@ describe('a live stream', () => {
   });
 
   it('keeps its place until the engine has stopped, however late, and cancel() does not wait for that', async () => {
-    await pool.close();
+    await stop();
     const faults = [{ marker: 'LATE', action: 'linger', ms: 500 }];
-    pool = makePool({
-      models: [syntheticModel({ streams: 1, faults }, { id: 'm' })],
-      launch: sourceLaunch,
-    });
-    await pool.start();
-    await workerThat(pool, isReady);
+    await start({ streams: 1, faults });
     for (let round = 0; round < 2; round += 1) {
       const handle = open();
       const events = handle.receiveEvents();
@@ -107,6 +115,8 @@ describe('a live stream', () => {
   });
 
   it('tells worker_lost when its worker is killed', async () => {
+    await stop();
+    await start({ streams: 2 }, { killed: true });
     const handle = open();
     const heard = heardBy(handle);
     await handle.sendFrame(Buffer.alloc(3200));
@@ -116,13 +126,8 @@ describe('a live stream', () => {
   });
 
   it('keeps its model loaded: idle time begins when the last one ends', async () => {
-    await pool.close();
-    pool = makePool({
-      models: [syntheticModel({ streams: 2 }, { id: 'm', idleUnloadS: 0 })],
-      launch: sourceLaunch,
-    });
-    await pool.start();
-    await workerThat(pool, isReady);
+    await stop();
+    await start({ streams: 2 }, { idleUnloadS: 0, killed: true });
     const queue = { depthOf: () => ({ realtime: 0, batch: 0, bytes: 0 }) };
     const idle = new IdleUnload(pool, queue as unknown as PriorityQueue);
     const handle = open();
@@ -142,10 +147,8 @@ describe('a live stream', () => {
   });
 
   it('is not to be had of a model without streams', async () => {
-    await pool.close();
-    pool = makePool({ models: [syntheticModel({}, { id: 'm' })], launch: sourceLaunch });
-    await pool.start();
-    await workerThat(pool, isReady);
+    await stop();
+    await start({});
     expect(() => open()).toThrow(expect.objectContaining({ code: 'unsupported_task' }));
   });
 });

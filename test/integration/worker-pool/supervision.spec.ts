@@ -175,7 +175,9 @@ describe('supervised workers', () => {
     );
     expect(view.lastExit).toMatchObject({
       signal: 'SIGKILL',
-      reason: 'not ready within 300 ms',
+      reason: expect.stringMatching(
+        /^not ready, and no progress for \d+ ms \(workers\.start_timeout_ms\)$/,
+      ),
     });
   });
 

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
 import { builtWorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
@@ -13,7 +11,8 @@ import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { workerThat } from '../../support/pool-harness.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { itWith, REDIS } from '../../support/requires.js';
-import { errorOf, GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { errorOf, GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';
 import { upstreamEmbedding, upstreamLlm } from '../generation/generation-rig.js';
 
 const MODEL = 'upstream-llm';
@@ -42,7 +41,7 @@ async function started(model: ModelSpec, settings = {}): Promise<GatewayRig> {
   const { environment } = builtWorkerLaunch(settingsFrom(settings));
   rig = await GatewayRig.start({
     models: [model],
-    launch: { ...sourceLaunch, environment },
+    launch: { ...builtLaunch, environment },
     settings,
   });
   await rig.ready(model.id);
@@ -113,7 +112,7 @@ describe('an upstream that cannot be reached (D-40)', () => {
     };
     rig = await GatewayRig.start({
       models: [unknown],
-      launch: sourceLaunch,
+      launch: builtLaunch,
       settings: { 'queue.timeout_ms': 300 },
     });
     const { problem } = await workerThat(rig.pool, worker => worker.problem !== undefined);
@@ -141,8 +140,7 @@ describe('an upstream that cannot be reached (D-40)', () => {
 
 describe('two upstreams of one model', () => {
   it('one of which leaves: 20 of 20 callers notice nothing', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-two-'));
-    leftover(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     await using other = await OpenAiUpstream.start({ models: ['its/own-name'] });
     const addresses: string[] = [];
     for (const { baseUrl } of [upstream, other]) {

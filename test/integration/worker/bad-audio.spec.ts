@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { streamedWavHeader } from '../../../src/contracts/formats/speech.js';
+import { type HostedWorker } from '../../support/hosted-worker.js';
 import { SttCaller } from './stt-caller.js';
-import { sttModel, WorkerProcess } from './worker-process.js';
+import { hostedWorker, sttModel } from './worker-process.js';
 
 /** One second of a tone in the container and codec that `args` say. */
 const made = (...args: string[]): Buffer =>
@@ -18,17 +19,17 @@ const made = (...args: string[]): Buffer =>
   ]);
 
 describe('audio given to a worker that decodes', () => {
-  let worker: WorkerProcess;
+  let worker: HostedWorker;
   let caller: SttCaller;
   beforeAll(async () => {
-    worker = new WorkerProcess({
+    worker = await hostedWorker({
       model: { ...sttModel, id: 'pocketsphinx-en', engine: 'pocketsphinx' },
     });
-    caller = new SttCaller(await worker.ready());
+    caller = new SttCaller(worker.address);
   });
   afterAll(async () => {
     caller.close();
-    await worker.kill();
+    await worker[Symbol.asyncDispose]();
   });
 
   it.each([

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { SttCaller } from './stt-caller.js';
-import { sttModel, WorkerProcess } from './worker-process.js';
+import { hostedRecognizers } from './worker-process.js';
 
 const SLOW = { marker: 'slow', action: 'slow', ms: 1500 };
 const CANCELLED = { code: 'request_cancelled' };
 
 /** A way to the worker that can be cut like a cable. */
-async function throughProxy(worker: WorkerProcess): Promise<{ address: string; cut(): void }> {
-  const { port: target } = await worker.told('listening');
+async function throughProxy(to: string): Promise<{ address: string; cut(): void }> {
+  const target = Number(to.split(':')[1]);
   const sockets: Socket[] = [];
   const proxy = createServer(socket => {
     const onward = connect(target, '127.0.0.1');
@@ -26,21 +26,10 @@ async function throughProxy(worker: WorkerProcess): Promise<{ address: string; c
 }
 
 describe('cancelling in a real worker', () => {
-  let worker: WorkerProcess;
-  let caller: SttCaller;
-
-  async function start(options: Readonly<Record<string, unknown>>): Promise<void> {
-    worker = new WorkerProcess({ model: { ...sttModel, options } });
-    caller = new SttCaller(await worker.ready());
-  }
-
-  afterEach(async () => {
-    caller.close();
-    await worker.kill();
-  });
+  const start = hostedRecognizers();
 
   it('ends a request in preparation at once', async () => {
-    await start({ prepareMs: 3_600_000 });
+    const caller = await start({ prepareMs: 3_600_000 });
     const { outcome } = caller.send('a');
     await caller.inFlight(1);
     expect(await caller.cancel('a')).toBe(true);
@@ -48,7 +37,7 @@ describe('cancelling in a real worker', () => {
   });
 
   it('ends a request that waits for a preparation place at once', async () => {
-    await start({ prepareMs: 3_600_000 });
+    const caller = await start({ prepareMs: 3_600_000 });
     const sent = ['a', 'b', 'c', 'd', 'e'].map(id => caller.send(id));
     await caller.inFlight(5);
     expect(await caller.cancel('e')).toBe(true);
@@ -56,7 +45,7 @@ describe('cancelling in a real worker', () => {
   });
 
   it('ends a READY request while the device is busy with another one', async () => {
-    await start({ maxBatch: 1, faults: [{ marker: 'stuck', action: 'hang' }] });
+    const caller = await start({ maxBatch: 1, faults: [{ marker: 'stuck', action: 'hang' }] });
     caller.send('stuck');
     await caller.inFlight(1);
     const { outcome } = caller.send('ready');
@@ -67,7 +56,7 @@ describe('cancelling in a real worker', () => {
   });
 
   it('ends a request on the device at its next checkpoint: an hour of work is not waited for', async () => {
-    await start({ baseMs: 3_600_000, steps: 10_000 });
+    const caller = await start({ baseMs: 3_600_000, steps: 10_000 });
     const { outcome } = caller.send('a');
     await caller.inFlight(1);
     expect(await caller.cancel('a')).toBe(true);
@@ -76,7 +65,7 @@ describe('cancelling in a real worker', () => {
   });
 
   it('keeps a cancelled member until its engine call returns, and the neighbour gets its answer', async () => {
-    await start({ faults: [SLOW] });
+    const caller = await start({ faults: [SLOW] });
     const group = { id: 'group', size: 2 };
     const order: string[] = [];
     const slow = caller.send('slow', { group }).outcome.then(reply => (order.push('slow'), reply));
@@ -92,7 +81,7 @@ describe('cancelling in a real worker', () => {
   });
 
   it('acknowledges only what it knows, twice without harm', async () => {
-    await start({ maxBatch: 1, faults: [SLOW] });
+    const caller = await start({ maxBatch: 1, faults: [SLOW] });
     const { outcome } = caller.send('slow');
     await caller.inFlight(1);
     expect([
@@ -105,7 +94,7 @@ describe('cancelling in a real worker', () => {
   });
 
   it('lets go of the work of a caller that left', async () => {
-    await start({ prepareMs: 3_600_000 });
+    const caller = await start({ prepareMs: 3_600_000 });
     const { call, outcome } = caller.send('a');
     await caller.inFlight(1);
     call.cancel();
@@ -114,8 +103,8 @@ describe('cancelling in a real worker', () => {
   });
 
   it('lets go of all work when the connection breaks', async () => {
-    await start({ prepareMs: 3_600_000 });
-    const wire = await throughProxy(worker);
+    const caller = await start({ prepareMs: 3_600_000 });
+    const wire = await throughProxy(caller.address);
     const other = new SttCaller(wire.address);
     for (const id of ['a', 'b']) other.send(id);
     await caller.inFlight(2);

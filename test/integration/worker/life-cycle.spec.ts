@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { NOT_SERVING, SERVICE_UNKNOWN, SERVING } from '../../../src/contracts/grpc/health.codec.js';
 import { SttCaller } from './stt-caller.js';
@@ -55,6 +56,11 @@ describe('the life of a real worker', () => {
     await start();
     const services = ['', 'switchyard.v1.SpeechToText', 'switchyard.v1.TextToSpeech'];
     expect(await Promise.all(services.map(check))).toEqual([SERVING, SERVING, 5]);
+  });
+
+  it('answers nobody but the gateway that started it', async () => {
+    await start({}, { localToken: 'of-the-gateway' });
+    expect(await check('')).toBe(status.UNAUTHENTICATED);
   });
 
   it('tells watchers when it stops serving', async () => {

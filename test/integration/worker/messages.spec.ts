@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type HostedWorker } from '../../support/hosted-worker.js';
 import { SttCaller } from './stt-caller.js';
-import { WorkerProcess } from './worker-process.js';
+import { hostedWorker } from './worker-process.js';
 
 const MIB = 1024 * 1024;
 
 describe('messages to a real worker', () => {
-  let worker: WorkerProcess;
+  let worker: HostedWorker;
   let caller: SttCaller;
   beforeAll(async () => {
-    worker = new WorkerProcess({ maxMessageBytes: 26 * MIB });
-    caller = new SttCaller(await worker.ready());
+    worker = await hostedWorker({ maxMessageBytes: 26 * MIB });
+    caller = new SttCaller(worker.address);
   });
   afterAll(async () => {
     caller.close();
-    await worker.kill();
+    await worker[Symbol.asyncDispose]();
   });
 
   it('of 20 MiB pass', async () => {

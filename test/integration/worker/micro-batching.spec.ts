@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type TranscribeAnswer } from '../../../src/contracts/grpc/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { SttCaller } from './stt-caller.js';
-import { sttModel, WorkerProcess } from './worker-process.js';
+import { hostedRecognizers, hostedWorker, sttModel } from './worker-process.js';
 
 // A device that stays busy until the request that occupies it is cancelled, noticed at
 // every 300 ms.
@@ -10,18 +10,7 @@ const HELD = { steps: 2000, faults: [{ marker: 'slow', action: 'slow', ms: 600_0
 const BAD = { marker: 'bad', action: 'fail' };
 
 describe('micro-batching in a real worker', () => {
-  let worker: WorkerProcess;
-  let caller: SttCaller;
-
-  async function start(options: Readonly<Record<string, unknown>>): Promise<void> {
-    worker = new WorkerProcess({ model: { ...sttModel, options } });
-    caller = new SttCaller(await worker.ready());
-  }
-
-  afterEach(async () => {
-    caller.close();
-    await worker.kill();
-  });
+  const start = hostedRecognizers();
 
   const answers = async (
     sent: readonly { outcome: Promise<unknown> }[],
@@ -29,7 +18,7 @@ describe('micro-batching in a real worker', () => {
     (await Promise.all(sent.map(({ outcome }) => outcome))) as TranscribeAnswer[];
 
   it('makes one engine call for 8 calls sent together', async () => {
-    await start({ baseMs: 5 });
+    const caller = await start({ baseMs: 5 });
     const group = { id: 'group', size: 8 };
     const sent = Array.from({ length: 8 }, (_, n) => caller.send(`r${n}`, { group }));
     const replies = await answers(sent);
@@ -39,18 +28,20 @@ describe('micro-batching in a real worker', () => {
   });
 
   it('says in its log what it collected and how many succeeded', async () => {
-    await start({ baseMs: 5, faults: [BAD] });
+    const options = { baseMs: 5, faults: [BAD] };
+    await using worker = await hostedWorker({ model: { ...sttModel, options } });
+    const caller = new SttCaller(worker.address);
     const group = { id: 'group', size: 3 };
     await answers(['bad', 'a', 'b'].map(id => caller.send(id, { group })));
     await caller.send('later').outcome;
-    worker.child.kill('SIGTERM');
-    await worker.exited;
-    expect(worker.log).toContain('Batch collected: 3/8 items');
-    expect(worker.log).toContain('Micro-batch done: 2/3 succeeded');
+    caller.close();
+    const log = worker.log.join('');
+    expect(log).toContain('Batch collected: 3/8 items');
+    expect(log).toContain('Micro-batch done: 2/3 succeeded');
   });
 
   it('prepares in parallel and still makes one engine call', async () => {
-    await start({ baseMs: 5, prepareMs: 40 });
+    const caller = await start({ baseMs: 5, prepareMs: 40 });
     const group = { id: 'group', size: 8 };
     const replies = await answers(
       Array.from({ length: 8 }, (_, n) => caller.send(`r${n}`, { group })),
@@ -60,7 +51,7 @@ describe('micro-batching in a real worker', () => {
   });
 
   it('takes REALTIME first when the device becomes free', async () => {
-    await start({ ...HELD, maxBatch: 1, baseMs: 50 });
+    const caller = await start({ ...HELD, maxBatch: 1, baseMs: 50 });
     const order: string[] = [];
     const send = (id: string, priority: RequestPriority) =>
       caller.send(id, { priority }).outcome.then(() => void order.push(id));
@@ -76,7 +67,7 @@ describe('micro-batching in a real worker', () => {
   });
 
   it('takes what is READY when the device becomes free, without the rest of the group', async () => {
-    await start(HELD);
+    const caller = await start(HELD);
     caller.send('slow');
     await caller.inFlight(1);
     const group = { id: 'group', size: 3 };
@@ -87,7 +78,7 @@ describe('micro-batching in a real worker', () => {
   });
 
   it('lets a failure touch its own request only', async () => {
-    await start({ baseMs: 5, faults: [BAD] });
+    const caller = await start({ baseMs: 5, faults: [BAD] });
     const group = { id: 'group', size: 3 };
     const [a, bad, b] = ['a', 'bad', 'b'].map(id => caller.send(id, { group }));
     expect(await bad!.outcome).toMatchObject({ code: 'engine_failed' });
@@ -96,7 +87,7 @@ describe('micro-batching in a real worker', () => {
   });
 
   it('refuses a second request with an id that is still running', async () => {
-    await start(HELD);
+    const caller = await start(HELD);
     const first = caller.send('slow');
     await caller.inFlight(1);
     expect(await caller.send('slow').outcome).toMatchObject({

@@ -14,8 +14,9 @@ import {
   silence,
   synthesizeItem,
 } from '../../contract/engines/engine-items.js';
+import { type HostedWorker } from '../../support/hosted-worker.js';
 import { SttCaller } from './stt-caller.js';
-import { sttModel, WorkerProcess } from './worker-process.js';
+import { hostedWorker, sttModel } from './worker-process.js';
 
 type Call = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
 type Event = NonNullable<TranscribeStreamResponse['event']>;
@@ -82,16 +83,16 @@ class Listener {
 }
 
 describe('live streams of a real worker', () => {
-  let worker: WorkerProcess;
+  let worker: HostedWorker;
   let caller: SttCaller;
 
   beforeEach(async () => {
-    worker = new WorkerProcess({ model: { ...sttModel, options: { streams: 2 } } });
-    caller = new SttCaller(await worker.ready());
+    worker = await hostedWorker({ model: { ...sttModel, options: { streams: 2 } } });
+    caller = new SttCaller(worker.address);
   });
   afterEach(async () => {
     caller.close();
-    await worker.kill();
+    await worker[Symbol.asyncDispose]();
   });
 
   const open = (...messages: TranscribeStreamRequest[]) => {

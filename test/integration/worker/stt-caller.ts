@@ -36,7 +36,7 @@ export class SttCaller {
   readonly client: SpeechToTextClient;
   readonly health: HealthClient;
 
-  constructor(address: string) {
+  constructor(readonly address: string) {
     const security = channelSecurity();
     const channel = new WorkerChannel({ address, limits: LIMITS, security }, () => {
       // Each call says so itself.
@@ -66,7 +66,7 @@ export class SttCaller {
 
   cancel(requestId: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      this.client.cancel({ requestId, reason: 'client' }, (error, reply) =>
+      this.client.cancel({ requestId, reason: 'client', attempt: '' }, (error, reply) =>
         error ? reject(error) : resolve(reply.acknowledged),
       );
     });

@@ -13,7 +13,8 @@ import {
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { decodeAudio } from '../../../src/worker/audio/decode.js';
-import { ttsModel, WorkerProcess } from './worker-process.js';
+import { type HostedWorker } from '../../support/hosted-worker.js';
+import { hostedWorker, ttsModel } from './worker-process.js';
 
 // 15 characters a second: three seconds.
 const TEXT = 'x'.repeat(45);
@@ -25,17 +26,17 @@ interface Speech {
 }
 
 describe('synthesis by a real worker', () => {
-  let worker: WorkerProcess;
+  let worker: HostedWorker;
   let client: TextToSpeechClient;
 
   async function start(options: Readonly<Record<string, unknown>> = {}): Promise<void> {
-    worker = new WorkerProcess({ model: { ...ttsModel, options } });
-    client = new TextToSpeechStub(await worker.ready(), credentials.createInsecure());
+    worker = await hostedWorker({ model: { ...ttsModel, options } });
+    client = new TextToSpeechStub(worker.address, credentials.createInsecure());
   }
 
   afterEach(async () => {
     client.close();
-    await worker.kill();
+    await worker[Symbol.asyncDispose]();
   });
 
   function open(
@@ -69,7 +70,7 @@ describe('synthesis by a real worker', () => {
 
   const cancel = (requestId: string): Promise<boolean> =>
     new Promise((resolve, reject) => {
-      client.cancel({ requestId, reason: 'client' }, (error, reply) =>
+      client.cancel({ requestId, reason: 'client', attempt: '' }, (error, reply) =>
         error ? reject(error) : resolve(reply.acknowledged),
       );
     });

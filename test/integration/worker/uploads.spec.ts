@@ -12,9 +12,10 @@ import {
 } from '../../../src/contracts/grpc/stt.codec.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
+import { type HostedWorker } from '../../support/hosted-worker.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { SttCaller } from './stt-caller.js';
-import { sttModel, WorkerProcess } from './worker-process.js';
+import { hostedWorker, sttModel, WorkerProcess } from './worker-process.js';
 
 const MIB = 1024 * 1024;
 const RATE = 16_000;
@@ -64,19 +65,19 @@ async function send(call: Upload, bytes: Buffer, size = 65_536): Promise<void> {
 }
 
 describe('an upload in pieces to a real worker', () => {
-  let worker: WorkerProcess;
+  let worker: HostedWorker;
   let caller: SttCaller;
   beforeAll(async () => {
     const options = { input: 'pcm', baseMs: 20, steps: 20, maxBatch: 4 };
-    worker = new WorkerProcess({
+    worker = await hostedWorker({
       model: { ...sttModel, options },
       uploadLimitBytes: 3 * MIB,
     });
-    caller = new SttCaller(await worker.ready());
+    caller = new SttCaller(worker.address);
   });
   afterAll(async () => {
     caller.close();
-    await worker.kill();
+    await worker[Symbol.asyncDispose]();
   });
   const open = (): Upload => caller.client.transcribeUpload();
 

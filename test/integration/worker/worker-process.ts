@@ -2,10 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { afterEach } from '@jest/globals';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { workerEnvironment, type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { type reportToSupervisor } from '../../../src/worker/lifecycle/supervisor-link.js';
+import { HostedWorker } from '../../support/hosted-worker.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { SttCaller } from './stt-caller.js';
 
 type WorkerMessage = Parameters<typeof reportToSupervisor>[0];
 
@@ -23,6 +26,47 @@ export const ttsModel: ModelSpec = {
 
 export type WorkerChange = Partial<WorkerSpec>;
 
+const specOf = (change: WorkerChange): WorkerSpec => ({
+  workerId: 'worker-1',
+  model: sttModel,
+  host: '127.0.0.1',
+  port: 0,
+  maxMessageBytes: 26 * MIB,
+  uploadLimitBytes: 25 * MIB,
+  prepParallel: 4,
+  keepaliveTimeMs: 10_000,
+  keepaliveTimeoutMs: 5000,
+  shutdownGraceMs: 10_000,
+  logLevel: 'debug',
+  ...change,
+});
+
+/** The real worker in this process, for what does not end it. */
+export const hostedWorker = (change: WorkerChange = {}): Promise<HostedWorker> =>
+  HostedWorker.start(specOf(change));
+
+/**
+ * Starts a hosted recogniser with these options of its engine: resolves with a caller.
+ * Both end after each test.
+ */
+export function hostedRecognizers(): (
+  options?: Readonly<Record<string, unknown>>,
+) => Promise<SttCaller> {
+  const started: { worker: HostedWorker; caller: SttCaller }[] = [];
+  afterEach(async () => {
+    for (const { worker, caller } of started.splice(0)) {
+      caller.close();
+      await worker[Symbol.asyncDispose]();
+    }
+  });
+  return async (options = {}) => {
+    const worker = await hostedWorker({ model: { ...sttModel, options } });
+    const caller = new SttCaller(worker.address);
+    started.push({ worker, caller });
+    return caller;
+  };
+}
+
 /** The real worker, started as the gateway's supervisor does. */
 export class WorkerProcess {
   readonly child: ChildProcess;
@@ -32,22 +76,8 @@ export class WorkerProcess {
 
   constructor(change: WorkerChange = {}) {
     if (!existsSync(MAIN)) throw new Error('dist/main.worker.js is missing: npm run build');
-    const spec: WorkerSpec = {
-      workerId: 'worker-1',
-      model: sttModel,
-      host: '127.0.0.1',
-      port: 0,
-      maxMessageBytes: 26 * MIB,
-      uploadLimitBytes: 25 * MIB,
-      prepParallel: 4,
-      keepaliveTimeMs: 10_000,
-      keepaliveTimeoutMs: 5000,
-      shutdownGraceMs: 10_000,
-      logLevel: 'debug',
-      ...change,
-    };
     this.child = fork(MAIN, {
-      env: workerEnvironment(spec),
+      env: workerEnvironment(specOf(change)),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.child.stdout?.on('data', (bytes: Buffer) => (this.#log += bytes.toString()));

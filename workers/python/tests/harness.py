@@ -80,12 +80,18 @@ class Client:
 
     def transcribe(self, request_id: str, **fields: Any) -> Any:
         options = {name: fields.pop(name) for name in ("timeout", "metadata") if name in fields}
-        group = common.Group(id=fields.pop("group", request_id), size=fields.pop("size", 1))
+        group = common.Group(
+            id=fields.pop("group", request_id), size=fields.pop("size", 1), time_limit_ms=fields.pop("limit_ms", 0)
+        )
         message = stt.TranscribeFileRequest(request_id=request_id, group=group, **{"audio": b"1234", **fields})
         return self.call("TranscribeFile", message, stt.TranscribeFileResponse, **options)
 
-    async def cancel(self, request_id: str) -> bool:
-        message = common.CancelRequest(request_id=request_id, reason="client")
+    async def progress(self, request_id: str, attempt: str = "") -> common.ProgressResponse:
+        message = common.ProgressRequest(request_id=request_id, attempt=attempt)
+        return await self.call("Progress", message, common.ProgressResponse)  # type: ignore[no-any-return]
+
+    async def cancel(self, request_id: str, attempt: str = "") -> bool:
+        message = common.CancelRequest(request_id=request_id, reason="client", attempt=attempt)
         return bool((await self.call("Cancel", message, common.CancelResponse)).acknowledged)
 
     async def upload(self, start: stt.TranscribeFileRequest, pieces: Sequence[bytes]) -> list[Any]:

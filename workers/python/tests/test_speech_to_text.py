@@ -189,6 +189,36 @@ async def test_a_call_on_the_device_ends_when_the_engine_stops(engine: Scripted,
 
 
 @on_worker
+async def test_a_cancel_of_another_attempt_stops_nothing(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    assert not await client.cancel("first", "an earlier attempt")
+    engine.gate.set()
+    assert (await first).text == "4 bytes"
+
+
+@on_worker
+async def test_says_when_the_device_began_and_what_its_whole_call_may_take(engine: Scripted, client: Client) -> None:
+    first = await held(engine, client)
+    group = [asyncio.ensure_future(client.transcribe(n, group="g", size=2, limit_ms=100)) for n in ("a", "b")]
+    await in_flight(client, 3)
+    waiting = await client.progress("a", "g")
+    assert (waiting.known, waiting.on_device) == (True, False)
+    assert not (await client.progress("a", "another")).known
+    engine.gate.set()
+    await asyncio.gather(first, *group)
+    engine.gate.clear()
+    third = [asyncio.ensure_future(client.transcribe(n, group="h", size=2, limit_ms=100)) for n in ("c", "d")]
+    await entered(engine)
+    await entered(engine)
+    computed = await client.progress("c", "h")
+    assert (computed.on_device, computed.limit_ms) == (True, 200)
+    assert computed.device_ms >= 0
+    engine.gate.set()
+    await asyncio.gather(*third)
+    assert not (await client.progress("c")).known
+
+
+@on_worker
 async def test_a_hang_up_holds_the_slot_until_the_engine_stops(engine: Scripted, client: Client) -> None:
     first = await held(engine, client)
     first.cancel()

@@ -33,7 +33,7 @@ export class StoreStatus {
 
   async batches() {
     if (this.monitor.isDown('database')) return undefined;
-    const backlog = await inTime(this.jobs.backlog(Date.now()));
+    const backlog = await inTime(this.jobs.backlog());
     if (!backlog) return undefined;
     const { validating, in_progress, finalizing, cancelling } = backlog.byStatus;
     return { running: in_progress + finalizing + cancelling, waiting: validating };

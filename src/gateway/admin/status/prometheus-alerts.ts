@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { Settings } from '../../../platform/config/settings.js';
@@ -53,7 +54,7 @@ export class PrometheusAlerts {
     if (!this.#url || !this.#fetch) return { data: [] };
     try {
       const answer = await this.#fetch.bytes(this.#url.href, AbortSignal.timeout(RULES.timeoutMs));
-      return { data: alertsIn(JSON.parse(answer.toString())) };
+      return { data: alertsIn(parseBoundedJson(answer.toString())) };
     } catch (error) {
       return {
         data: [],

@@ -1,8 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiResponse, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_REGISTRY } from '../../../contracts/errors/error-registry.js';
+import { messageError } from '../../../contracts/messages/message-error.js';
 import { ErrorEnvelope } from '../../../contracts/openai/error-envelope.js';
-import { type ErrorCode } from '../../../core/errors/domain-error.js';
+import { DomainError, type ErrorCode } from '../../../core/errors/domain-error.js';
 import { accessOf } from '../../../platform/auth/access-hooks.js';
 
 const ANY_ROUTE: readonly ErrorCode[] = ['invalid_value', 'rate_limit_exceeded', 'internal_error'];
@@ -36,9 +37,60 @@ export function withSharedErrors(document: OpenAPIObject): OpenAPIObject {
     ][]) {
       for (const [status, codes] of byStatus(sharedCodes(method, path)))
         operation.responses[status] ??= response(codes);
+      const dialect = DIALECTS.find(({ paths }) => paths.test(path));
+      if (dialect) inWordsOf(dialect, operation.responses);
     }
   }
   return document;
+}
+
+/** Routes whose errors have another envelope than OpenAI's. */
+interface Dialect {
+  readonly paths: RegExp;
+  readonly schema: object;
+  readonly example: (code: ErrorCode, message: string) => object;
+}
+
+const TEXT = { type: 'string' };
+const objectOf = (properties: Readonly<Record<string, object>>): object => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+});
+
+const DIALECTS: readonly Dialect[] = [
+  {
+    paths: /^\/api\//,
+    schema: objectOf({ error: TEXT }),
+    example: (_, error) => ({ error }),
+  },
+  {
+    paths: /^\/v1\/messages/,
+    schema: objectOf({
+      type: { enum: ['error'] },
+      error: objectOf({ type: TEXT, message: TEXT, code: TEXT }),
+      request_id: TEXT,
+    }),
+    example: (code, message) => messageError(new DomainError(code, message), 'req_1'),
+  },
+];
+
+interface DescribedAnswer {
+  readonly content?: Record<string, { schema?: unknown; examples?: Record<string, object> }>;
+}
+
+function inWordsOf({ schema, example }: Dialect, answers: Record<string, object>): void {
+  const openAi = getSchemaPath(ErrorEnvelope);
+  for (const { content = {} } of Object.values(answers) as DescribedAnswer[])
+    for (const body of Object.values(content)) {
+      if ((body.schema as { $ref?: string } | undefined)?.$ref !== openAi) continue;
+      body.schema = schema;
+      for (const code of Object.keys(body.examples ?? {}) as ErrorCode[])
+        body.examples![code] = {
+          summary: code,
+          value: example(code, ERROR_REGISTRY[code].help),
+        };
+    }
 }
 
 const byStatus = (codes: Iterable<ErrorCode>): ReadonlyMap<number, ErrorCode[]> =>

@@ -1,7 +1,9 @@
 import { type INestApplication } from '@nestjs/common';
+import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ENDPOINTS } from '../../../contracts/endpoints.js';
 import { productVersion } from '../../../platform/process/product-version.js';
+import { unroutable } from '../http-error.js';
 import { withSharedErrors } from './errors.js';
 
 /**
@@ -127,11 +129,40 @@ const audioPlayer = () => ({
   },
 });
 
+const DOCS = /^\/docs(?=[/?]|$)[^?]*/;
+
+/** Its own scripts and requests; it writes styles and images into its page. Nowhere in another. */
+const DOCS_HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    'media-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
 /**
  * Swagger UI at `/docs`, the document at `/docs-json`. Built on first use: starting up
  * does not wait for it.
  */
-export function serveDocs(app: INestApplication): void {
+export function serveDocs(app: NestFastifyApplication): void {
+  const server = app.getHttpAdapter().getInstance();
+  server.addHook('onRequest', (request, reply, done) => {
+    const path = DOCS.exec(request.url)?.[0];
+    if (path === undefined) return done();
+    void reply.headers(DOCS_HEADERS);
+    // Those who serve files refuse a way out of their folder with an error of their own.
+    if (/%2e|%2f|%5c|\.\./i.test(path)) throw unroutable(request);
+    done();
+  });
   SwaggerModule.setup('docs', app, () => openApiDocument(app), {
     jsonDocumentUrl: 'docs-json',
     customSiteTitle: 'Switchyard',

@@ -1,15 +1,5 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Headers,
-  Param,
-  Post,
-  Query,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, Headers, Param, Post, Query } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import {
   BatchCreateDto,
@@ -41,7 +31,6 @@ import {
   type ViewOf,
 } from '../../http/openapi/view.js';
 import { CallerPrincipal, CallerTenant } from '../../http/params.js';
-import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { BatchesService } from './batches.service.js';
 
 const BatchErrorDto = view('BatchErrorDto', {
@@ -64,7 +53,10 @@ const RequestCountsDto = view('RequestCountsDto', {
 
 const BatchUsageDto = view('BatchUsageDto', {
   input_tokens: Number,
-  input_tokens_details: view('InputTokensDetailsDto', { cached_tokens: Number }),
+  input_tokens_details: view('InputTokensDetailsDto', {
+    cached_tokens: Number,
+    cache_write_tokens: Number,
+  }),
   output_tokens: Number,
   output_tokens_details: view('OutputTokensDetailsDto', { reasoning_tokens: Number }),
   total_tokens: Number,
@@ -164,13 +156,12 @@ function batchView(job: BatchJob): ViewOf<typeof BatchDto> {
 
 const usageView = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: BatchUsage) => ({
   input_tokens: inputTokens,
-  input_tokens_details: { cached_tokens: cachedTokens },
+  input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
   output_tokens: outputTokens,
   output_tokens_details: { reasoning_tokens: reasoningTokens },
   total_tokens: inputTokens + outputTokens,
 });
 
-@UseInterceptors(OutageInterceptor)
 @Controller('v1/batches')
 export class BatchesController {
   constructor(private readonly batches: BatchesService) {}

@@ -8,7 +8,6 @@ import { FileStore } from '../../../platform/database/file-store.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { fileBlobKey, mayBeNamed } from '../../../platform/storage/blob-keys.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
-import { orStorageFull } from '../../../platform/storage/storage-problems.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 
 /** @param maxFileBytes limit of a file of any other purpose */
@@ -126,8 +125,7 @@ export class FileWriter {
       quotaLeftBytes: await this.#quotaLeft(tenant),
     });
     const written = { id, blobKey: fileBlobKey(tenant, id), measured };
-    const writing = this.blobs.write(written.blobKey, written.measured.of(source));
-    await orStorageFull(writing, 'The disk has no space left for the file.');
+    await this.blobs.write(written.blobKey, written.measured.of(source));
     if (written.measured.size > 0) return written;
     await this.forget(written);
     throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });

@@ -1,14 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Param,
-  Post,
-  Query,
-  Res,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiConsumes,
@@ -47,7 +37,6 @@ import {
   type ViewOf,
 } from '../../http/openapi/view.js';
 import { CallerTenant, Form } from '../../http/params.js';
-import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { FilesService } from './files.service.js';
 import { UploadsService } from './uploads.service.js';
 
@@ -83,7 +72,6 @@ const BYTES = {
   'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
 };
 
-@UseInterceptors(OutageInterceptor)
 @Controller('v1/files')
 export class FilesController {
   constructor(private readonly files: FilesService) {}
@@ -206,7 +194,6 @@ const uploadPartDto = ({
   upload_id: uploadId,
 });
 
-@UseInterceptors(OutageInterceptor)
 @Controller('v1/uploads')
 export class UploadsController {
   constructor(private readonly uploads: UploadsService) {}

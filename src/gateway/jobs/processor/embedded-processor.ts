@@ -93,6 +93,7 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
       args: [...PROCESSOR_NODE_FLAGS, PROGRAM],
       env: processorEnvironment(this.#link()),
       startTimeoutMs: workers.startTimeoutMs,
+      startLimitMs: workers.startLimitMs,
       stopGraceMs: server.shutdownGraceMs,
       backoff: new RestartBackoff({
         firstMs: workers.restartMinMs,
@@ -109,7 +110,9 @@ export class EmbeddedProcessor implements OnModuleInit, OnModuleDestroy, BeforeA
         if (sent.type === 'metrics') this.#metricsTexts.next(sent.text);
       },
       onReady: () => (this.#state = 'ready'),
-      onGone: () => (this.#state = 'down'),
+      onGone: () => {
+        this.#state = 'down';
+      },
     });
   }
 

@@ -1,3 +1,5 @@
+import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Redis } from 'ioredis';
 import {
   type AdoptedSession,
@@ -107,7 +109,7 @@ export class JournalStore {
     const { first, state, events, dropEvents, dropAudio, audio } = write;
     const code = await this.#redis.journalWrite(
       ...this.#keys(id),
-      ...[owner, first ? 1 : 0, ttlMs, JSON.stringify(state), dropEvents, events.length],
+      ...[owner, first ? 1 : 0, ttlMs, writeJson(state), dropEvents, events.length],
       ...events.map(({ json }) => json),
       dropAudio,
       audio ? packed(audio) : '',
@@ -130,7 +132,7 @@ export class JournalStore {
     if (!found) return undefined;
     const [state, events, audio] = found;
     return {
-      state: JSON.parse(state.toString()) as SessionState,
+      state: parseBoundedJson(state.toString(), STORED_BOUNDS) as SessionState,
       events: events.map(event => sentEvent(event.toString())),
       audio: audio.map(unpacked),
     };
@@ -161,7 +163,7 @@ function packed({ start, pcm }: JournalAudio): Buffer {
 }
 
 const sentEvent = (json: string): SentEvent => ({
-  id: (JSON.parse(json) as { event_id: string }).event_id,
+  id: (parseBoundedJson(json) as { event_id: string }).event_id,
   json,
 });
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
 import {
@@ -92,7 +93,7 @@ function demandTranscribing(
 
 /** @throws DomainError `invalid_value` when audio has come in under another format. */
 function demandSameFormat(next: SessionConfig, current: SessionConfig, dialect: Dialect): void {
-  if (JSON.stringify(next.format) === JSON.stringify(current.format)) return;
+  if (writeJson(next.format) === writeJson(current.format)) return;
   const param = PATHS[dialect].format;
   throw invalidField(param, `\`${param}\` cannot change once audio was sent.`);
 }
@@ -101,7 +102,7 @@ function demandSameFormat(next: SessionConfig, current: SessionConfig, dialect: 
 const STREAM_SETTINGS = ['model', 'language', 'prompt', 'turnDetection'] as const;
 
 const needsNewStream = (a: SessionConfig, b: SessionConfig): boolean =>
-  STREAM_SETTINGS.some(name => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
+  STREAM_SETTINGS.some(name => writeJson(a[name]) !== writeJson(b[name]));
 
 /** Whatever the check calls its field, the client knows it by `param`. */
 function at<T>(param: string, check: () => T): T {
@@ -192,12 +193,6 @@ export class SessionCore {
   }
 
   binary(data: Buffer, nowMs: number): void {
-    const container = this.recognition.begun ? undefined : containerOf(data);
-    if (container !== undefined) {
-      const message = `Binary frames are raw audio in the session's format; this is ${container}.`;
-      const error = new DomainError('invalid_audio', message);
-      return this.session.fail(error, CLOSE.unsupportedData);
-    }
     try {
       this.#append(data, nowMs);
     } catch (error) {
@@ -258,10 +253,16 @@ export class SessionCore {
   }
 
   /**
-   * Without a slot for its first audio the session ends; the client is asked
-   * to retry later.
+   * As a binary frame, or in an event. Without a slot for its first audio the session
+   * ends; the client is asked to retry later.
    */
   #append(audio: Buffer, nowMs: number): void {
+    const container = this.recognition.begun ? undefined : containerOf(audio);
+    if (container !== undefined) {
+      const message = `Audio is raw samples in the session's format; this is ${container}.`;
+      const error = new DomainError('invalid_audio', message);
+      return this.session.fail(error, CLOSE.unsupportedData);
+    }
     try {
       this.recognition.audio(audio, nowMs);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { inDialect, type ServerEvent, CLOSE } from '../../../contracts/realtime/realtime-event.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { type ClientSocket } from '../../websockets/client-socket.js';
@@ -48,7 +49,7 @@ export class SessionOutbox {
     const translated = inDialect(event, this.session.dialect);
     if (!translated) return;
     const id = `${this.#prefix}_${++this.#sent}`;
-    const json = JSON.stringify({ ...translated, event_id: id });
+    const json = writeJson({ ...translated, event_id: id });
     const { journal } = this.options;
     if (journal) journal.event({ id, json });
     else this.deliver({ id, json });

@@ -1,3 +1,4 @@
+import { VECTOR_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
@@ -55,7 +56,7 @@ function scoresIn({ results }: Fields, modelId: string, inputs: number): Embeddi
 }
 
 function parsed(json: string, modelId: string): Fields {
-  const answer = jsonIn(json);
+  const answer = jsonIn(json, VECTOR_BOUNDS);
   if (answer !== undefined) return (answer ?? {}) as Fields;
   throw unusableAnswer(modelId, 'sent something that is no JSON.');
 }

@@ -1,3 +1,4 @@
+import { ANSWER_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { cancelledError, KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
@@ -99,7 +100,7 @@ function usageOfMessage(usage: Fields, before: TokenUsage | undefined): TokenUsa
 
 /** @throws UpstreamFailure when it is no JSON object */
 function answerIn(json: string, modelId: string): Fields {
-  const answer = jsonIn(json);
+  const answer = jsonIn(json, ANSWER_BOUNDS);
   if (isObject(answer)) return answer;
   throw unusableAnswer(modelId, 'sent something that is no JSON object.');
 }

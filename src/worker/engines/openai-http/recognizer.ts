@@ -1,4 +1,5 @@
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import { VECTOR_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { type ItemOutcome, TRANSCRIPT_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import {
@@ -155,7 +156,7 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
       traceparent,
     };
     return this.call(request, async body => {
-      const answer = jsonIn(await textOf(body, MAX_ANSWER_BYTES));
+      const answer = jsonIn(await textOf(body, MAX_ANSWER_BYTES), VECTOR_BOUNDS);
       const transcript = transcriptIn(answer, {
         language: item.task === 'translate' ? 'en' : language,
         durationS: audio.durationS,

@@ -1,6 +1,7 @@
 import { type IncomingMessage } from 'node:http';
 import { samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   checkSpeechItem,
   nothingToSpeak,
@@ -129,5 +130,5 @@ function orderOf({ text, voice, speed }: SynthesizeItem, model: string): Request
     response_format: 'pcm',
     ...(speed !== 1 && { speed }),
   };
-  return jsonBody(Buffer.from(JSON.stringify(order)));
+  return jsonBody(Buffer.from(writeJson(order)));
 }

@@ -2,6 +2,7 @@ import { open, readFile } from 'node:fs/promises';
 import { type IncomingMessage } from 'node:http';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import {
   cancelledError,
   type EngineCapability,
@@ -255,7 +256,7 @@ export abstract class UpstreamEngine {
         signal: AbortSignal.timeout(Math.min(LONGEST_PROBE_MS, timeoutMs)),
       });
       const list = await textOf(answer.body, LONGEST_LIST_BYTES);
-      const { data } = (JSON.parse(list) ?? {}) as { readonly data?: unknown };
+      const { data } = (parseBoundedJson(list) ?? {}) as { readonly data?: unknown };
       if (!Array.isArray(data)) throw new Error('the answer has no `data`');
       const listed = data.filter(isObject);
       const found = listed.find(({ id }) => id === model);

@@ -153,9 +153,9 @@ function mayRetry({ status, headers, problem }: AnswerStatus): boolean {
 /** OpenAI sends 429 for an account without money, too; waiting does not help. */
 const isExhausted = ({ code }: UpstreamProblem): boolean => code === 'insufficient_quota';
 
-function explanation({ status, headers, problem }: AnswerStatus): string {
+function explanation({ status, problem }: AnswerStatus): string {
   if (status >= 300 && status < 400)
-    return `, a redirect to ${headers.location ?? 'nowhere'}: set options.baseUrl to where it leads.`;
+    return ', a redirect, which is not followed: set options.baseUrl to where it leads.';
   const hint = isExhausted(problem)
     ? "the upstream's account has no quota left"
     : OPERATOR_HINTS[status];

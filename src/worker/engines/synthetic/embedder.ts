@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { rerankRequest } from '@switchyard/engine-api/rerank-request.js';
 import {
   type Embedding,
@@ -42,7 +44,9 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
 
   #embedding(body: Buffer): Embedding {
     // As the gateway has checked it.
-    const { input, dimensions = this.options.dimensions } = JSON.parse(body.toString('utf8')) as {
+    const { input, dimensions = this.options.dimensions } = parseBoundedJson(
+      body.toString('utf8'),
+    ) as {
       readonly input?: unknown;
       readonly dimensions?: number;
     };
@@ -59,7 +63,7 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
 function inputsIn(input: unknown): readonly string[] {
   const several = Array.isArray(input) && !input.every(item => typeof item === 'number');
   const inputs: readonly unknown[] = several ? input : [input];
-  return inputs.map(item => (typeof item === 'string' ? item : JSON.stringify(item)));
+  return inputs.map(item => (typeof item === 'string' ? item : writeJson(item)));
 }
 
 /** A vector of length 1 in a direction that only the text decides. */

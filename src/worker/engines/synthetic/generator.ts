@@ -1,4 +1,6 @@
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { cancelledError } from '@switchyard/engine-api/engine.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import {
   type ChoiceDelta,
@@ -103,7 +105,7 @@ class SyntheticAnswer {
     tokens: number,
   ) {
     const { form, requestId, maxTokens, n } = item;
-    const body = JSON.parse(item.body.toString('utf8')) as AskedBody;
+    const body = parseBoundedJson(item.body.toString('utf8')) as AskedBody;
     this.#words = promptWords(body);
     this.begun = body.continue_token_ids?.length ?? 0;
     this.length = maxTokens === 0 ? tokens : Math.min(tokens, maxTokens);
@@ -163,7 +165,7 @@ class SyntheticAnswer {
   }
 
   #event(chunk: object): GenerationEvent {
-    return { type: 'chunk', json: JSON.stringify(chunk) };
+    return { type: 'chunk', json: writeJson(chunk) };
   }
 }
 
@@ -173,7 +175,9 @@ class SyntheticAnswer {
  */
 function promptWords({ messages, prompt }: AskedBody): readonly string[] {
   const content = messages ? messages.at(-1)?.content : prompt;
-  const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
+  const isTexts = Array.isArray(content) && content.every(one => typeof one === 'string');
+  const said = isTexts ? content.join(' ') : content;
+  const text = typeof said === 'string' ? said : writeJson(said ?? '');
   return text.split(/\s+/).filter(word => word !== '');
 }
 

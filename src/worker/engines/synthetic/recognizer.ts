@@ -6,6 +6,7 @@ import {
   TRANSCRIPT_CAPABILITIES,
   type ItemOutcome,
 } from '@switchyard/engine-api/engine.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   type PreparedAudio,
   type RecognizedSegment,
@@ -34,7 +35,7 @@ export function syntheticText(bytes: Uint8Array, conditions: readonly string[] =
   if (bytes.length === 0) return '';
   const hash = createHash('sha256')
     .update(bytes.subarray(0, HASHED_BYTES))
-    .update(JSON.stringify(conditions));
+    .update(writeJson(conditions));
   return `synthetic transcript ${hash.digest('hex').slice(0, 8)} ${bytes.length} bytes`;
 }
 

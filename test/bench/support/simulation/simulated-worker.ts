@@ -31,8 +31,12 @@ export interface Work {
   readonly agingShare?: number;
   /** Absent: what every request costs. */
   readonly costMs?: number;
+  /** That the device may take for it alone; absent: unlimited. */
+  readonly limitMs?: number | undefined;
   /** When its engine call began. */
   startedAtMs?: number;
+  /** What that engine call may take: the limits of all its members. */
+  callLimitMs?: number;
   /**
    * Told to stop: leaves at once while it waits for the device; an engine
    * call is finished.
@@ -112,7 +116,8 @@ export class SimulatedWorker implements WorkerOffer {
     this.#deviceBusy = true;
     const { groupMs, itemMs } = this.cost;
     const tookMs = group.reduce((sum, { work: { costMs = itemMs } }) => sum + costMs, groupMs);
-    for (const { work } of group) work.startedAtMs = nowMs;
+    const callLimitMs = group.reduce((sum, { work }) => sum + (work.limitMs ?? Infinity), 0);
+    for (const { work } of group) Object.assign(work, { startedAtMs: nowMs, callLimitMs });
     this.deviceBusyMs += tookMs;
     this.groupSizes.push(group.length);
     this.events.schedule(nowMs + tookMs, now => {

@@ -10,6 +10,8 @@ export interface TraceRequest {
   readonly priority: PriorityLabel;
   /** Milliseconds of a device; absent: what every request costs. */
   readonly costMs?: number;
+  /** Milliseconds that the device may take for it alone (D-07); absent: unlimited. */
+  readonly limitMs?: number;
   /** What the gateway takes it for, in the same unit. */
   readonly estimatedMs?: number;
   /** Milliseconds from its arrival until its answer is of use; absent: any. */

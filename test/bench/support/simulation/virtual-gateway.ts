@@ -8,6 +8,7 @@ import { Admission } from '../../../../src/core/queue/admission.js';
 import { AnswerTimes } from '../../../../src/core/queue/answer-times.js';
 import { withLatestStart } from '../../../../src/core/queue/latest-start.js';
 import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
+import { leftMs } from '../../../../src/core/request/device-progress.js';
 import { RequestPriority } from '../../../../src/core/request/request-priority.js';
 import { RequestRecord } from '../../../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../../../src/core/request/scheduled-request.js';
@@ -62,9 +63,10 @@ type Life = RequestRecord<Journey, undefined>;
 const COMPLETED: Settlement<undefined> = { status: 'completed', reply: undefined };
 const cancelled = (): Settlement<undefined> => ended('request_cancelled', 'cancelled');
 const expired = (): Settlement<undefined> => ended('queue_timeout', 'failed');
+const overdue = (): Settlement<undefined> => ended('inference_timeout', 'failed');
 
 function ended(
-  code: 'request_cancelled' | 'queue_timeout',
+  code: 'request_cancelled' | 'queue_timeout' | 'inference_timeout',
   status: 'cancelled' | 'failed',
 ): Settlement<undefined> {
   return { status, error: new DomainError(code, code) };
@@ -89,6 +91,8 @@ export class VirtualGateway {
   readonly #shares: boolean;
   readonly #forecasts: boolean;
   readonly #onlyDrops: boolean;
+  /** Requests that the inference limit ended. */
+  timeouts = 0;
   #turnPending = false;
   #made = 0;
 
@@ -242,9 +246,26 @@ export class VirtualGateway {
       payload.leasedAtMs = nowMs;
       const group = { groupId, groupSize: members.length, reason, batchWaitMs: 0 };
       this.#emit(life, { type: 'leased', workerId, ...group, attempt: 1, queueWaitMs });
-      return (payload.work = this.#workOf(life, lease, aged));
+      const work = this.#workOf(life, lease, aged);
+      if (work.limitMs !== undefined) this.#limit(life, work, work.limitMs);
+      return (payload.work = work);
     });
     this.pool.take(workerId, works, nowMs);
+  }
+
+  /** As `DeviceTimeout` does, with the worker's own account of what it computes. */
+  #limit(life: Life, work: Work, afterMs: number): void {
+    this.at(this.nowMs + afterMs, nowMs => {
+      if (life.state === 'settled') return;
+      const { startedAtMs, callLimitMs: limitMs = 0 } = work;
+      const onDevice = startedAtMs !== undefined;
+      const progress = { onDevice, deviceMs: nowMs - (startedAtMs ?? nowMs), limitMs };
+      const left = leftMs(work.limitMs ?? Infinity, progress);
+      if (left > 0) return this.#limit(life, work, left);
+      this.timeouts += 1;
+      work.cancelled = true;
+      this.#settle(life.request.id, overdue());
+    });
   }
 
   /** The slot comes back when the worker lets go, whoever settled the request before. */
@@ -256,8 +277,8 @@ export class VirtualGateway {
       lease.release();
     };
     const share = aged ? { agingShare: this.#rules.agingShare } : {};
-    const { costMs } = request.payload.came;
-    return { priority: request.priority, ...share, costMs, cancelled: false, done };
+    const { costMs, limitMs } = request.payload.came;
+    return { priority: request.priority, ...share, costMs, limitMs, cancelled: false, done };
   }
 
   #learn(request: Journey): void {

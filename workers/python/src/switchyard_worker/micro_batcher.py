@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from switchyard.v1.common_pb2 import Execution
@@ -113,8 +114,12 @@ class MicroBatcher:
         self._running += 1
         loop, started, batch_id = asyncio.get_running_loop(), time.monotonic(), str(uuid.uuid4())
         ended: asyncio.Future[None] = loop.create_future()
+        # The time limits of all members hold together.
+        device = (started, sum(item.request.limit_ms for item in items))
         for item in items:
             item.call = ended
+            item.request.device.append(device)
+            ended.add_done_callback(partial(_left_device, item.request, device))
             item.execution.ready_wait_ms = 1000 * (started - item.ready_at)
             item.execution.batch_size, item.execution.batch_id = len(items), batch_id
         call = loop.run_in_executor(self._device, self._outcomes, [item.work for item in items])
@@ -147,6 +152,10 @@ class MicroBatcher:
         except BaseException as error:
             log.exception("The engine failed on %d items", len(works))
             return [error] * len(works)
+
+
+def _left_device(request: Request[Any], device: tuple[float, float], _ended: asyncio.Future[None]) -> None:
+    request.device.remove(device)
 
 
 def usual(before: float, now: float) -> float:

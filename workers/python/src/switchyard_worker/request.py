@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
+
+from switchyard.v1.common_pb2 import ProgressResponse
 
 from .errors import WorkerError
 
@@ -22,6 +25,10 @@ class Request(Generic[M]):
         self.is_batch = bool(call.priority)
         #: Calls that the gateway dispatched together, and how many they are.
         self.group_id, self.group_size = call.group.id, call.group.size
+        #: Milliseconds that the device may take for this call alone; 0: none is known.
+        self.limit_ms: float = call.group.time_limit_ms
+        #: Of the engine calls that compute it now: when each began (monotonic seconds), and milliseconds it may take.
+        self.device: list[tuple[float, float]] = []
         #: Room for what `prepare` makes.
         self.prepared: Any = None
         #: May be read from any thread. An engine that checks it between steps frees its device sooner.
@@ -30,6 +37,18 @@ class Request(Generic[M]):
         self.emit: Callable[[Any], object] = lambda _part: None
         self._error = WorkerError("request_cancelled", "The request was cancelled.")
         self._waiting: set[asyncio.Future[Any]] = set()
+
+    def is_attempt(self, attempt: str) -> bool:
+        """`attempt`: the id of a group; empty: any."""
+        return not attempt or not self.group_id or attempt == self.group_id
+
+    def progress(self) -> ProgressResponse:
+        known = ProgressResponse(known=True, on_device=bool(self.device))
+        if self.device:
+            now = time.monotonic()
+            began, known.limit_ms = min(self.device, key=lambda call: call[1] - 1000 * (now - call[0]))
+            known.device_ms = 1000 * (now - began)
+        return known
 
     def cancel(self, error: WorkerError) -> None:
         """Event loop only. Idempotent: the first error counts."""

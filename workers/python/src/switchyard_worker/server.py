@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import hmac
 import logging
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -79,7 +80,9 @@ def serve(engine: Engine, args: Sequence[str] | argparse.Namespace | None = None
 async def run(engine: Engine, options: argparse.Namespace) -> None:
     service, standard = SERVICES[engine.kind](engine, options.model), health.aio.HealthServicer()
     await standard.set("", HealthCheckResponse.NOT_SERVING)
-    interceptors = [TokenCheck(options.token_file.read_text().strip())] if options.token_file else []
+    # The token of the gateway that has started this process.
+    token = options.token_file.read_text().strip() if options.token_file else os.environ.get("SWITCHYARD_WORKER_TOKEN")
+    interceptors = [TokenCheck(token)] if token else []
     server = grpc.aio.server(interceptors=interceptors, options=OPTIONS)
     handler = grpc.method_handlers_generic_handler(f"switchyard.v1.{service.name}", service.methods())
     server.add_generic_rpc_handlers((handler,))

@@ -86,9 +86,17 @@ class Service:
             self.idle.set()
 
     async def cancel(self, message: common.CancelRequest, _context: Context) -> common.CancelResponse:
-        if request := self.calls.get(message.request_id):
+        if request := self._find(message):
             request.cancel(WorkerError("request_cancelled", f"The request was cancelled ({message.reason})."))
         return common.CancelResponse(acknowledged=request is not None)
+
+    async def progress(self, message: common.ProgressRequest, _context: Context) -> common.ProgressResponse:
+        request = self._find(message)
+        return request.progress() if request else common.ProgressResponse()
+
+    def _find(self, message: common.CancelRequest | common.ProgressRequest) -> Request[Any] | None:
+        request = self.calls.get(message.request_id)
+        return request if request and request.is_attempt(message.attempt) else None
 
     async def health(self, _message: common.HealthRequest, _context: Context) -> common.HealthResponse:
         if self.state == common.HealthResponse.STATE_DRAINING:
@@ -104,8 +112,11 @@ class Service:
         )
 
     def methods(self) -> dict[str, Any]:
-        cancel, health = _unary(self.cancel, common.CancelRequest), _unary(self.health, common.HealthRequest)
-        return {"Cancel": cancel, "Health": health}
+        return {
+            "Cancel": _unary(self.cancel, common.CancelRequest),
+            "Progress": _unary(self.progress, common.ProgressRequest),
+            "Health": _unary(self.health, common.HealthRequest),
+        }
 
 
 class SpeechToText(Service):
@@ -189,6 +200,7 @@ class TextGeneration(Service):
 
     async def _generate(self, request: Request[generation.GenerateRequest], context: Context) -> None:
         started = time.monotonic()
+        request.device.append((started, request.limit_ms))
         async for part in self.engine.generate(request):
             if isinstance(part, generation.GenerationDone):
                 part.execution.device_ms = 1000 * (time.monotonic() - started)

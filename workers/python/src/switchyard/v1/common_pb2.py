@@ -24,29 +24,33 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1aswitchyard/v1/common.proto\x12\rswitchyard.v1\"6\n\x05Group\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04size\x18\x02 \x01(\r\x12\x13\n\x0b\x61ging_share\x18\x03 \x01(\x01\"~\n\tExecution\x12\x0f\n\x07prep_ms\x18\x01 \x01(\x01\x12\x15\n\rready_wait_ms\x18\x02 \x01(\x01\x12\x11\n\tdevice_ms\x18\x03 \x01(\x01\x12\x12\n\nbatch_size\x18\x04 \x01(\r\x12\x10\n\x08\x62\x61tch_id\x18\x05 \x01(\t\x12\x10\n\x08share_ms\x18\x06 \x01(\x01\"3\n\rCancelRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"&\n\x0e\x43\x61ncelResponse\x12\x14\n\x0c\x61\x63knowledged\x18\x01 \x01(\x08\"\x0f\n\rHealthRequest\"\xc9\x03\n\x0eHealthResponse\x12\x32\n\x05state\x18\x01 \x01(\x0e\x32#.switchyard.v1.HealthResponse.State\x12\r\n\x05model\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12\x0e\n\x06\x64\x65vice\x18\x04 \x01(\t\x12\x10\n\x08revision\x18\x05 \x01(\t\x12\x0c\n\x04kind\x18\x06 \x01(\t\x12\x11\n\tmax_batch\x18\x07 \x01(\r\x12\x16\n\x0emax_concurrent\x18\x08 \x01(\r\x12\x0f\n\x07streams\x18\t \x01(\r\x12\x14\n\x0c\x63\x61pabilities\x18\n \x03(\t\x12\x11\n\tlanguages\x18\x0b \x03(\t\x12\x11\n\tin_flight\x18\x0c \x01(\r\x12\x19\n\x11max_message_bytes\x18\r \x01(\x04\x12\x11\n\toverdraft\x18\x0e \x01(\r\x12\x35\n\ngeneration\x18\x0f \x01(\x0b\x32!.switchyard.v1.GenerationActivity\"W\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n\x0eSTATE_STARTING\x10\x01\x12\x0f\n\x0bSTATE_READY\x10\x02\x12\x12\n\x0eSTATE_DRAINING\x10\x03\"\xee\x01\n\x12GenerationActivity\x12\x0f\n\x07running\x18\x01 \x01(\r\x12\x0f\n\x07waiting\x18\x02 \x01(\r\x12\x13\n\x0b\x66ree_blocks\x18\x03 \x01(\r\x12\x0e\n\x06\x62locks\x18\x04 \x01(\r\x12\x13\n\x0bstep_tokens\x18\x05 \x01(\r\x12\r\n\x05steps\x18\x06 \x01(\x04\x12\x14\n\x0c\x64\x65\x63ode_calls\x18\x07 \x01(\x04\x12\x13\n\x0bpreemptions\x18\x08 \x01(\x04\x12\x19\n\x11prefix_hit_tokens\x18\t \x01(\x04\x12\x17\n\x0fstranded_tokens\x18\n \x01(\x04\x12\x0e\n\x06losses\x18\x0b \x01(\x04*5\n\x08Priority\x12\x15\n\x11PRIORITY_REALTIME\x10\x00\x12\x12\n\x0ePRIORITY_BATCH\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1aswitchyard/v1/common.proto\x12\rswitchyard.v1\"M\n\x05Group\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04size\x18\x02 \x01(\r\x12\x13\n\x0b\x61ging_share\x18\x03 \x01(\x01\x12\x15\n\rtime_limit_ms\x18\x04 \x01(\x01\"~\n\tExecution\x12\x0f\n\x07prep_ms\x18\x01 \x01(\x01\x12\x15\n\rready_wait_ms\x18\x02 \x01(\x01\x12\x11\n\tdevice_ms\x18\x03 \x01(\x01\x12\x12\n\nbatch_size\x18\x04 \x01(\r\x12\x10\n\x08\x62\x61tch_id\x18\x05 \x01(\t\x12\x10\n\x08share_ms\x18\x06 \x01(\x01\"D\n\rCancelRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x03 \x01(\t\"&\n\x0e\x43\x61ncelResponse\x12\x14\n\x0c\x61\x63knowledged\x18\x01 \x01(\x08\"6\n\x0fProgressRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\t\"Y\n\x10ProgressResponse\x12\r\n\x05known\x18\x01 \x01(\x08\x12\x11\n\ton_device\x18\x02 \x01(\x08\x12\x11\n\tdevice_ms\x18\x03 \x01(\x01\x12\x10\n\x08limit_ms\x18\x04 \x01(\x01\"\x0f\n\rHealthRequest\"\xc9\x03\n\x0eHealthResponse\x12\x32\n\x05state\x18\x01 \x01(\x0e\x32#.switchyard.v1.HealthResponse.State\x12\r\n\x05model\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12\x0e\n\x06\x64\x65vice\x18\x04 \x01(\t\x12\x10\n\x08revision\x18\x05 \x01(\t\x12\x0c\n\x04kind\x18\x06 \x01(\t\x12\x11\n\tmax_batch\x18\x07 \x01(\r\x12\x16\n\x0emax_concurrent\x18\x08 \x01(\r\x12\x0f\n\x07streams\x18\t \x01(\r\x12\x14\n\x0c\x63\x61pabilities\x18\n \x03(\t\x12\x11\n\tlanguages\x18\x0b \x03(\t\x12\x11\n\tin_flight\x18\x0c \x01(\r\x12\x19\n\x11max_message_bytes\x18\r \x01(\x04\x12\x11\n\toverdraft\x18\x0e \x01(\r\x12\x35\n\ngeneration\x18\x0f \x01(\x0b\x32!.switchyard.v1.GenerationActivity\"W\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n\x0eSTATE_STARTING\x10\x01\x12\x0f\n\x0bSTATE_READY\x10\x02\x12\x12\n\x0eSTATE_DRAINING\x10\x03\"\xee\x01\n\x12GenerationActivity\x12\x0f\n\x07running\x18\x01 \x01(\r\x12\x0f\n\x07waiting\x18\x02 \x01(\r\x12\x13\n\x0b\x66ree_blocks\x18\x03 \x01(\r\x12\x0e\n\x06\x62locks\x18\x04 \x01(\r\x12\x13\n\x0bstep_tokens\x18\x05 \x01(\r\x12\r\n\x05steps\x18\x06 \x01(\x04\x12\x14\n\x0c\x64\x65\x63ode_calls\x18\x07 \x01(\x04\x12\x13\n\x0bpreemptions\x18\x08 \x01(\x04\x12\x19\n\x11prefix_hit_tokens\x18\t \x01(\x04\x12\x17\n\x0fstranded_tokens\x18\n \x01(\x04\x12\x0e\n\x06losses\x18\x0b \x01(\x04*5\n\x08Priority\x12\x15\n\x11PRIORITY_REALTIME\x10\x00\x12\x12\n\x0ePRIORITY_BATCH\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchyard.v1.common_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PRIORITY']._serialized_start=1040
-  _globals['_PRIORITY']._serialized_end=1093
+  _globals['_PRIORITY']._serialized_start=1227
+  _globals['_PRIORITY']._serialized_end=1280
   _globals['_GROUP']._serialized_start=45
-  _globals['_GROUP']._serialized_end=99
-  _globals['_EXECUTION']._serialized_start=101
-  _globals['_EXECUTION']._serialized_end=227
-  _globals['_CANCELREQUEST']._serialized_start=229
-  _globals['_CANCELREQUEST']._serialized_end=280
-  _globals['_CANCELRESPONSE']._serialized_start=282
-  _globals['_CANCELRESPONSE']._serialized_end=320
-  _globals['_HEALTHREQUEST']._serialized_start=322
-  _globals['_HEALTHREQUEST']._serialized_end=337
-  _globals['_HEALTHRESPONSE']._serialized_start=340
-  _globals['_HEALTHRESPONSE']._serialized_end=797
-  _globals['_HEALTHRESPONSE_STATE']._serialized_start=710
-  _globals['_HEALTHRESPONSE_STATE']._serialized_end=797
-  _globals['_GENERATIONACTIVITY']._serialized_start=800
-  _globals['_GENERATIONACTIVITY']._serialized_end=1038
+  _globals['_GROUP']._serialized_end=122
+  _globals['_EXECUTION']._serialized_start=124
+  _globals['_EXECUTION']._serialized_end=250
+  _globals['_CANCELREQUEST']._serialized_start=252
+  _globals['_CANCELREQUEST']._serialized_end=320
+  _globals['_CANCELRESPONSE']._serialized_start=322
+  _globals['_CANCELRESPONSE']._serialized_end=360
+  _globals['_PROGRESSREQUEST']._serialized_start=362
+  _globals['_PROGRESSREQUEST']._serialized_end=416
+  _globals['_PROGRESSRESPONSE']._serialized_start=418
+  _globals['_PROGRESSRESPONSE']._serialized_end=507
+  _globals['_HEALTHREQUEST']._serialized_start=509
+  _globals['_HEALTHREQUEST']._serialized_end=524
+  _globals['_HEALTHRESPONSE']._serialized_start=527
+  _globals['_HEALTHRESPONSE']._serialized_end=984
+  _globals['_HEALTHRESPONSE_STATE']._serialized_start=897
+  _globals['_HEALTHRESPONSE_STATE']._serialized_end=984
+  _globals['_GENERATIONACTIVITY']._serialized_start=987
+  _globals['_GENERATIONACTIVITY']._serialized_end=1225
 # @@protoc_insertion_point(module_scope)

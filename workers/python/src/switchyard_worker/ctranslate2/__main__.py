@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..server import serve, worker_arguments
 from .engine import WhisperEngine
-from .whisper import Settings
+from .whisper import RETRIES, Settings
 
 
 def main() -> None:
@@ -19,12 +19,17 @@ def main() -> None:
     parser.add_argument("--max-batch", type=int, default=8, help="windows of one engine call (%(default)s)")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads of the engine; 0 = one per core, 4 at most")
     parser.add_argument("--beam-size", type=int, default=1, help="1 = greedy (%(default)s)")
-    parser.add_argument("--temperatures", default="0,0.2,0.4,0.6,0.8,1", help="fallback; 0 alone: none (%(default)s)")
+    parser.add_argument(
+        "--retries",
+        type=int,
+        default=len(RETRIES),
+        choices=range(len(RETRIES) + 1),
+        help="times a doubtful window is decoded again: by beam search, then without repeated phrases (%(default)s)",
+    )
     parser.add_argument("--vad", action="store_true", help="compute speech only, also for callers who do not ask")
     options = parser.parse_args()
     settings = Settings(options.path, options.device, options.compute_type, options.threads, options.beam_size)
-    steps = [float(step) for step in options.temperatures.split(",")]
-    serve(WhisperEngine(settings, temperatures=steps, max_batch=options.max_batch, vad=options.vad), options)
+    serve(WhisperEngine(settings, retries=options.retries, max_batch=options.max_batch, vad=options.vad), options)
 
 
 if __name__ == "__main__":

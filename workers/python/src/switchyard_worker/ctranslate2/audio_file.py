@@ -44,15 +44,58 @@ def decoded(request: Request[Any]) -> Samples:
 
 
 def _pieces(file: bytes) -> Iterator[Samples]:
-    resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+    """Packet by packet, as ffmpeg's command decodes: a bad one is skipped, and what follows is heard."""
     options = {"format_whitelist": CONTAINERS, "protocol_whitelist": "pipe"}
     with av.open(io.BytesIO(file), mode="r", metadata_errors="ignore", options=options) as container:
-        for frame in container.decode(audio=0):
+        if not container.streams.audio:
+            raise ValueError("it has no audio track")
+        resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+        shape: tuple[str, str, int] | None = None
+        for frame in _frames(container, _track(container)):
+            before, shape = shape, _shape(frame)
+            if before not in (None, shape):
+                # Joined files: what comes next has other channels or another rate.
+                yield from map(_samples, resampler.resample(None))
+                resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
             frame.pts = None
-            for resampled in resampler.resample(frame):
-                yield _samples(resampled)
-        for resampled in resampler.resample(None):
-            yield _samples(resampled)
+            yield from map(_samples, resampler.resample(frame))
+        yield from map(_samples, resampler.resample(None))
+
+
+def _track(container: Any) -> Any:
+    """The one that a player would choose, by the rule of ffmpeg's command: the default one, then the most channels."""
+    default = av.stream.Disposition.default
+    return max(
+        container.streams.audio, key=lambda track: (bool(track.disposition & default), track.channels, -track.index)
+    )
+
+
+def _frames(container: Any, track: Any) -> Iterator[av.AudioFrame]:
+    """@raises av.FFmpegError: not one packet could be decoded."""
+    heard = False
+    last: Exception | None = None
+    packets = container.demux(track)
+    while True:
+        try:
+            packet = next(packets, None)
+        except (av.FFmpegError, IndexError) as error:
+            # What the container says cannot be read on.
+            packet, last = None, error
+        if packet is None:
+            break
+        try:
+            frames = packet.decode()
+        except (av.FFmpegError, IndexError, ValueError) as error:
+            last = error
+            continue
+        heard = heard or len(frames) > 0
+        yield from frames
+    if not heard and last is not None:
+        raise last
+
+
+def _shape(frame: av.AudioFrame) -> tuple[str, str, int]:
+    return (frame.format.name, frame.layout.name, frame.sample_rate)
 
 
 def _samples(frame: av.AudioFrame) -> Samples:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ class Window:
     language: str | None
     before: Sequence[int]
     temperature: float
+    retry: int = 0
     prepared: Any = None
 
 
@@ -62,8 +63,8 @@ class Executions:
 class WhisperEngine(Transcriber):
     name = "ctranslate2"
 
-    def __init__(self, settings: Settings, *, temperatures: Sequence[float], max_batch: int, vad: bool) -> None:
-        self._settings, self._temperatures, self._vad = settings, temperatures, vad
+    def __init__(self, settings: Settings, *, retries: int, max_batch: int, vad: bool) -> None:
+        self._settings, self._retries, self._vad = settings, retries, vad
         self.max_batch, self.device = max_batch, settings.device
 
     def load(self) -> None:
@@ -99,6 +100,7 @@ class WhisperEngine(Transcriber):
             translate=message.task == TASK_TRANSLATE,
             before=window.before,
             temperature=window.temperature,
+            retry=window.retry,
             words=message.word_timestamps,
             logprobs=message.logprobs,
         )
@@ -145,14 +147,15 @@ class WhisperEngine(Transcriber):
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _settled(self, window: Window, device: Device, executions: Executions) -> Heard:
-        """Temperature 0 falls back to higher ones while the result looks bad; a temperature of the caller stays."""
-        steps: Iterator[float] = iter(() if window.temperature else [step for step in self._temperatures if step > 0])
+        """A doubtful result is computed again, unless the caller gave a temperature; the best one stays."""
+        tries: list[Heard] = []
         while True:
             heard, execution = await device(window)
             executions.add(execution)
-            if not heard.doubtful or (step := next(steps, None)) is None:
-                return heard  # type: ignore[no-any-return]
-            window.temperature = step
+            tries.append(heard)
+            if not heard.doubtful or window.temperature or window.retry == self._retries:
+                return max(tries, key=lambda one: one.rank)
+            window.retry += 1
 
     def _cuts(self, request: Call, samples: Samples) -> list[tuple[int, int]]:
         window, message = self._whisper.window_samples, request.message

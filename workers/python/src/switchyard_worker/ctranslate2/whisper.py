@@ -25,11 +25,23 @@ from .cuda_libraries import load_cuda_libraries
 Features = npt.NDArray[np.float32]
 #: Seconds of one timestamp token.
 TICK_S = 0.02
-#: As openai-whisper: a window that looks worse is tried again at the next temperature.
+#: As openai-whisper: a window that looks worse is decoded again.
 WORST_LOGPROB, MOST_REPETITIVE, SILENCE = -1.0, 2.4, 0.6
 LOWEST_LOGIT = -1e30
 # ruff: noqa: RUF001
 PREPENDED, APPENDED = "\"'“¿([{-", "\"'.。,，!！?？:：”)]}、"
+
+
+@dataclass(frozen=True)
+class Decoding:
+    beam_size: int
+    #: Tokens of a phrase that may not come twice; 0: any may.
+    no_repeat_ngram_size: int = 0
+
+
+#: How a doubtful window is decoded again, one after the other. Not by drawing at a temperature: CTranslate2's generator
+#: of random numbers cannot be seeded again, and the same audio gave another text each time.
+RETRIES = (Decoding(5), Decoding(5, 4))
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,8 @@ class Task:
     #: Tokens of prompt and hot words.
     before: Sequence[int] = ()
     temperature: float = 0.0
+    #: How often it was decoded before.
+    retry: int = 0
     words: bool = False
     logprobs: bool = False
 
@@ -60,15 +74,26 @@ class Task:
     def shape(self) -> tuple[Any, ...]:
         """The start token must be at the same place; one temperature per call; alignment has one start sequence."""
         aligned = (self.language, self.translate) if self.words else ()
-        return (len(self.before), self.temperature, self.words, self.logprobs, aligned)
+        return (len(self.before), self.temperature, self.retry, self.words, self.logprobs, aligned)
 
 
 @dataclass
 class Heard:
     language: str
     segments: list[SegmentDone] = field(default_factory=list)
-    #: The result looks bad: another temperature may do better.
-    doubtful: bool = False
+    avg_logprob: float = 0.0
+    #: It says the same again and again.
+    repetitive: bool = False
+
+    @property
+    def doubtful(self) -> bool:
+        """It looks bad: decoded in another way it may be better."""
+        return self.repetitive or self.avg_logprob < WORST_LOGPROB
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """The largest is the best."""
+        return (not self.repetitive, self.avg_logprob)
 
 
 class Whisper:
@@ -144,11 +169,13 @@ class Whisper:
         encoded = self._model.encode(np.stack([task.features for task in tasks]))
         languages = self._languages(tasks, encoded)
         tokenizers = [self._tokenizer(code, task.translate) for code, task in zip(languages, tasks, strict=True)]
+        decoding = RETRIES[first.retry - 1] if first.retry else Decoding(1 if first.temperature else self._beam_size)
         sampling = {"sampling_topk": 0, "sampling_temperature": first.temperature} if first.temperature else {}
         results = model.generate(
             encoded,
             [_prompt(tokenizer, task.before) for tokenizer, task in zip(tokenizers, tasks, strict=True)],
-            beam_size=1 if first.temperature else self._beam_size,
+            beam_size=decoding.beam_size,
+            no_repeat_ngram_size=decoding.no_repeat_ngram_size,
             max_length=self._max_length,
             return_scores=True,
             return_no_speech_prob=True,
@@ -208,9 +235,7 @@ class Row:
             _place_words(segments, words)
         if self.task.logprobs:
             _place_logprobs(segments, self._logprobs())
-        return Heard(
-            self.tokenizer.language_code, segments, ratio > MOST_REPETITIVE or self.avg_logprob < WORST_LOGPROB
-        )
+        return Heard(self.tokenizer.language_code, segments, self.avg_logprob, ratio > MOST_REPETITIVE)
 
     def _spans(self) -> list[tuple[float, float, list[int]]]:
         """Start, end and text tokens of each segment. Times lie within the window, and no text is without time."""

@@ -39,6 +39,11 @@ export interface Group {
    * ones (0.25: one in four). Above 0, 1 at most.
    */
   agingShare: number;
+  /**
+   * Milliseconds that the device may take for this call alone (D-07). An engine call may take the sum of the limits of
+   * all that it computes: ProgressResponse.limit_ms. 0: none is known.
+   */
+  timeLimitMs: number;
 }
 
 /**
@@ -87,11 +92,42 @@ export interface CancelRequest {
   requestId: string;
   /** For logs only: "client", "disconnect", "deadline", "shutdown". */
   reason: string;
+  /**
+   * Group.id of the call it is about: every attempt at a request has another one. A worker that runs another attempt
+   * (the caller of this one was frozen, and its successor has the request) does not stop it, and answers that the
+   * request is not known. Empty: whichever attempt runs.
+   */
+  attempt: string;
 }
 
 export interface CancelResponse {
   /** False when the worker does not know the request: never received, or already answered. */
   acknowledged: boolean;
+}
+
+/**
+ * Asks how far one call is. Asked only when its time limit may be over, so a call is seldom asked about at all.
+ * A worker without this method (UNIMPLEMENTED) works too: the gateway then counts from the last answer of that worker,
+ * and allows as many limits as the worker has calls.
+ */
+export interface ProgressRequest {
+  requestId: string;
+  /** As in CancelRequest. */
+  attempt: string;
+}
+
+export interface ProgressResponse {
+  /** False: never received, already answered, or another attempt. */
+  known: boolean;
+  /** An engine call computes it now. False: it is being received or prepared, or waits. */
+  onDevice: boolean;
+  /**
+   * Milliseconds since that engine call began. Of a call that shares the device step by step (text generation): its
+   * part of the device's time so far, each moment divided by the calls that ran in it.
+   */
+  deviceMs: number;
+  /** Milliseconds that the engine call may take: the sum of Group.time_limit_ms of all calls that it computes. 0: unknown. */
+  limitMs: number;
 }
 
 export interface HealthRequest {
@@ -180,7 +216,7 @@ export interface GenerationActivity {
 }
 
 function createBaseGroup(): Group {
-  return { id: "", size: 0, agingShare: 0 };
+  return { id: "", size: 0, agingShare: 0, timeLimitMs: 0 };
 }
 
 export const Group: MessageFns<Group> = {
@@ -193,6 +229,9 @@ export const Group: MessageFns<Group> = {
     }
     if (message.agingShare !== 0) {
       writer.uint32(25).double(message.agingShare);
+    }
+    if (message.timeLimitMs !== 0) {
+      writer.uint32(33).double(message.timeLimitMs);
     }
     return writer;
   },
@@ -234,6 +273,14 @@ export const Group: MessageFns<Group> = {
             message.agingShare = reader.double();
             continue;
           }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.timeLimitMs = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -254,6 +301,7 @@ export const Group: MessageFns<Group> = {
     message.id = object.id ?? "";
     message.size = object.size ?? 0;
     message.agingShare = object.agingShare ?? 0;
+    message.timeLimitMs = object.timeLimitMs ?? 0;
     return message;
   },
 };
@@ -374,7 +422,7 @@ export const Execution: MessageFns<Execution> = {
 };
 
 function createBaseCancelRequest(): CancelRequest {
-  return { requestId: "", reason: "" };
+  return { requestId: "", reason: "", attempt: "" };
 }
 
 export const CancelRequest: MessageFns<CancelRequest> = {
@@ -384,6 +432,9 @@ export const CancelRequest: MessageFns<CancelRequest> = {
     }
     if (message.reason !== "") {
       writer.uint32(18).string(message.reason);
+    }
+    if (message.attempt !== "") {
+      writer.uint32(26).string(message.attempt);
     }
     return writer;
   },
@@ -417,6 +468,14 @@ export const CancelRequest: MessageFns<CancelRequest> = {
             message.reason = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.attempt = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -436,6 +495,7 @@ export const CancelRequest: MessageFns<CancelRequest> = {
     const message = createBaseCancelRequest();
     message.requestId = object.requestId ?? "";
     message.reason = object.reason ?? "";
+    message.attempt = object.attempt ?? "";
     return message;
   },
 };
@@ -491,6 +551,164 @@ export const CancelResponse: MessageFns<CancelResponse> = {
   fromPartial(object: DeepPartial<CancelResponse>): CancelResponse {
     const message = createBaseCancelResponse();
     message.acknowledged = object.acknowledged ?? false;
+    return message;
+  },
+};
+
+function createBaseProgressRequest(): ProgressRequest {
+  return { requestId: "", attempt: "" };
+}
+
+export const ProgressRequest: MessageFns<ProgressRequest> = {
+  encode(message: ProgressRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestId !== "") {
+      writer.uint32(10).string(message.requestId);
+    }
+    if (message.attempt !== "") {
+      writer.uint32(18).string(message.attempt);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProgressRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProgressRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.attempt = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ProgressRequest>): ProgressRequest {
+    return ProgressRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ProgressRequest>): ProgressRequest {
+    const message = createBaseProgressRequest();
+    message.requestId = object.requestId ?? "";
+    message.attempt = object.attempt ?? "";
+    return message;
+  },
+};
+
+function createBaseProgressResponse(): ProgressResponse {
+  return { known: false, onDevice: false, deviceMs: 0, limitMs: 0 };
+}
+
+export const ProgressResponse: MessageFns<ProgressResponse> = {
+  encode(message: ProgressResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.known !== false) {
+      writer.uint32(8).bool(message.known);
+    }
+    if (message.onDevice !== false) {
+      writer.uint32(16).bool(message.onDevice);
+    }
+    if (message.deviceMs !== 0) {
+      writer.uint32(25).double(message.deviceMs);
+    }
+    if (message.limitMs !== 0) {
+      writer.uint32(33).double(message.limitMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProgressResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProgressResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.known = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.onDevice = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.deviceMs = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.limitMs = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ProgressResponse>): ProgressResponse {
+    return ProgressResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ProgressResponse>): ProgressResponse {
+    const message = createBaseProgressResponse();
+    message.known = object.known ?? false;
+    message.onDevice = object.onDevice ?? false;
+    message.deviceMs = object.deviceMs ?? 0;
+    message.limitMs = object.limitMs ?? 0;
     return message;
   },
 };

@@ -17,7 +17,17 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { CancelRequest, CancelResponse, Execution, Group, HealthRequest, HealthResponse, Priority } from "./common.js";
+import {
+  CancelRequest,
+  CancelResponse,
+  Execution,
+  Group,
+  HealthRequest,
+  HealthResponse,
+  Priority,
+  ProgressRequest,
+  ProgressResponse,
+} from "./common.js";
 
 export const protobufPackage = "switchyard.v1";
 
@@ -818,6 +828,16 @@ export const TextGenerationService = {
     responseSerialize: (value: CancelResponse): Buffer => Buffer.from(CancelResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CancelResponse => CancelResponse.decode(value),
   },
+  /** See ProgressRequest. */
+  progress: {
+    path: "/switchyard.v1.TextGeneration/Progress" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ProgressRequest): Buffer => Buffer.from(ProgressRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ProgressRequest => ProgressRequest.decode(value),
+    responseSerialize: (value: ProgressResponse): Buffer => Buffer.from(ProgressResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ProgressResponse => ProgressResponse.decode(value),
+  },
   health: {
     path: "/switchyard.v1.TextGeneration/Health" as const,
     requestStream: false as const,
@@ -837,6 +857,8 @@ export interface TextGenerationServer extends UntypedServiceImplementation {
   generate: handleServerStreamingCall<GenerateRequest, GenerateResponse>;
   embed: handleUnaryCall<EmbedRequest, EmbedResponse>;
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
+  /** See ProgressRequest. */
+  progress: handleUnaryCall<ProgressRequest, ProgressResponse>;
   health: handleUnaryCall<HealthRequest, HealthResponse>;
 }
 
@@ -880,6 +902,22 @@ export interface TextGenerationClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CancelResponse) => void,
+  ): ClientUnaryCall;
+  /** See ProgressRequest. */
+  progress(
+    request: ProgressRequest,
+    callback: (error: ServiceError | null, response: ProgressResponse) => void,
+  ): ClientUnaryCall;
+  progress(
+    request: ProgressRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ProgressResponse) => void,
+  ): ClientUnaryCall;
+  progress(
+    request: ProgressRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ProgressResponse) => void,
   ): ClientUnaryCall;
   health(
     request: HealthRequest,

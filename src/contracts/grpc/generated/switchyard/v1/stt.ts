@@ -17,7 +17,17 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { CancelRequest, CancelResponse, Execution, Group, HealthRequest, HealthResponse, Priority } from "./common.js";
+import {
+  CancelRequest,
+  CancelResponse,
+  Execution,
+  Group,
+  HealthRequest,
+  HealthResponse,
+  Priority,
+  ProgressRequest,
+  ProgressResponse,
+} from "./common.js";
 
 export const protobufPackage = "switchyard.v1";
 
@@ -2144,6 +2154,16 @@ export const SpeechToTextService = {
     responseSerialize: (value: CancelResponse): Buffer => Buffer.from(CancelResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CancelResponse => CancelResponse.decode(value),
   },
+  /** See ProgressRequest. */
+  progress: {
+    path: "/switchyard.v1.SpeechToText/Progress" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ProgressRequest): Buffer => Buffer.from(ProgressRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ProgressRequest => ProgressRequest.decode(value),
+    responseSerialize: (value: ProgressResponse): Buffer => Buffer.from(ProgressResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ProgressResponse => ProgressResponse.decode(value),
+  },
   health: {
     path: "/switchyard.v1.SpeechToText/Health" as const,
     requestStream: false as const,
@@ -2176,6 +2196,8 @@ export interface SpeechToTextServer extends UntypedServiceImplementation {
   transcribeStream: handleBidiStreamingCall<TranscribeStreamRequest, TranscribeStreamResponse>;
   /** See CancelRequest. */
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
+  /** See ProgressRequest. */
+  progress: handleUnaryCall<ProgressRequest, ProgressResponse>;
   health: handleUnaryCall<HealthRequest, HealthResponse>;
 }
 
@@ -2241,6 +2263,22 @@ export interface SpeechToTextClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CancelResponse) => void,
+  ): ClientUnaryCall;
+  /** See ProgressRequest. */
+  progress(
+    request: ProgressRequest,
+    callback: (error: ServiceError | null, response: ProgressResponse) => void,
+  ): ClientUnaryCall;
+  progress(
+    request: ProgressRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ProgressResponse) => void,
+  ): ClientUnaryCall;
+  progress(
+    request: ProgressRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ProgressResponse) => void,
   ): ClientUnaryCall;
   health(
     request: HealthRequest,

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ShortLivedTokens } from '../../platform/auth/short-lived-tokens.js';
+import { settingsFrom } from '../../platform/config/settings.js';
+import { failureCauseOf } from './line-reply.js';
+import { verdictOn } from './line-sender.js';
+import { targetResolver, type TargetResolver } from './target-resolver.js';
+
+const OLD = Buffer.alloc(32, 1);
+const NEW = Buffer.alloc(32, 2);
+
+describe('a token of ours that the gateway refuses', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-secret-'));
+  const file = join(folder, 'secret');
+  let gateway: Server;
+  let tokens: ShortLivedTokens;
+  let resolver: TargetResolver;
+  beforeEach(async () => {
+    gateway = createServer(({ headers: { authorization = '' } }, response) => {
+      const isOurs = tokens.verify(authorization.replace('Bearer ', '')) !== undefined;
+      response.writeHead(isOurs ? 200 : 401, { 'x-should-retry': 'false' }).end('{}');
+    });
+    await once(gateway.listen(0, '127.0.0.1'), 'listening');
+    writeFileSync(file, OLD);
+    const { port } = gateway.address() as AddressInfo;
+    const settings = settingsFrom({
+      'auth.token_secret_file': file,
+      'batch.gateway_url': `http://127.0.0.1:${port}`,
+    });
+    resolver = targetResolver(settings, undefined);
+  });
+  afterEach(() => {
+    resolver.onApplicationShutdown();
+    gateway.close();
+    rmSync(file, { force: true });
+  });
+
+  const send = () =>
+    resolver.targetOf('m')!.exchange({
+      ...{ path: '/v1/chat/completions', contentType: 'application/json', bytes: 2 },
+      ...{ requestId: 'r', owner: { tenant: 't' }, body: () => Buffer.from('{}') },
+      signal: new AbortController().signal,
+    });
+
+  it('makes its target wait and costs the line no attempt; with the new secret in the file it is sent', async () => {
+    tokens = new ShortLivedTokens(NEW);
+    const refused = await send();
+    expect(failureCauseOf(refused)).toBe('away');
+    expect(resolver.targetOf('m')!.isReachable(performance.now())).toBe(false);
+    const { retries: limits } = resolver.targetOf('m')!.spec;
+    const tried = { failed: 0, busy: 0 };
+    const now = { nowMs: 0, deadlineMs: 1000, answers: 1, isProbe: false };
+    expect(verdictOn(refused, { ...now, tried, limits })).toMatchObject({ kind: 'again', tried });
+    writeFileSync(file, NEW);
+    await send();
+    expect(await send()).toMatchObject({ kind: 'answer', status: 200 });
+  });
+
+  it('is not refused while the gateway also accepts the secret before', async () => {
+    tokens = new ShortLivedTokens(NEW, OLD);
+    expect(await send()).toMatchObject({ kind: 'answer', status: 200 });
+    tokens = new ShortLivedTokens(NEW, Buffer.alloc(32, 3));
+    expect(failureCauseOf(await send())).toBe('away');
+  });
+});

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+
+const PAGES = [
+  'README.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.md') && name !== 'decisions.md')
+    .map(name => `docs/${name}`),
+];
+const read = (page: string): string => readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ');
+const RUNS = 'docs/reference/runs.md';
+
+/** Rows of the table of runs: page and state. */
+const runs = readFileSync(RUNS, 'utf8')
+  .split('\n')
+  .map(line => line.split('|').map(cell => cell.trim()))
+  .filter(cells => cells[2]?.startsWith('['))
+  .map(cells => ({ page: /\((.+)\)/.exec(cells[2]!)![1]!, state: cells[3]!, when: cells[4]! }));
+
+/** The command line's `not run` is what a check skipped, and no statement about a test. */
+const NOT_RUN = /\b(not run\b|has not run)/i;
+const STATES_IT = PAGES.filter(
+  page =>
+    page !== RUNS &&
+    !page.endsWith('/cli.md') &&
+    !page.endsWith('failure-model.md') &&
+    NOT_RUN.test(read(page)),
+);
+
+const { catalogue } = parse(readFileSync('config/catalogue.yaml', 'utf8')) as {
+  catalogue: readonly { name: string; entry: { kind: string } }[];
+};
+const starter = readFileSync('src/cli/models-starter.ts', 'utf8');
+const routes = readFileSync('docs/reference/http-api.md', 'utf8');
+const ranOnGpu = runs.some(({ page, state }) => page.includes('gpu') && state === 'run');
+
+/** What a page says, and whether that is so. */
+const CLAIMS: readonly { readonly says: RegExp; readonly holds: boolean }[] = [
+  { says: /no Anthropic Messages route/i, holds: !routes.includes('/v1/messages') },
+  { says: /no Ollama route/i, holds: !routes.includes('/api/chat') },
+  {
+    says: /default (configuration|set)[^.]* (has|have) (none|no)|starter set has no/i,
+    holds: !catalogue.some(({ name, entry }) => entry.kind === 'llm' && starter.includes(name)),
+  },
+  { says: /GPU code was tested\?\*\* None|no GPU was (ever )?(tested|used)/i, holds: !ranOnGpu },
+  { says: /\| keys \| (hashes in the keys file|`auth\.keys_file`) \|/, holds: false },
+];
+
+describe('the manual', () => {
+  it('says of everything that was not run so in one table, page by page', () => {
+    const listed = runs
+      .filter(({ state }) => state === 'not run')
+      .map(({ page }) => basename(page));
+    expect(STATES_IT.map(page => basename(page)).sort()).toEqual([...new Set(listed)].sort());
+  });
+
+  it('gives a date and a machine for every run', () => {
+    const bare = runs.filter(
+      ({ state, when }) => state.startsWith('run') && !/^20\d\d-\d\d-\d\d, ./.test(when),
+    );
+    expect(bare).toEqual([]);
+  });
+
+  it.each(CLAIMS.filter(({ holds }) => !holds))(
+    'says nowhere what the product does not do any more: $says',
+    ({ says }) => {
+      expect(PAGES.filter(page => says.test(read(page)))).toEqual([]);
+    },
+  );
+
+  it('names what a restore needs: keys and added models', () => {
+    const backup = read('docs/operate/backup-restore.md');
+    for (const part of ['keys, usage, audit log', 'data/models.yaml', 'auth.keys_file'])
+      expect(backup).toContain(part);
+  });
+});

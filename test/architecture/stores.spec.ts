@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+
+const STORES = /(?:from|import\() *'(ioredis|bullmq|pg|kysely[^']*|@aws-sdk\/[^']*|node:sqlite)'/g;
+const TYPES_ONLY = /^import (type |\{( type [^,}]+,?)+ \} )/;
+
+/** Where the errors of a store become ours (D-52); the pull worker is the other end of Redis. */
+const ADAPTERS = [
+  'src/platform/database/',
+  'src/platform/storage/',
+  'src/platform/redis/',
+  'src/gateway/shared-queue/model-queues.ts',
+  'src/worker/pull/',
+];
+
+const uses = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+  .map(name => `src/${name}`)
+  .flatMap(file =>
+    readFileSync(file, 'utf8')
+      .split(/;\n/)
+      .map(statement => statement.replaceAll(/\s+/g, ' ').trim())
+      .flatMap(statement =>
+        [...statement.matchAll(STORES)].map(([, name]) => ({ file, name, statement })),
+      ),
+  );
+
+describe('libraries of stores', () => {
+  it('are used by adapters only: their errors cannot be thrown anywhere else', () => {
+    expect(uses.length).toBeGreaterThan(10);
+    const beyond = uses.filter(
+      ({ file, statement }) =>
+        !TYPES_ONLY.test(statement) && !ADAPTERS.some(place => file.startsWith(place)),
+    );
+    expect(beyond).toEqual([]);
+  });
+});

@@ -1,0 +1,27 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { TIERS } from '../../scripts/test-steps.mjs';
+
+const specs = ['packages', 'src', 'test'].flatMap(root =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.spec.ts') && !name.includes('node_modules'))
+    .map(name => `${root}/${name}`),
+);
+
+describe('the tiers of tests', () => {
+  const folders = Object.values(TIERS)
+    .flatMap(({ steps }) => steps)
+    .flatMap(step => step.folders ?? []);
+  const stepsOf = (file: string): number =>
+    folders.filter(folder => file.startsWith(`${folder}/`)).length;
+
+  it('run every spec file by its folder, each in exactly one step of one command', () => {
+    expect(specs.length).toBeGreaterThan(500);
+    expect(specs.filter(file => stepsOf(file) !== 1)).toEqual([]);
+  });
+
+  it('have no folder without a spec file', () => {
+    const unused = folders.filter(folder => !specs.some(file => file.startsWith(`${folder}/`)));
+    expect(unused).toEqual([]);
+  });
+});

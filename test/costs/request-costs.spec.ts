@@ -1,0 +1,306 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { GatewayRig, builtLaunch, until } from '../integration/api/gateway-rig.js';
+import { syntheticEmbedding, syntheticLlm } from '../integration/generation/generation-rig.js';
+
+/**
+ * CPU of the gateway's thread that one legal request may cost, milliseconds of a quiet
+ * machine: CPU time grows where others share its cores and caches.
+ */
+const MOST_MS = 100;
+/** What reading a million numbers costs there. */
+const REFERENCE_MS = 20;
+/** What costs more comes in turns of the event loop of at most so much. */
+const PIECE_MS = 25;
+/** What may come with twice the size, and the noise of a measurement. */
+const MOST_GROWTH = 2.2;
+const NOISE_MS = 12;
+const RUNS = 3;
+
+/** A list of the caller's: its largest legal size, and a body with so many entries. */
+interface Case {
+  readonly path: string;
+  readonly most: number;
+  readonly body: (count: number) => string;
+  /** What it is answered with (200); a refusal may cost no more. */
+  readonly status?: number;
+}
+
+const list = (count: number, entry: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => entry(at)).join(',');
+
+const USER = '{"role":"user","content":"x"}';
+const tool = (name: string): string =>
+  `{"type":"function","function":{"name":"${name}","parameters":{"type":"object"}}}`;
+const call = (id: string): string =>
+  `{"id":"${id}","type":"function","function":{"name":"f","arguments":"{}"}}`;
+
+const chat = (fields: string, messages = USER): string =>
+  `{"model":"m","max_tokens":1,"messages":[${messages}]${fields}}`;
+const response = (fields: string, input = '"x"'): string =>
+  `{"model":"m","store":false,"input":${input}${fields}}`;
+const message = (messages: string, fields = ''): string =>
+  `{"model":"m","max_tokens":1,"messages":[${messages}]${fields}}`;
+const ollama = (messages: string, fields = ''): string =>
+  `{"model":"m","stream":false,"messages":[${messages}]${fields}}`;
+
+const CHAT: Readonly<Record<string, Omit<Case, 'path'>>> = {
+  messages: {
+    most: 24_000,
+    body: n =>
+      chat(
+        '',
+        list(n, () => USER),
+      ),
+  },
+  'parts of a message': {
+    most: 24_000,
+    body: n =>
+      chat('', `{"role":"user","content":[${list(n, () => '{"type":"text","text":"x"}')}]}`),
+  },
+  'calls and results': {
+    most: 5_000,
+    body: n =>
+      chat(
+        '',
+        `${USER},` +
+          list(
+            n,
+            at =>
+              `{"role":"assistant","content":null,"tool_calls":[${call(`c${at}`)}]},` +
+              `{"role":"tool","tool_call_id":"c${at}","content":"y"}`,
+          ),
+      ),
+  },
+  tools: { most: 1024, body: n => chat(`,"tools":[${list(n, at => tool(`t${at}`))}]`) },
+  'allowed tools × tools': {
+    most: 1024,
+    body: n =>
+      chat(
+        `,"tools":[${list(n, at => tool(`t${at}`))}],"tool_choice":{"type":"allowed_tools","allowed_tools":` +
+          `{"mode":"auto","tools":[${list(n, at => tool(`t${n - 1 - at}`))}]}}`,
+      ),
+  },
+  biases: { most: 90_000, body: n => chat(`,"logit_bias":{${list(n, at => `"${at}":1`)}}`) },
+  'unknown fields': { most: 90_000, body: n => chat(`,${list(n, at => `"k${at}":1`)}`) },
+  'long numbers': {
+    most: 45_000,
+    body: n => chat(`,"k":[${list(n, at => `12345678901234567${at}`)}]`),
+  },
+};
+
+const RESPONSES: Readonly<Record<string, Omit<Case, 'path'>>> = {
+  messages: { most: 10_000, body: n => response('', `[${list(n, () => USER)}]`) },
+  calls: {
+    most: 10_000,
+    body: n =>
+      response(
+        '',
+        `[${list(n, at => `{"type":"function_call","call_id":"c${at}","name":"f","arguments":"{}"}`)}]`,
+      ),
+  },
+  'calls × results': {
+    most: 10_000,
+    body: n =>
+      response(
+        '',
+        `[${list(n / 2, at => `{"type":"function_call","call_id":"c${at}","name":"f","arguments":"{}"}`)},` +
+          `${list(n / 2, at => `{"type":"function_call_output","call_id":"c${n / 2 - 1 - at}","output":"y"}`)}]`,
+      ),
+  },
+  thoughts: {
+    most: 10_000,
+    body: n =>
+      response(
+        '',
+        `[${list(n - 1, at => `{"type":"reasoning","id":"r${at}","summary":[{"type":"summary_text","text":"hm"}]}`)},${USER}]`,
+      ),
+  },
+  'allowed tools × tools of namespaces': {
+    most: 24_576,
+    body: n =>
+      response(
+        `,"tools":[${list(n / 1024, space => `{"type":"namespace","name":"n${space}","tools":[${list(1024, at => `{"type":"function","name":"t${at}"}`)}]}`)}],` +
+          `"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[${list(1024, at => `{"type":"function","name":"t${1023 - at}","namespace":"n${n / 1024 - 1}"}`)}]}`,
+      ),
+  },
+};
+
+const MESSAGES: Readonly<Record<string, Omit<Case, 'path'>>> = {
+  messages: { most: 10_000, body: n => message(list(n, () => USER)) },
+  'blocks of a message': {
+    most: 10_000,
+    body: n =>
+      message(`{"role":"user","content":[${list(n, () => '{"type":"text","text":"x"}')}]}`),
+  },
+  'calls × results': {
+    most: 9_000,
+    body: n =>
+      message(
+        `${USER},{"role":"assistant","content":[${list(n, at => `{"type":"tool_use","id":"c${at}","name":"f","input":{}}`)}]},` +
+          `{"role":"user","content":[${list(n, at => `{"type":"tool_result","tool_use_id":"c${n - 1 - at}","content":"y"}`)}]}`,
+      ),
+  },
+  tools: {
+    most: 1024,
+    body: n =>
+      message(
+        USER,
+        `,"tools":[${list(n, at => `{"name":"t${at}","input_schema":{"type":"object"}}`)}]`,
+      ),
+  },
+  'unknown fields': { most: 90_000, body: n => message(USER, `,${list(n, at => `"k${at}":1`)}`) },
+};
+
+const OLLAMA: Readonly<Record<string, Omit<Case, 'path'>>> = {
+  messages: { most: 10_000, body: n => ollama(list(n, () => USER)) },
+  'calls × results': {
+    most: 9_000,
+    body: n =>
+      ollama(
+        `${USER},` +
+          list(
+            Math.ceil(n / 1000),
+            () =>
+              `{"role":"assistant","content":"","tool_calls":[${list(Math.min(n, 1000), at => `{"function":{"name":"f${at}","arguments":{}}}`)}]}`,
+          ) +
+          `,${list(n, at => `{"role":"tool","tool_name":"f${999 - (at % 1000)}","content":"y"}`)}`,
+      ),
+  },
+  options: { most: 90_000, body: n => ollama(USER, `,"options":{${list(n, at => `"k${at}":1`)}}`) },
+  'unknown fields': { most: 90_000, body: n => ollama(USER, `,${list(n, at => `"k${at}":1`)}`) },
+};
+
+const OTHERS: Readonly<Record<string, Case>> = {
+  'prompts of a completion': {
+    path: '/v1/completions',
+    most: 2048,
+    body: n => `{"model":"m","max_tokens":1,"prompt":[${list(n, () => '"x"')}]}`,
+  },
+  'tokens of a completion': {
+    path: '/v1/completions',
+    most: 990_000,
+    body: n => `{"model":"m","max_tokens":1,"prompt":[${list(n, at => String(at % 50_000))}]}`,
+  },
+  'inputs of embeddings': {
+    path: '/v1/embeddings',
+    most: 2048,
+    body: n => `{"model":"v","input":[${list(n, () => '"x"')}]}`,
+  },
+  'tokens of embeddings': {
+    path: '/v1/embeddings',
+    most: 990_000,
+    body: n => `{"model":"v","input":[${list(n, at => String(at % 50_000))}]}`,
+  },
+  'lists of tokens of embeddings': {
+    path: '/v1/embeddings',
+    most: 2048,
+    body: n => `{"model":"v","input":[${list(n, () => `[${list(400, at => String(at))}]`)}]}`,
+  },
+  'inputs × dimensions of embed': {
+    path: '/api/embed',
+    most: 800,
+    body: n => `{"model":"v","dimensions":1024,"input":[${list(n, () => '"x"')}]}`,
+  },
+  'images of generate': {
+    path: '/api/generate',
+    most: 100,
+    body: n =>
+      `{"model":"m","stream":false,"prompt":"x","options":{"num_predict":1},"images":[${list(n, () => `"${'A'.repeat(60_000)}"`)}]}`,
+  },
+  'tokens to text': {
+    path: '/detokenize',
+    most: 990_000,
+    body: n => `{"model":"m","tokens":[${list(n, at => String(at % 50_000))}]}`,
+    status: 400,
+  },
+};
+
+const on = (path: string, cases: Readonly<Record<string, Omit<Case, 'path'>>>) =>
+  Object.entries(cases).map(([name, one]) => [`${path}: ${name}`, { path, ...one }] as const);
+
+const CASES: readonly (readonly [string, Case])[] = [
+  ...on('/v1/chat/completions', CHAT),
+  ...on('/v1/responses', RESPONSES),
+  ...on('/v1/messages', MESSAGES),
+  ...on('/api/chat', OLLAMA),
+  ...Object.entries(OTHERS),
+];
+
+let rig: GatewayRig;
+beforeAll(async () => {
+  const llm = { capabilities: ['chat', 'completions', 'tools', 'logprobs'] } as const;
+  rig = await GatewayRig.start({
+    models: [
+      syntheticLlm({ tokens: 1 }, { id: 'm', ...llm }),
+      { ...syntheticEmbedding(), id: 'v' },
+    ],
+    launch: builtLaunch,
+  });
+  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+}, 60_000);
+afterAll(() => rig.close());
+
+const cpuMs = (before: NodeJS.CpuUsage): number => {
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+};
+
+const NUMBERS = `[${list(1_000_000, at => String(at % 50_000))}]`;
+
+/** How much more this machine takes now. */
+function slowness(): number {
+  const before = process.threadCpuUsage();
+  JSON.parse(NUMBERS);
+  return Math.max(1, cpuMs(before) / REFERENCE_MS);
+}
+
+const send = ({ path }: Case, payload: Buffer) =>
+  rig.app.inject({
+    ...{ method: 'POST', url: path, payload },
+    headers: { 'content-type': 'application/json' },
+  });
+
+/** CPU of this thread for one request, without a connection; the least of some runs. */
+async function costOf(one: Case, count: number): Promise<number> {
+  const payload = Buffer.from(one.body(count));
+  let least = Infinity;
+  for (let run = 0; run < RUNS; run += 1) {
+    const slow = slowness();
+    const before = process.threadCpuUsage();
+    const { statusCode } = await send(one, payload);
+    least = Math.min(least, cpuMs(before) / slow);
+    expect(statusCode).toBe(one.status ?? 200);
+  }
+  return least;
+}
+
+/** CPU of the longest turn of the event loop during a request. */
+async function longestTurnOf(one: Case, count: number): Promise<number> {
+  const payload = Buffer.from(one.body(count));
+  const slow = slowness();
+  let longest = 0;
+  let before = process.threadCpuUsage();
+  const turn = (): void => {
+    longest = Math.max(longest, cpuMs(before));
+    before = process.threadCpuUsage();
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  await send(one, payload);
+  clearImmediate(next);
+  return Math.max(longest, cpuMs(before)) / slow;
+}
+
+describe('the largest legal request', () => {
+  it.each(CASES)(
+    `%s: costs at most ${MOST_MS} ms of CPU or comes in pieces, and grows with its size`,
+    async (name, one) => {
+      const half = await costOf(one, one.most / 2);
+      const whole = await costOf(one, one.most);
+      const longest = whole > MOST_MS ? await longestTurnOf(one, one.most) : 0;
+      if (process.env.SHOW_COSTS) console.log(name, `{${half}} {${whole} ${longest}}`);
+      expect(longest).toBeLessThanOrEqual(PIECE_MS);
+      expect(whole).toBeLessThanOrEqual(MOST_GROWTH * half + NOISE_MS);
+    },
+  );
+});

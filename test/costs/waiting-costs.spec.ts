@@ -1,0 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
+import { GatewayRig, builtLaunch, until } from '../integration/api/gateway-rig.js';
+import { syntheticLlm } from '../integration/generation/generation-rig.js';
+
+const CALLERS = 1500;
+const MOST_MS = 100;
+
+let rig: GatewayRig;
+beforeAll(async () => {
+  rig = await GatewayRig.start({
+    models: [syntheticLlm({ tokens: 1, baseMs: 300, maxBatch: 1 }, { id: 'm' })],
+    launch: builtLaunch,
+    settings: { 'server.max_receiving': 10_000 },
+  });
+  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+}, 60_000);
+afterAll(() => rig.close());
+
+describe(`${CALLERS} callers that wait`, () => {
+  it('are told their places and forecasts from one pass', async () => {
+    const scheduler = rig.app.get(SchedulerService, { strict: false });
+    const body = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] };
+    const ask = (id: string) =>
+      rig.app.inject({
+        ...{ method: 'POST', url: '/v1/messages', payload: body },
+        headers: { 'x-request-id': id },
+      });
+    // A forecast needs an answer to go by.
+    expect((await ask('first')).statusCode).toBe(200);
+    const ids = Array.from({ length: CALLERS }, (_, at) => `waiting-${at}`);
+    const answers = ids.map(ask);
+    const waiting = () => scheduler.waitingBytes().get('m') ?? 0;
+    for (let before = -1; before < waiting(); await pause(200)) before = waiting();
+
+    const before = process.threadCpuUsage();
+    const told = await Promise.all(ids.map(id => scheduler.waitOf({ id, tenant: 'default' })));
+    const { user, system } = process.threadCpuUsage(before);
+    const places = told.flatMap(({ view }) => view?.position ?? []);
+    expect(places.length).toBeGreaterThan(CALLERS * 0.9);
+    expect(new Set(places).size).toBe(places.length);
+    if (process.env.SHOW_COSTS) console.log((user + system) / 1000);
+    expect((user + system) / 1000).toBeLessThanOrEqual(MOST_MS);
+    await scheduler.cancelMany({}, 'operator');
+    await Promise.all(answers);
+  });
+});
