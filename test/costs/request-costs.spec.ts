@@ -13,7 +13,7 @@ const REFERENCE_MS = 20;
 const PIECE_MS = 25;
 /** What may come with twice the size, and the noise of a measurement. */
 const MOST_GROWTH = 2.2;
-const NOISE_MS = 12;
+const NOISE_MS = 25;
 const RUNS = 3;
 
 /** A list of the caller's: its largest legal size, and a body with so many entries. */

@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-import { readFileSync } from 'node:fs';
-=======
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
->>>>>>> tiers
+import { join } from 'node:path';
 
 /** One stage of a Dockerfile. */
 export interface DockerStage {

@@ -1,12 +1,8 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { createServer, type Server } from 'node:tls';
-import { promisify } from 'node:util';
 import { temporaryFolder } from './temporary-folder.js';
-
-const run = promisify(execFile);
+import { TestCertificates } from './test-certificates.js';
 
 /**
  * TLS in front of a port of this machine, as a load balancer terminates it: OpenAI's
@@ -23,7 +19,7 @@ export class TlsFront implements AsyncDisposable {
   }
 
   static async start(target: number): Promise<TlsFront> {
-    const server = createServer(await selfSigned(), client => {
+    const server = createServer(await pair(), client => {
       const inner = connect(target, '127.0.0.1');
       client.pipe(inner).pipe(client);
       for (const end of [client, inner])
@@ -39,31 +35,8 @@ export class TlsFront implements AsyncDisposable {
   }
 }
 
-async function selfSigned(): Promise<{ key: Buffer; cert: Buffer }> {
-  const folder = temporaryFolder();
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  await run('openssl', [
-    ...[
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '2',
-    ],
-    ...[
-      '-subj',
-      '/CN=front',
-      '-addext',
-      'subjectAltName=IP:127.0.0.1',
-      '-keyout',
-      key,
-      '-out',
-      cert,
-    ],
-  ]);
-  return { key: await readFile(key), cert: await readFile(cert) };
+async function pair(): Promise<{ key: Buffer; cert: Buffer }> {
+  const certificates = await TestCertificates.make(temporaryFolder());
+  const { certFile, keyFile } = await certificates.sign('front', 'IP:127.0.0.1');
+  return { key: await readFile(keyFile), cert: await readFile(certFile) };
 }

@@ -4,6 +4,7 @@ import { StoredRequestStore } from '../../../src/platform/database/stored-reques
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause } from '../../support/waiting.js';
+import { formOf } from '../api/audio-forms.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
@@ -53,10 +54,7 @@ const transcribe = (
   prompt = '',
   key = keys.acme,
 ): Promise<Response> => {
-  const body = new FormData();
-  body.set('model', 'stt');
-  body.set('prompt', prompt);
-  body.set('file', new Blob(['audio']), 'a.wav');
+  const body = formOf({ model: 'stt', prompt });
   return rig.post('/v1/audio/transcriptions', body, {
     headers: { ...bearer(key), ...headers },
   });
@@ -176,10 +174,7 @@ describe('a retry under the same id', () => {
 
   it('runs anew when the first caller hung up', async () => {
     const leaving = new AbortController();
-    const form = new FormData();
-    form.set('model', 'stt');
-    form.set('prompt', script.hold);
-    form.set('file', new Blob(['audio']), 'a.wav');
+    const form = formOf({ model: 'stt', prompt: script.hold });
     const headers = { ...bearer(keys.acme), 'x-request-id': 'left' };
     const first = one.post('/v1/audio/transcriptions', form, {
       headers,

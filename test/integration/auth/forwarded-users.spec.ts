@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { forwardedUsers } from '../../../src/platform/auth/forwarded-users.js';
 import { readKeysFile } from '../../../src/platform/auth/keys-file.js';
+import { formOf } from '../api/audio-forms.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
@@ -65,9 +66,7 @@ describe('behind the gateway', () => {
   afterAll(() => rig.close());
 
   const upload = async (user: string, key = keys.front): Promise<string> => {
-    const form = new FormData();
-    form.set('purpose', 'user_data');
-    form.set('file', new Blob(['x']), 'x.txt');
+    const form = formOf({ purpose: 'user_data' }, 'x', 'x.txt');
     const answer = await rig.post('/v1/files', form, {
       headers: { ...bearer(key), [USER]: user },
     });

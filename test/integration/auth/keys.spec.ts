@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { StoredKeys } from '../../../src/platform/auth/key-ring.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
@@ -157,9 +158,7 @@ describe('a key in the database', () => {
     const { body } = await call('GET', '/v1/models', { key });
     expect((body.data as { id: string }[]).map(({ id }) => id)).toEqual(['tts', 'tts-1']);
     expect(codeOf(await call('GET', '/v1/models/stt', { key }))).toEqual([404, 'model_not_found']);
-    const form = new FormData();
-    form.set('model', 'whisper-1');
-    form.set('file', new Blob(['RIFF']), 'a.wav');
+    const form = formOf({ model: 'whisper-1' }, 'RIFF');
     for (const extra of [{}, { 'idempotency-key': 'i1' }, { prefer: 'respond-async' }]) {
       const answer = await rig.post('/v1/audio/transcriptions', form, {
         headers: { ...bearer(key), ...extra },
@@ -171,9 +170,7 @@ describe('a key in the database', () => {
   it('says which priority its requests have that state none', async () => {
     const { secret: key } = await issue({ default_priority: 'realtime' });
     const run = (id: string, headers: Record<string, string> = {}) => {
-      const form = new FormData();
-      form.set('model', 'stt');
-      form.set('file', new Blob(['audio']), 'a.wav');
+      const form = formOf({ model: 'stt' });
       void rig.post('/v1/audio/transcriptions', form, {
         headers: { ...bearer(key), 'x-request-id': id, ...headers },
       });

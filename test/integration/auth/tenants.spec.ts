@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
@@ -21,9 +22,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const waiting = async (id: string, key = keys.acme) => {
-  const form = new FormData();
-  form.set('model', 'stt');
-  form.set('file', new Blob(['audio']), 'a.wav');
+  const form = formOf({ model: 'stt' });
   const answer = rig.post('/v1/audio/transcriptions', form, {
     headers: { ...bearer(key), 'x-request-id': id },
   });

@@ -7,6 +7,7 @@ import {
 } from '../../../src/platform/auth/short-lived-tokens.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
 import { scraped } from '../../support/scheduler-harness.js';
+import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
@@ -54,9 +55,7 @@ const issue = async () => {
 
 /** A request that waits, and is cancelled by the operator. */
 async function cancelledRequest(id: string, headers: Record<string, string>): Promise<void> {
-  const form = new FormData();
-  form.set('model', 'stt');
-  form.set('file', new Blob(['audio']), 'a.wav');
+  const form = formOf({ model: 'stt' });
   const answer = rig.post('/v1/audio/transcriptions', form, {
     headers: { 'x-request-id': id, ...headers },
   });
@@ -154,9 +153,7 @@ it('a key of some models runs batches on its terms: lines that name another mode
   const { body: key } = await call('POST', '/admin/v1/keys', {
     body: { name: 'n', tenant: 'acme', models: ['stt'] },
   });
-  const form = new FormData();
-  form.set('purpose', 'batch');
-  form.set('file', new Blob(['{}\n']), 'lines.jsonl');
+  const form = formOf({ purpose: 'batch' }, '{}\n', 'lines.jsonl');
   const file = await rig.post('/v1/files', form, {
     headers: bearer(String(key.secret)),
   });

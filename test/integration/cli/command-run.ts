@@ -12,9 +12,10 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
+const MAIN = fileURLToPath(new URL('../../../dist/main.cli.js', import.meta.url));
+
 /**
- * The `switchyard` command as a process of its own, from its sources; no terminal,
- * so plain lines.
+ * The built `switchyard` command as a process of its own; no terminal, so plain lines.
  */
 export class CommandRun {
   readonly child: ChildProcess;
@@ -25,9 +26,7 @@ export class CommandRun {
     environment: Readonly<Record<string, string>> = {},
     input = '',
   ) {
-    const loader = fileURLToPath(new URL('../../support/typescript-loader.mjs', import.meta.url));
-    const main = fileURLToPath(new URL('../../../src/main.cli.ts', import.meta.url));
-    this.child = spawn(process.execPath, ['--no-warnings', '--import', loader, main, ...args], {
+    this.child = spawn(process.execPath, [MAIN, ...args], {
       // The parent's own flags are not for a plain Node.
       env: { ...process.env, NODE_OPTIONS: '', ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -7,6 +7,7 @@ import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
+import { formOf } from '../api/audio-forms.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
@@ -39,10 +40,7 @@ async function gateway(settings: Settings, model = sttModel()): Promise<GatewayR
 }
 
 const form = (): FormData => {
-  const body = new FormData();
-  body.set('model', 'stt');
-  body.set('file', new Blob(['audio']), 'a.wav');
-  return body;
+  return formOf({ model: 'stt' });
 };
 const send = (rig: GatewayRig, apiKey: string, id?: string): Promise<Response> =>
   rig.post('/v1/audio/transcriptions', form(), {

@@ -7,6 +7,7 @@ import { LIVE_PATH } from '../../../src/contracts/events/live-event.js';
 import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { type Scope } from '../../../src/platform/auth/principal.js';
 import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
+import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -41,9 +42,7 @@ const refusal = async (token?: string) => {
 };
 
 const send = (id: string, key: string) => {
-  const form = new FormData();
-  form.set('model', 'stt');
-  form.set('file', new Blob(['audio']), 'a.wav');
+  const form = formOf({ model: 'stt' });
   return rig.post('/v1/audio/transcriptions', form, {
     headers: { ...bearer(key), 'x-request-id': id },
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type LiveQueueLine } from '../../../src/contracts/events/live-event.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
+import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -36,9 +37,7 @@ suite('two gateways and one Redis', () => {
 
   /** Waits: there is no worker. */
   const send = (rig: GatewayRig, id: string) => {
-    const form = new FormData();
-    form.set('model', 'stt');
-    form.set('file', new Blob(['audio']), 'a.wav');
+    const form = formOf({ model: 'stt' });
     return rig.post('/v1/audio/transcriptions', form, {
       headers: { ...bearer(keys.acme), 'x-request-id': id },
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { FeedClient } from './feed-client.js';
@@ -11,9 +12,7 @@ describe('the live feed, when the gateway stops', () => {
     });
     using client = await FeedClient.connect(rig.url);
     await client.join('request:last');
-    const form = new FormData();
-    form.set('model', 'stt');
-    form.set('file', new Blob(['audio']), 'a.wav');
+    const form = formOf({ model: 'stt' });
     const answer = rig.post('/v1/audio/transcriptions', form, {
       headers: { 'x-request-id': 'last' },
     });
