@@ -17,8 +17,10 @@ const CONFIG = 'switchyard.yaml';
  */
 async function placeOf(launchedFrom) {
   const env = { ...ENVIRONMENT, INIT_CWD: launchedFrom };
-  const own = process.env.SWITCHYARD_CONFIG === undefined && existsSync(join(launchedFrom, CONFIG));
-  if (own) return { cwd: launchedFrom, env: { ...env, SWITCHYARD_CONFIG: CONFIG } };
+  // Its name, and the names in it, start where the caller is.
+  if (process.env.SWITCHYARD_CONFIG) return { cwd: launchedFrom, env };
+  if (existsSync(join(launchedFrom, CONFIG)))
+    return { cwd: launchedFrom, env: { ...env, SWITCHYARD_CONFIG: CONFIG } };
   await ensureHome();
   return { cwd: HOME, env };
 }

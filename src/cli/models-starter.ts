@@ -190,7 +190,8 @@ async function serve(
   }
   const file = { path, askEngine: (await engines()).objections };
   const edit = (names: readonly string[]) => {
-    const entry = { ...model!, aliases: names };
+    // Who tries it waits for the answer; lines of batches say that they are BATCH.
+    const entry = { ...model!, aliases: names, default_priority: 'realtime' };
     return editModels(file, models => models.put(entry, 'models starter'));
   };
   await edit([]);

@@ -34,6 +34,7 @@ describe('kill -9 of npm run up', () => {
     const settings = {
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
+      SWITCHYARD_LOGGING_LEVEL: 'info',
     };
     const up = new UpProcess(
       [...(options.npx ? [] : ['--no-install']), '--port', String(port)],

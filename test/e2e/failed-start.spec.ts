@@ -55,7 +55,7 @@ describe('a start that fails', () => {
       says: [
         'file is not a database',
         join(folder, 'garbage', 'switchyard.db'),
-        'restore this file from a backup',
+        'Restore it from a backup',
       ],
     },
     'a PostgreSQL that is not there': {

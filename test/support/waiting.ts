@@ -18,6 +18,8 @@ export async function until(
   const endMs = performance.now() + limitMs;
   while (performance.now() < endMs) {
     if (await condition()) return true;
+    // A condition that asks nobody would hold up what it waits for.
+    await new Promise(next => setImmediate(next));
   }
   return false;
 }

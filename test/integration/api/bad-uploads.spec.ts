@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
 import { audioForm, wav } from './audio-forms.js';
 import { errorOf, GatewayRig, until } from './gateway-rig.js';
 import { sttModel } from './models.js';
@@ -242,13 +243,31 @@ describe('multipart that is malformed', () => {
   });
 });
 
-describe('a defect of our own', () => {
-  it('is internal_error that tells nothing of the inside, and is not to be retried', async () => {
-    const broken = await GatewayRig.start({
+describe('a folder for uploads that is gone', () => {
+  it('is 503 storage_unavailable, to be tried again', async () => {
+    const lost = await GatewayRig.start({
       models: [sttModel()],
       settings: { 'spool.memory_bytes': 0 },
     });
-    await broken.loseSpool();
+    await lost.loseSpool();
+    const { status, code, headers } = await errorOf(lost.post(PATH, audioForm()));
+    expect([status, code, headers.get('x-should-retry')]).toEqual([
+      503,
+      'storage_unavailable',
+      'true',
+    ]);
+    await lost.close();
+  });
+});
+
+describe('a defect of our own', () => {
+  it('is internal_error that tells nothing of the inside, and is not to be retried', async () => {
+    const broken = await GatewayRig.start({ models: [sttModel()] });
+    Object.assign(broken.app.get(RequestIntake), {
+      submit: () => {
+        throw new TypeError('a defect inside');
+      },
+    });
     const error = await errorOf(broken.post(PATH, audioForm()));
     expect(error).toMatchObject({
       status: 500,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { freePort } from '../../support/free-port.js';
-import { audioForm } from './audio-forms.js';
+import { audioForm, wav } from './audio-forms.js';
 import { errorOf, GatewayRig, type RigOptions, until } from './gateway-rig.js';
 import { sttModel } from './models.js';
 
@@ -126,7 +126,9 @@ describe('kill -9 of the worker', () => {
     ).toBe(1);
     expect(await rig.spooled()).toEqual([]);
     await rig.ready('stt');
-    expect((await transcribe(rig)).status).toBe(200);
+    // The same bytes are refused for a while (D-51); others are heard.
+    expect((await errorOf(transcribe(rig))).code).toBe('worker_crashed');
+    expect((await rig.post(PATH, audioForm({ file: wav(2) }))).status).toBe(200);
   });
 
   it('once with eight in flight gives eight transcripts, four at a time, when the next process is well', async () => {

@@ -89,7 +89,7 @@ describe('itn on a model that does not say', () => {
     expect(await textOf({}, '/v1/audio/translations')).toBe(SPOKEN);
   });
 
-  it.each(['yes', 'TRUE', '2'])('is refused as %j', async itn => {
+  it.each(['yes', 'Yes', '2'])('is refused as %j', async itn => {
     expect(await errorOf(post({ itn }))).toMatchObject({
       ...{ status: 400, code: 'invalid_value', param: 'itn' },
       message: `\`itn\` must be true or false; got "${itn}".`,

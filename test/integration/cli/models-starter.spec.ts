@@ -112,6 +112,8 @@ describe('switchyard models starter', () => {
     expect(['whisper-1', 'ears-1', 'ears'].map(holder)).toEqual(['real', 'ears', 'ears']);
     expect(readFileSync(join(folder, 'models.yaml'), 'utf8')).toBe(CONFIGURED);
     expect(readFileSync(starters(), 'utf8')).toContain('  - id: real');
+    // Beside a batch, whoever tries it is answered first.
+    expect(readFileSync(starters(), 'utf8')).toContain('default_priority: realtime');
     hub.seen.length = 0;
     expect(await run('starter', 'real', '--yes')).toMatchObject({ code: 0, stderr: '' });
     expect(hub.seen).toEqual([]);

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -294,6 +294,13 @@ describe('switchyard init', () => {
       SWITCHYARD_WORKERS_MODELS_FILE: files[1]!,
     };
     expect((await runHere(['config', 'print'], own)).stdout).toContain(`${files[0]}:`);
+    // By a name that starts where the caller is, also away from the product's folder.
+    const launcher = resolve('scripts/switchyard.mjs');
+    const away = { ...process.env, ...own, SWITCHYARD_CONFIG: 'switchyard.yaml', NODE_OPTIONS: '' };
+    const options = { cwd: join(folder, 'mine'), env: away, encoding: 'utf8' } as const;
+    expect(execFileSync(process.execPath, [launcher, 'config', 'print'], options)).toContain(
+      'switchyard.yaml:',
+    );
     const upstream = join(folder, 'upstream.yaml');
     writeFileSync(
       upstream,
