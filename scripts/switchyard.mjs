@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { ENVIRONMENT, HOME, inRoot, ROOT } from './setup/command.mjs';
+import { environment, HOME, inRoot, ROOT } from './setup/command.mjs';
 import { ensureHome } from './setup/home.mjs';
 import { stopWithNpm } from './setup/npm-parent.mjs';
 import { nodeBinary } from './setup/packages.mjs';
@@ -16,7 +16,7 @@ const CONFIG = 'switchyard.yaml';
  * chosen by the caller.
  */
 async function placeOf(launchedFrom) {
-  const env = { ...ENVIRONMENT, INIT_CWD: launchedFrom };
+  const env = { ...environment(), INIT_CWD: launchedFrom };
   // Its name, and the names in it, start where the caller is.
   if (process.env.SWITCHYARD_CONFIG) return { cwd: launchedFrom, env };
   if (existsSync(join(launchedFrom, CONFIG)))

@@ -13,9 +13,13 @@ export const inRoot = (...parts) => join(ROOT, ...parts);
  */
 export const IS_PACKAGE = !existsSync(inRoot('package-lock.json'));
 
-const { SWITCHYARD_HOME: named, ...environment } = process.env;
-/** Without the variable that is no setting of the product. */
-export const ENVIRONMENT = environment;
+const named = process.env.SWITCHYARD_HOME;
+
+/** As it is now, without the variable that is no setting of the product. */
+export function environment() {
+  const { SWITCHYARD_HOME: _, ...others } = process.env;
+  return others;
+}
 
 /**
  * Working folder of the product: configuration and data. The package's own is replaced
@@ -25,7 +29,7 @@ export const HOME = IS_PACKAGE ? resolve(named ?? join(homedir(), '.switchyard')
 
 /** Finds the project's tools, and its Node, before the system's. */
 export const toolEnvironment = (extra = {}) => ({
-  ...ENVIRONMENT,
+  ...environment(),
   PATH: [inRoot('node_modules/.bin'), process.env.PATH].join(delimiter),
   ...extra,
 });
