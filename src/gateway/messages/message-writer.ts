@@ -34,6 +34,9 @@ const DELTAS = {
 
 type AnswerBlock = Fields & { readonly type: keyof typeof DELTAS };
 
+/** Nothing here signs thoughts; clients wait for the field. */
+const THINKING = { type: 'thinking', thinking: '', signature: '' } as const;
+
 /** Clients skip it. */
 const PING: MessageEvent = { type: 'ping' };
 
@@ -54,6 +57,8 @@ export class MessageWriter implements TextDialect<MessageEvent> {
   constructor(
     private readonly requestId: string,
     private readonly model: string,
+    /** False: the caller wants no thoughts, whatever the model writes. */
+    private readonly showsThoughts = true,
   ) {}
 
   begin(): readonly MessageEvent[] {
@@ -63,7 +68,7 @@ export class MessageWriter implements TextDialect<MessageEvent> {
   take(piece: GenerationPiece): readonly MessageEvent[] {
     switch (piece.type) {
       case 'reasoning':
-        return this.#say({ type: 'thinking', thinking: '', signature: '' }, piece.text);
+        return this.showsThoughts ? this.#say(THINKING, piece.text) : [];
       case 'text':
       case 'refusal':
         return this.#say({ type: 'text', text: '' }, piece.text);
@@ -152,7 +157,11 @@ export class MessageWriter implements TextDialect<MessageEvent> {
   #close(): readonly MessageEvent[] {
     if (!this.#isOpen) return [];
     this.#isOpen = false;
-    return [{ type: 'content_block_stop', index: this.#blocks.length - 1 }];
+    const index = this.#blocks.length - 1;
+    const stop = { type: 'content_block_stop', index };
+    if (this.#blocks[index]?.block.type !== 'thinking') return [stop];
+    const delta = { type: 'signature_delta', signature: THINKING.signature };
+    return [{ type: 'content_block_delta', index, delta }, stop];
   }
 }
 

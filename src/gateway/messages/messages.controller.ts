@@ -1,4 +1,5 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import { sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { CreateMessageRequest, MessageInputRequest } from '../../contracts/messages/message.dto.js';
@@ -88,7 +89,9 @@ export class MessagesController {
     const { caller } = turn;
     const form = native
       ? nativeEvents(model, caller.id)
-      : dialectAnswer(new MessageWriter(caller.id, model));
+      : dialectAnswer(
+          new MessageWriter(caller.id, model, fieldsIn(body.fields.thinking).type !== 'disabled'),
+        );
     await generations.say(turn, form, work.stream, () => this.#notice(caller));
   }
 

@@ -28,6 +28,8 @@ export class OllamaWriter implements TextDialect {
     private readonly form: 'chat' | 'generate',
     /** As it was asked for. */
     private readonly model: string,
+    /** False: the caller wants no thoughts, whatever the model writes. */
+    private readonly showsThoughts = true,
   ) {}
 
   begin(): readonly object[] {
@@ -42,6 +44,7 @@ export class OllamaWriter implements TextDialect {
       case 'refusal':
         return this.#text(piece.text, 'logprobs' in piece ? piece.logprobs : undefined);
       case 'reasoning':
+        if (!this.showsThoughts) return [];
         this.#all.thinking += piece.text;
         return [this.#line({ text: '', thinking: piece.text })];
       case 'tool_call':

@@ -106,7 +106,7 @@ export class OllamaController {
 
   async #generate(form: 'chat' | 'generate', fields: Fields, reply: FastifyReply): Promise<void> {
     const { catalog, settings } = this;
-    const writer = new OllamaWriter(form, String(fields.model));
+    const writer = new OllamaWriter(form, String(fields.model), fields.think !== false);
     const loaded = parseLoad(form, fields, catalog, settings.compat);
     if (loaded) return this.#load(loaded.model, loaded.ignored, writer, reply);
     const { stream, ...work } = parseOllama(form, fields, catalog, settings.compat);
