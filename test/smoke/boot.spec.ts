@@ -10,6 +10,7 @@ describe('the built product after its start', () => {
 
   beforeAll(async () => {
     product = await embeddedProduct();
+    await product.allReady();
     await product.until(
       'a batch processor',
       async () => (await health()).batch_processor.state === 'ready',
@@ -24,6 +25,12 @@ describe('the built product after its start', () => {
       models: Array(4).fill(expect.objectContaining({ ready: true, workers: { ready: 1 } })),
     });
     expect(await product.json('/admin/v1/queue')).toMatchObject({ accepting: true });
+  });
+
+  it('serves an API page whose script uses nothing of the bundle', async () => {
+    const { status, body } = await product.gateway.call('GET', '/docs/swagger-ui-init.js');
+    expect([status, body.toString().includes('SwaggerUIBundle')]).toEqual([200, true]);
+    expect(body.toString()).not.toContain('__name');
   });
 
   it('exports every metric of the registry, those of the batch processor included', async () => {

@@ -110,23 +110,26 @@ interface React {
  * again, with GET. The page gets this function as text, so it uses nothing from here.
  */
 const audioPlayer = () => ({
-  wrapComponents: {
-    responseBody:
+  // Pairs, as a function that is a property gets its name by a helper of the bundle.
+  wrapComponents: Object.fromEntries([
+    [
+      'responseBody',
       (original: unknown, { React }: { readonly React: React }) =>
-      (props: { readonly contentType?: string; readonly content: Blob }) => {
-        const { contentType = '', content } = props;
-        const src = React.useMemo(
-          () =>
-            /^audio\/(?!pcm)/.test(contentType) && content instanceof Blob
-              ? URL.createObjectURL(content)
-              : undefined,
-          [content],
-        );
-        const answer = React.createElement(original, props);
-        const player = src && React.createElement('audio', { controls: true, src });
-        return React.createElement('div', null, player, answer);
-      },
-  },
+        (props: { readonly contentType?: string; readonly content: Blob }) => {
+          const { contentType = '', content } = props;
+          const src = React.useMemo(
+            () =>
+              /^audio\/(?!pcm)/.test(contentType) && content instanceof Blob
+                ? URL.createObjectURL(content)
+                : undefined,
+            [content],
+          );
+          const answer = React.createElement(original, props);
+          const player = src && React.createElement('audio', { controls: true, src });
+          return React.createElement('div', null, player, answer);
+        },
+    ],
+  ]),
 });
 
 const DOCS = /^\/docs(?=[/?]|$)[^?]*/;
