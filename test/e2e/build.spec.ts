@@ -112,7 +112,7 @@ describe('a folder that is built', () => {
   });
 });
 
-describeWith({ name: 'permission to mount', present: SmallDisk.canMount() })(
+describeWith({ name: 'permission to mount', present: SmallDisk.canMount(), ofMachine: true })(
   'a folder that cannot be written',
   () => {
     it('says in one line that no space is left, and keeps what it has', async () => {

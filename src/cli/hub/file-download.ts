@@ -5,7 +5,7 @@ import { digestIn, type ListedFile, PartialFile } from './partial-file.js';
 
 const NO_FIT = 'sent a rest that does not fit the beginning; it begins again';
 
-/** Most of a file whose size nobody announced, as a part of the free disk. */
+/** Largest size of a file that announces none, as a share of the free disk. */
 const UNANNOUNCED_SHARE = 0.5;
 
 /** Hears what happens during a pull, such as a progress display. Sizes in bytes. */

@@ -114,7 +114,7 @@ export class Dispatcher {
     if (!offer?.free) lane.heldSinceMs = undefined;
     const credit = slotCredit(lane, queue, nowMs);
     if (!offer?.[credit]) {
-      if (next?.mostTogether && !queue.yields(next, nowMs)) this.#held.add(model);
+      if (next) this.#holdFor(next, nowMs);
       return undefined;
     }
     // Beside an aged request of another tenant, one that is not aged keeps its turn and
@@ -139,6 +139,11 @@ export class Dispatcher {
       members,
     };
   };
+
+  /** Nothing is sent ahead of a suspect that waits for a worker, unless it yields. */
+  #holdFor(next: ScheduledRequest, nowMs: number): void {
+    if (next.mostTogether && !this.queue.yields(next, nowMs)) this.#held.add(next.model);
+  }
 
   #decide(lane: ModelLane, offer: SlotOffer, nowMs: number) {
     const { window } = this.deps;

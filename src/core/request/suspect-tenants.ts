@@ -1,4 +1,6 @@
-/** Tenants remembered at most; the oldest is forgotten first. */
+import { RecentMap } from './recent-map.js';
+
+/** Tenants remembered at most; the one that ended an engine longest ago is forgotten first. */
 const MAX_SUSPECTS = 10_000;
 
 /**
@@ -6,24 +8,18 @@ const MAX_SUSPECTS = 10_000;
  * from the start: each runs alone, on one replica, after those of others.
  */
 export class SuspectTenants {
-  readonly #untilMs = new Map<string, number>();
+  readonly #untilMs = new RecentMap<number>(MAX_SUSPECTS);
 
   /** @param suspectMs how long a tenant is a suspect after the last engine that it ended; 0 = never */
   constructor(private readonly suspectMs: number) {}
 
   crashed(model: string, tenant: string, nowMs: number): void {
-    const key = keyOf(model, tenant);
-    this.#untilMs.delete(key);
-    this.#untilMs.set(key, nowMs + this.suspectMs);
-    if (this.#untilMs.size > MAX_SUSPECTS) this.#untilMs.delete(this.#untilMs.keys().next().value!);
+    this.#untilMs.add(keyOf(model, tenant), nowMs + this.suspectMs);
   }
 
   isSuspect(model: string, tenant: string, nowMs: number): boolean {
-    if (this.#untilMs.size === 0) return false;
-    const key = keyOf(model, tenant);
-    const untilMs = this.#untilMs.get(key);
-    if (untilMs !== undefined && untilMs <= nowMs) this.#untilMs.delete(key);
-    return untilMs !== undefined && untilMs > nowMs;
+    this.#untilMs.dropWhile(untilMs => untilMs <= nowMs);
+    return this.#untilMs.get(keyOf(model, tenant)) !== undefined;
   }
 }
 

@@ -16,12 +16,9 @@ interface ListedModel {
 export class MessagesModelsInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<ListedModel | { data: ListedModel[] }>) {
     const { headers } = context.switchToHttp().getRequest<FastifyRequest>();
-    const isOfMessages = headers['anthropic-version'] !== undefined;
-    return next
-      .handle()
-      .pipe(
-        map(told => (!isOfMessages ? told : 'data' in told ? pageOf(told.data) : modelOf(told))),
-      );
+    const answer = next.handle();
+    if (headers['anthropic-version'] === undefined) return answer;
+    return answer.pipe(map(told => ('data' in told ? pageOf(told.data) : modelOf(told))));
   }
 }
 

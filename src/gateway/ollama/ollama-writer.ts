@@ -44,9 +44,7 @@ export class OllamaWriter implements TextDialect {
       case 'refusal':
         return this.#text(piece.text, 'logprobs' in piece ? piece.logprobs : undefined);
       case 'reasoning':
-        if (!this.showsThoughts) return [];
-        this.#all.thinking += piece.text;
-        return [this.#line({ text: '', thinking: piece.text })];
+        return this.#thought(piece.text);
       case 'tool_call':
         return this.#call(piece);
       case 'finish':
@@ -58,6 +56,12 @@ export class OllamaWriter implements TextDialect {
         return [];
       }
     }
+  }
+
+  #thought(thinking: string): readonly object[] {
+    if (!this.showsThoughts) return [];
+    this.#all.thinking += thinking;
+    return [this.#line({ text: '', thinking })];
   }
 
   #text(text: string, logprobs: readonly object[] = []): readonly object[] {

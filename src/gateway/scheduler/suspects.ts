@@ -42,7 +42,7 @@ export class Suspects implements OnModuleInit {
   onModuleInit(): void {
     this.bus.on('requeued', ({ key, code }) => {
       const payload = this.registry.record(key)?.request.payload;
-      if (code !== 'worker_lost' || !payload || this.#running.has(key)) return;
+      if (code !== 'worker_lost' || !payload) return;
       this.#running.set(
         key,
         digestOf(payload).catch(() => undefined),
@@ -55,16 +55,16 @@ export class Suspects implements OnModuleInit {
       this.#tenants.crashed(model, tenant, this.clock.nowMs());
       this.queue.suspect(model, tenant);
       void digest?.then(known => {
-        if (known !== undefined)
-          this.#inputs.add(`${model}\n${known}`, this.clock.nowMs() + REFUSED_MS);
+        if (known) this.#inputs.add(`${model}\n${known}`, this.clock.nowMs() + REFUSED_MS);
       });
     });
   }
 
   /** How such a request may be placed; it is no suspect: without any condition. */
   placement(model: string, tenant = DEFAULT_TENANT) {
-    const isSuspect = this.#tenants.isSuspect(model, tenant, this.clock.nowMs());
-    return isSuspect ? ({ mostTogether: 1, yields: true } as const) : undefined;
+    return this.#tenants.isSuspect(model, tenant, this.clock.nowMs())
+      ? ({ mostTogether: 1, yields: true } as const)
+      : undefined;
   }
 
   /**
@@ -87,7 +87,7 @@ export class Suspects implements OnModuleInit {
 
   #demandUnknown(model: string, digest: string | undefined): void {
     this.#inputs.dropWhile(untilMs => untilMs <= this.clock.nowMs());
-    if (digest === undefined || this.#inputs.get(`${model}\n${digest}`) === undefined) return;
+    if (!digest || !this.#inputs.get(`${model}\n${digest}`)) return;
     throw new DomainError(
       'worker_crashed',
       `The same input ended the engine of ${model} twice within the last 10 minutes; it is refused until then.`,

@@ -70,7 +70,7 @@ export class DeviceTimeout {
   #stopped = false;
 
   /**
-   * @param options `ask` rejects while nobody answers, which is no reason to end the call
+   * @param options `ask` rejects while there is no answer, which is no reason to end the call
    */
   constructor(
     private readonly options: {

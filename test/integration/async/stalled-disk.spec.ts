@@ -1,14 +1,21 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { FreezableDisk } from '../../support/freezable-disk.js';
+import { describeWith } from '../../support/requires.js';
 import { GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 
 const STALL_MS = 8000;
 
 /** Frozen with `fsfreeze`, as by a snapshot or a storage controller that does not answer. */
-(FreezableDisk.canMount() ? describe : describe.skip)('a data folder whose disk stalls', () => {
+const FREEZABLE = {
+  name: 'permission to mount',
+  present: FreezableDisk.canMount(),
+  ofMachine: true,
+};
+
+describeWith(FREEZABLE)('a data folder whose disk stalls', () => {
   const worker = new FixtureWorker({ model: 'stt' });
   let disk: FreezableDisk;
   let rig: GatewayRig;

@@ -5,11 +5,11 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ShortLivedTokens } from '../../platform/auth/short-lived-tokens.js';
-import { settingsFrom } from '../../platform/config/settings.js';
-import { failureCauseOf } from './line-reply.js';
-import { verdictOn } from './line-sender.js';
-import { targetResolver, type TargetResolver } from './target-resolver.js';
+import { failureCauseOf } from '../../../src/batch/execute/line-reply.js';
+import { verdictOn } from '../../../src/batch/execute/line-sender.js';
+import { targetResolver, type TargetResolver } from '../../../src/batch/execute/target-resolver.js';
+import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
+import { settingsFrom } from '../../../src/platform/config/settings.js';
 
 const OLD = Buffer.alloc(32, 1);
 const NEW = Buffer.alloc(32, 2);
