@@ -79,6 +79,19 @@ describe('an input that ends its worker', () => {
     expect(grown).toHaveLength(1);
   });
 
+  it('leaves its tenant served where one replica takes streams only', async () => {
+    const replicas = [{ role: 'stream' }, { role: 'file' }] as const;
+    product = await Product.start([
+      syntheticModel(
+        { baseMs: 50, maxBatch: 4, streams: 1, faults },
+        { capabilities: ['transcribe', 'stream'], replicas },
+      ),
+    ]);
+    const texts = uploads(3, 0);
+    expect(await outcomes(texts.slice(0, 1))).toEqual(['500 worker_crashed false']);
+    expect(await outcomes(texts.slice(1))).toEqual(['200', '200']);
+  });
+
   it('and is REALTIME takes none of those with it that wait for two workers', async () => {
     product = await Product.start([
       syntheticModel({ baseMs: 50, maxBatch: 4, faults }, { replicas: 2 }),

@@ -8,6 +8,7 @@ import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
 import { perPriority, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { SlotMap } from '../request/slot-map.js';
+import { SUSPECT } from '../request/suspect-tenants.js';
 import { ModelLane } from './model-lane.js';
 
 export interface QueuedView {
@@ -203,13 +204,19 @@ export class PriorityQueue {
     return this.get(key);
   }
 
-  /** What waits of this tenant for this model yields from now on, and runs alone (D-51). O(depth) */
-  suspect(model: string, tenant: string): void {
-    for (const { item } of [...this.#entries.values()]) {
-      if (item.model !== model || (item.tenant ?? DEFAULT_TENANT) !== tenant) continue;
+  /**
+   * What waits of this tenant for this model yields from now on, and runs alone (D-51). O(depth)
+   * @returns its keys
+   */
+  suspect(model: string, tenant: string): readonly RequestKey[] {
+    const items = Array.from(this.#entries.values(), ({ item }) => item).filter(
+      item => item.model === model && (item.tenant ?? DEFAULT_TENANT) === tenant,
+    );
+    for (const item of items) {
       this.remove(item.key);
-      this.enqueue({ ...item, mostTogether: 1, yields: true });
+      this.enqueue({ ...item, ...SUSPECT });
     }
+    return items.map(({ key }) => key);
   }
 
   /**

@@ -2,6 +2,7 @@ import { type LatencyPhases } from './latency-phases.js';
 import { type RequestPriority } from './request-priority.js';
 import { type ScheduledRequest } from './scheduled-request.js';
 import { type Settlement } from './settlement.js';
+import { SUSPECT } from './suspect-tenants.js';
 
 type RequestState = 'queued' | 'leased' | 'settled';
 
@@ -97,6 +98,11 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
 
   reprioritized(priority: RequestPriority): void {
     this.request = { ...this.request, priority };
+  }
+
+  /** While it waited, its tenant came under suspicion (D-51); that stays, also when it is sent again. */
+  suspected(): void {
+    this.request = { ...this.request, ...SUSPECT };
   }
 
   /**

@@ -1,5 +1,8 @@
 import { RecentMap } from './recent-map.js';
 
+/** How their requests are placed. */
+export const SUSPECT = { mostTogether: 1, yields: true } as const;
+
 /** Tenants remembered at most; the one that ended an engine longest ago is forgotten first. */
 const MAX_SUSPECTS = 10_000;
 

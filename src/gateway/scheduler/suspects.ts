@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
-import { SuspectTenants } from '../../core/request/suspect-tenants.js';
+import { SUSPECT, SuspectTenants } from '../../core/request/suspect-tenants.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
@@ -53,7 +53,9 @@ export class Suspects implements OnModuleInit {
       this.#running.delete(key);
       if (code !== 'worker_crashed') return;
       this.#tenants.crashed(model, tenant, this.clock.nowMs());
-      this.queue.suspect(model, tenant);
+      if (this.placement(model, tenant))
+        for (const waiting of this.queue.suspect(model, tenant))
+          this.registry.record(waiting)?.suspected();
       void digest?.then(known => {
         if (known) this.#inputs.add(`${model}\n${known}`, this.clock.nowMs() + REFUSED_MS);
       });
@@ -62,9 +64,7 @@ export class Suspects implements OnModuleInit {
 
   /** How such a request may be placed; it is no suspect: without any condition. */
   placement(model: string, tenant = DEFAULT_TENANT) {
-    return this.#tenants.isSuspect(model, tenant, this.clock.nowMs())
-      ? ({ mostTogether: 1, yields: true } as const)
-      : undefined;
+    return this.#tenants.isSuspect(model, tenant, this.clock.nowMs()) ? SUSPECT : undefined;
   }
 
   /**

@@ -90,7 +90,7 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
     this.lostMs += lostMs;
     if (this.lossCode !== undefined || this.outputStarted) return undefined;
     const { request } = this;
-    const { failedBy, mostTogether } = retries;
+    const { failedBy, mostTogether = request.mostTogether } = retries;
     const lastStartMs =
       request.deadline === undefined ? Infinity : (request.latestStartMs ?? Infinity);
     const queueDeadlineMs = Math.min(request.queueDeadlineMs + this.lostMs, lastStartMs);

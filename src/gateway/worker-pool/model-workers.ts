@@ -163,12 +163,11 @@ export class ModelWorkers {
 
   /** Of several, one computes what tenants under suspicion send; the others are safe from it. */
   #replicaOfSuspects(): PooledWorker | undefined {
-    if (this.workers.size < 2) return undefined;
-    const known = this.workers.get(this.#suspectsAt);
-    if (known && !known.isClosing) return known;
-    const [first] = [...this.workers.values()].filter(isReady);
-    this.#suspectsAt = first?.id ?? '';
-    return first;
+    const workers = this.#fileWorkers.filter(({ state }) => state !== 'draining');
+    if (workers.length < 2) return undefined;
+    const known = workers.find(({ id }) => id === this.#suspectsAt) ?? workers.find(isReady);
+    this.#suspectsAt = known?.id ?? '';
+    return known;
   }
 
   /**
