@@ -159,14 +159,8 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  async sweep(): Promise<number> {
-    const gone = await this.store.expire(PORTION);
-    await this.answers.remove(gone);
-    return gone.length;
-  }
-
   async #sweepOnce(): Promise<void> {
-    if (!this.isPatient()) await this.sweep();
+    if (!this.isPatient()) await this.answers.remove(await this.store.expire(PORTION));
   }
 
   async #renewOnce(): Promise<void> {
