@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { type ResponseRecord, type ResponseRun } from '../../core/request/response-record.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { settingsFrom } from '../../platform/config/settings.js';
@@ -55,7 +57,7 @@ describe('the feed of a background response', () => {
   let run: ResponseRun;
 
   beforeEach(async () => {
-    database = new OpenDatabase(':memory:');
+    database = new OpenDatabase(join(temporaryFolder(), 'feed.db'));
     await database.migrate();
     store = new CountedStore(database);
     const settings = settingsFrom({});

@@ -149,7 +149,7 @@ export class OpenDatabase {
    * @throws StartError with the cause and the repair
    */
   async migrate(migrations = MIGRATIONS): Promise<void> {
-    const migrating = this.url === ':memory:' ? this.db : this.#open({});
+    const migrating = this.#open({});
     try {
       await migrateWith(migrating, migrations);
     } catch (cause) {
@@ -161,7 +161,7 @@ export class OpenDatabase {
         cause,
       });
     } finally {
-      if (migrating !== this.db) await migrating.destroy();
+      await migrating.destroy();
     }
   }
 }

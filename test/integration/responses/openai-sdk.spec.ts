@@ -47,6 +47,17 @@ const sayings = ({ output }: Response): unknown =>
     item.type === 'message' ? item.content : item.type === 'function_call' ? item.arguments : item,
   );
 
+/** The model has to say something: one that is free to stop at once may say nothing. */
+const switchFormat = {
+  type: 'json_schema' as const,
+  name: 'switch',
+  schema: {
+    ...{ type: 'object', required: ['on'], additionalProperties: false },
+    properties: { on: { type: 'boolean' } },
+  },
+  strict: true,
+};
+
 const weather = {
   ...{
     type: 'function' as const,
@@ -92,7 +103,8 @@ describe('responses by the openai SDK on llama.cpp', () => {
   });
 
   it('have one id for each item, in the stream and in the response', async () => {
-    const events = await eventsOf({ model, input, max_output_tokens: 16 });
+    const text = { format: switchFormat };
+    const events = await eventsOf({ model, input, text, max_output_tokens: 200 });
     const ids = lastOf(events).output.map(({ id }) => id);
     expect(new Set(events.flatMap(event => ('item_id' in event ? [event.item_id] : [])))).toEqual(
       new Set(ids),
@@ -109,20 +121,10 @@ describe('responses by the openai SDK on llama.cpp', () => {
   });
 
   it('are JSON by a schema', async () => {
-    const schema = {
-      ...{ type: 'object', required: ['on'], additionalProperties: false },
-      properties: { on: { type: 'boolean' } },
-    };
-    const format = {
-      type: 'json_schema' as const,
-      name: 'switch',
-      schema,
-      strict: true,
-    };
     const answer = await client.responses.create({
       model,
       input,
-      text: { format },
+      text: { format: switchFormat },
       max_output_tokens: 200,
     });
     expect(faultsOfResponse(answer)).toEqual([]);
