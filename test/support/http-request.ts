@@ -9,6 +9,7 @@ export interface TranscriptionUpload {
   readonly priority: 'realtime' | 'batch';
   readonly requestId?: string;
   readonly deadlineMs?: number;
+  readonly apiKey?: string;
   /** Form field `prompt`; the synthetic engine's script may read it. */
   readonly prompt?: string;
   /** A WAV file; absent: `WAV_SECONDS` of silence. */
@@ -26,6 +27,7 @@ export function transcriptionRequest(upload: TranscriptionUpload): Buffer {
     `X-Priority: ${upload.priority}`,
     ...(upload.requestId === undefined ? [] : [`X-Request-Id: ${upload.requestId}`]),
     ...(upload.deadlineMs === undefined ? [] : [`X-Deadline-Ms: ${upload.deadlineMs}`]),
+    ...(upload.apiKey === undefined ? [] : [`Authorization: Bearer ${upload.apiKey}`]),
   ];
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
 }

@@ -72,7 +72,7 @@ export class Product implements AsyncDisposable {
    */
   transcribe(
     text: string,
-    options: { id?: string; priority?: 'realtime' | 'batch'; model?: string } = {},
+    options: { id?: string; priority?: 'realtime' | 'batch'; model?: string; key?: string } = {},
   ): Promise<Response> {
     const form = new FormData();
     form.set('file', new Blob([text]), 'clip.wav');
@@ -80,6 +80,7 @@ export class Product implements AsyncDisposable {
     const headers: Record<string, string> = { connection: 'close' };
     if (options.id) headers['x-request-id'] = options.id;
     if (options.priority) headers['x-priority'] = options.priority;
+    if (options.key) headers.authorization = `Bearer ${options.key}`;
     return fetch(`${this.url}/v1/audio/transcriptions`, {
       method: 'POST',
       body: form,
