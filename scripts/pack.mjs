@@ -46,8 +46,8 @@ const FILES = [
   ].map(name => `scripts/setup/${name}.mjs`),
   'scripts/topology',
 ];
-/** Types of Python are for who writes a worker in a clone. */
-const LEFT_OUT = /\/(?:__pycache__|\.sources|py\.typed)$|\.pyi$/;
+/** Types are for who writes a worker, or changes scripts, in a clone. */
+const LEFT_OUT = /\/(?:__pycache__|\.sources|py\.typed)$|\.pyi$|\.d\.mts$/;
 
 const json = path => JSON.parse(readFileSync(path, 'utf8'));
 
