@@ -6,13 +6,16 @@ import { createServer } from 'node:net';
  */
 const [FIRST, LAST] = [12_000, 32_000];
 
+let next = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+
 /**
- * A port of loopback that was free a moment ago, and that nothing takes unless it asks
- * for it by number.
+ * A port of loopback that was free a moment ago, that this process gives to nobody else,
+ * and that nothing takes unless it asks for it by number.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+    const port = next;
+    next = port < LAST ? port + 1 : FIRST;
     const server = createServer();
     const opened = once(server, 'listening').then(
       () => true,
