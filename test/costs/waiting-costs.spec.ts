@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CancellationManager } from '../../src/gateway/cancellation/cancellation-manager.js';
+import { RequestQueues } from '../../src/gateway/queue/request-queues.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
 import { GatewayRig, builtLaunch, until } from '../integration/api/gateway-rig.js';
 import { syntheticLlm } from '../integration/generation/generation-rig.js';
@@ -31,7 +33,8 @@ describe(`${CALLERS} callers that wait`, () => {
     expect((await ask('first')).statusCode).toBe(200);
     const ids = Array.from({ length: CALLERS }, (_, at) => `waiting-${at}`);
     const answers = ids.map(ask);
-    const waiting = () => scheduler.waitingBytes().get('m') ?? 0;
+    const queues = rig.app.get(RequestQueues, { strict: false });
+    const waiting = () => queues.waitingBytes().get('m') ?? 0;
     for (let before = -1; before < waiting(); await pause(200)) before = waiting();
 
     const before = process.threadCpuUsage();
@@ -42,7 +45,7 @@ describe(`${CALLERS} callers that wait`, () => {
     expect(new Set(places).size).toBe(places.length);
     if (process.env.SHOW_COSTS) console.log((user + system) / 1000);
     expect((user + system) / 1000).toBeLessThanOrEqual(MOST_MS);
-    await scheduler.cancelMany({}, 'operator');
+    await rig.app.get(CancellationManager, { strict: false }).cancelMany({}, 'operator');
     await Promise.all(answers);
   });
 });

@@ -1,6 +1,6 @@
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
-import { RequestRegistry } from '../../src/gateway/scheduler/request-registry.js';
-import { TrackedRequest } from '../../src/gateway/scheduler/tracked-request.js';
+import { RequestRegistry } from '../../src/gateway/registry/request-registry.js';
+import { TrackedRequest } from '../../src/gateway/registry/tracked-request.js';
 import { settingsFrom } from '../../src/platform/config/settings.js';
 import { DispatchEventBus } from '../../src/platform/events/events.module.js';
 import { aRequest } from './requests.js';

@@ -9,16 +9,20 @@ import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type Settlement } from '../../src/core/request/settlement.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
+import { CancellationManager } from '../../src/gateway/cancellation/cancellation-manager.js';
 import { FieldsPipe } from '../../src/gateway/http/dto-validation.js';
 import { OpenAiExceptionFilter } from '../../src/gateway/http/error-reply.js';
+import { LifecycleModule } from '../../src/gateway/lifecycle/lifecycle.module.js';
+import { ShutdownDrain } from '../../src/gateway/lifecycle/shutdown-drain.js';
+import { RequestQueues } from '../../src/gateway/queue/request-queues.js';
+import {
+  type RequestSpec,
+  type SettledRequest,
+} from '../../src/gateway/registry/submitted-request.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { RequestIntake } from '../../src/gateway/scheduler/request-intake.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
-import {
-  type RequestSpec,
-  type SettledRequest,
-} from '../../src/gateway/scheduler/submitted-request.js';
 import { AllWorkers } from '../../src/gateway/shared-queue/all-workers.js';
 import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
@@ -88,6 +92,7 @@ export class SchedulerHarness {
         ClockModule,
         EventsModule,
         SchedulerModule,
+        LifecycleModule,
         AdminModule,
       ],
     })
@@ -113,6 +118,19 @@ export class SchedulerHarness {
 
   get scheduler(): SchedulerService {
     return this.app.get(SchedulerService);
+  }
+
+  get cancellations(): CancellationManager {
+    return this.app.get(CancellationManager);
+  }
+
+  get queues(): RequestQueues {
+    return this.app.get(RequestQueues);
+  }
+
+  /** The same promise, however often. */
+  drain(): Promise<void> {
+    return this.app.get(ShutdownDrain).drain();
   }
 
   get intake(): RequestIntake {
@@ -180,7 +198,7 @@ export class SchedulerHarness {
 
   /** Ends what still runs, so that the drain has nothing to wait for. */
   async stop(): Promise<void> {
-    await this.scheduler.cancelMany({}, 'operator');
+    await this.cancellations.cancelMany({}, 'operator');
     for (const call of this.pool.calls) call.letGo();
     await this.app.close();
   }

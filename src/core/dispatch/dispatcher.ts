@@ -1,7 +1,6 @@
 import { type BatchWindow } from '../batching/batch-window.js';
 import { type DomainError } from '../errors/domain-error.js';
 import { type Admission } from '../queue/admission.js';
-import { CostModel } from '../queue/cost-model.js';
 import { type ModelLane } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { agesAtMs, isAged } from '../request/aging-policy.js';
@@ -21,8 +20,6 @@ const SINGLE = { go: true, count: 1, reason: 'single' } as const;
  */
 export class Dispatcher {
   readonly queue: PriorityQueue;
-  /** Device milliseconds of requests, for `ScheduledRequest.costMs`. */
-  readonly costs = new CostModel();
   /**
    * Models in which a suspect has the next turn and waits for a worker of its own:
    * nothing is sent ahead of it.

@@ -1,6 +1,6 @@
 import { type ErrorCode } from '../errors/domain-error.js';
 import { type LatencyPhases } from '../request/latency-phases.js';
-import { type RequestKey, requestKey } from '../request/request-key.js';
+import { DEFAULT_TENANT, type RequestKey, requestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type Settlement } from '../request/settlement.js';
 import { type DispatchPlan } from './dispatch-plan.js';
@@ -55,4 +55,16 @@ export interface RequestFilter {
   readonly tenant?: string;
   readonly priority?: PriorityLabel;
   readonly state?: RequestView['state'];
+}
+
+export function matchesFilter(
+  view: RequestView,
+  { model, tenant, priority, state }: RequestFilter,
+): boolean {
+  return (
+    (model === undefined || view.model === model) &&
+    (tenant === undefined || (view.tenant ?? DEFAULT_TENANT) === tenant) &&
+    (priority === undefined || view.priority === priority) &&
+    (state === undefined || view.state === state)
+  );
 }

@@ -2,7 +2,7 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import { slotCredit } from '../dispatch/slot-credit.js';
-import { PriorityQueue } from '../queue/priority-queue.js';
+import { type PriorityQueue } from '../queue/priority-queue.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
 import { perPriority, PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
@@ -154,7 +154,7 @@ export class ForecastRun {
     this.steps = workers.count;
     const waiting = firstOf(queue, model, nowMs);
     this.#waiting = new Set(waiting.map(({ key }) => key));
-    this.#queue = forkOf(queue, model, waiting);
+    this.#queue = queue.fork(model, waiting);
     const lanes = this.#queue.lanesOf(model);
     this.curves = perPriority(priority => new StartCurve(nowMs, lanes.of(priority).virtualTime));
     this.#dispatcher = new Dispatcher({
@@ -256,12 +256,4 @@ function firstOf(queue: PriorityQueue, model: string, nowMs: number): readonly S
   for (const { item } of queue.lanesOf(model).inOrder(nowMs))
     if (first.push(item) === MOST_WAITING) break;
   return first.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs);
-}
-
-/** A queue of its own with these requests, and the accounts and turns as they are. */
-function forkOf(queue: PriorityQueue, model: string, waiting: readonly ScheduledRequest[]) {
-  const fork = new PriorityQueue(queue.options);
-  for (const request of waiting) fork.enqueue(request);
-  fork.lanesOf(model).resume(queue.lanesOf(model));
-  return fork;
 }

@@ -1,10 +1,8 @@
 import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
-import { TimeLine } from '../queue/answer-times.js';
-import { FadingMean } from '../queue/cost-model.js';
+import { type ServiceTimes } from '../latency/service-times.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { orderMsOf } from '../request/aging-policy.js';
-import { type LatencyPhases } from '../request/latency-phases.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { perPriority, PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type RequestRecord } from '../request/request-record.js';
@@ -19,69 +17,6 @@ import {
   type WaitExplanation,
   type WaitForecast,
 } from './wait-forecast.js';
-
-/** Below this spread of the group sizes, their effect on the time is unknown. */
-const LEAST_VARIANCE = 0.05;
-
-/**
- * Requests that cost much more or less than usual change the time by this factor at most.
- */
-const LARGEST_FACTOR = 20;
-
-/**
- * How long workers of one model compute a group: a fixed part and one per member,
- * fitted to the groups that were answered, and in proportion to the estimated cost
- * of the members.
- */
-export class ServiceTimes {
-  /** Of groups, by their members. */
-  readonly #group = new TimeLine();
-  /** Of requests. */
-  readonly #cost = new FadingMean();
-  readonly #callMs = new FadingMean();
-
-  /** False before the first answer. */
-  get known(): boolean {
-    return this.#callMs.value !== undefined;
-  }
-
-  observe({
-    phases,
-    batchSize = 1,
-    costMs = this.#usualCostMs,
-  }: {
-    readonly phases: LatencyPhases;
-    /** Requests in its engine call. */
-    readonly batchSize?: number | undefined;
-    /** As estimated when it was queued; absent: as usual. */
-    readonly costMs?: number | undefined;
-  }): void {
-    if (phases.grpcMs === undefined) return;
-    const ms = Math.max(0, phases.grpcMs - (phases.readyMs ?? 0));
-    // Each member reports the group: together they count once.
-    this.#group.add(batchSize, ms, 1 / batchSize);
-    this.#cost.add(costMs);
-    this.#callMs.add(phases.grpcMs);
-  }
-
-  /** Milliseconds of a group with so many members, whose costs add up to `costMs`. */
-  groupMs(size: number, costMs: number): number {
-    return this.#group.at(size, LEAST_VARIANCE) * this.#factor(costMs / size);
-  }
-
-  /** Milliseconds from the lease to the answer, with the wait for the device; NaN: unknown. */
-  callMs(costMs = this.#usualCostMs): number {
-    return (this.#callMs.value ?? NaN) * this.#factor(costMs);
-  }
-
-  #factor(costMs: number): number {
-    return Math.min(LARGEST_FACTOR, costMs / this.#usualCostMs);
-  }
-
-  get #usualCostMs(): number {
-    return this.#cost.value ?? 1;
-  }
-}
 
 /**
  * Milliseconds of waiting, and until the answer, before they are corrected by
@@ -126,7 +61,6 @@ function reused(
 
 /** What is known of one model, and its last runs. */
 export class ModelForecast {
-  readonly service = new ServiceTimes();
   readonly arrivals = perPriority(() => new RecentArrivals());
   readonly #startError = perPriority(() => new WaitError());
   readonly #endError = perPriority(() => new WaitError());
@@ -148,6 +82,7 @@ export class ModelForecast {
   constructor(
     readonly model: string,
     private readonly deps: {
+      readonly times: ServiceTimes;
       readonly queue: PriorityQueue;
       readonly window: BatchWindow;
       /** The ready workers of a model. */
@@ -157,6 +92,10 @@ export class ModelForecast {
       readonly running: (model: string) => readonly RequestRecord[];
     },
   ) {}
+
+  get service() {
+    return this.deps.times.of(this.model).groups;
+  }
 
   /** Its forecast is judged later; where nothing else waits, there is no error. */
   accepted(record: RequestRecord, nowMs: number): void {

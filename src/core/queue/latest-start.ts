@@ -1,6 +1,6 @@
 import { DomainError } from '../errors/domain-error.js';
+import { type ServiceEstimate } from '../latency/answer-times.js';
 import { type RequestDeadline, type ScheduledRequest } from '../request/scheduled-request.js';
-import { type ServiceEstimate } from './answer-times.js';
 
 /**
  * What a caller wants, milliseconds. `window`: the end of a batch's completion window,

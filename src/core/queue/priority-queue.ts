@@ -121,6 +121,14 @@ export class PriorityQueue {
     return order;
   }
 
+  /** Another queue with these of its requests, and its accounts and turns as they are now. */
+  fork(model: string, waiting: readonly ScheduledRequest[]): PriorityQueue {
+    const fork = new PriorityQueue(this.options);
+    for (const request of waiting) fork.enqueue(request);
+    fork.lanesOf(model).resume(this.lanesOf(model));
+    return fork;
+  }
+
   /** Models with waiting requests. */
   models(): string[] {
     return [...this.#orders].filter(([, { size }]) => size > 0).map(([model]) => model);

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { ConfigError } from '../../platform/config/yaml-file.js';
-import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type ModelView } from '../worker-pool/worker-view.js';
 
@@ -16,7 +16,7 @@ export class ModelSwitch {
 
   constructor(
     private readonly pool: WorkerPoolService,
-    private readonly scheduler: SchedulerService,
+    private readonly cancellations: CancellationManager,
     private readonly list: ModelList,
   ) {}
 
@@ -59,7 +59,7 @@ export class ModelSwitch {
   async reload(): Promise<ReturnType<ModelList['reload']>> {
     const changes = this.#read();
     for (const model of changes.removed)
-      await this.scheduler.cancelMany({ model, state: 'queued' }, 'unload');
+      await this.cancellations.cancelMany({ model, state: 'queued' }, 'unload');
     this.#logger.log(changes, 'models file read');
     return changes;
   }
@@ -75,6 +75,6 @@ export class ModelSwitch {
 
   async #clearLine(id: string): Promise<void> {
     if (this.pool.of(id)?.isHeld)
-      await this.scheduler.cancelMany({ model: id, state: 'queued' }, 'unload');
+      await this.cancellations.cancelMany({ model: id, state: 'queued' }, 'unload');
   }
 }

@@ -9,6 +9,7 @@ import {
   textField,
   view,
 } from '../http/openapi/view.js';
+import { RequestQueues } from '../queue/request-queues.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 const QueueDto = view('QueueDto', {
@@ -43,6 +44,7 @@ const QueueDto = view('QueueDto', {
 export class AdminQueueController {
   constructor(
     private readonly scheduler: SchedulerService,
+    private readonly queues: RequestQueues,
     private readonly settings: Settings,
   ) {}
 
@@ -50,7 +52,7 @@ export class AdminQueueController {
   @Answers(QueueDto)
   async queue() {
     const { queue: bounds } = this.settings;
-    const depths = await this.scheduler.depths();
+    const depths = await this.queues.depths();
     const sum = (field: 'realtime' | 'batch' | 'bytes' | 'running') =>
       depths.reduce((total, depth) => total + depth[field], 0);
     return {

@@ -13,6 +13,7 @@ import { isLive, type RequestFilter, type RequestView } from '../../core/dispatc
 import { DomainError } from '../../core/errors/domain-error.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
+import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { Strict } from '../http/dto-validation.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
@@ -24,6 +25,7 @@ import {
   type ViewOf,
   viewWith,
 } from '../http/openapi/view.js';
+import { Forecasts } from '../queue/forecasts.js';
 import { AsyncRequests } from '../requests/async-requests.js';
 import {
   CancellationDto,
@@ -35,7 +37,6 @@ import {
   explainedDto,
 } from '../requests/request.dto.js';
 import { oneNamed } from '../requests/requests.controller.js';
-import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 const LIVE_STATUSES = ['queued', 'running'] as const;
@@ -176,6 +177,7 @@ const requestFilter = ({
 export class AdminRequestsController {
   constructor(
     private readonly scheduler: SchedulerService,
+    private readonly cancellations: CancellationManager,
     private readonly asyncs: AsyncRequests,
     private readonly forecasts: Forecasts,
   ) {}
@@ -220,7 +222,7 @@ export class AdminRequestsController {
         'Give model, tenant, state or priority, or say "all": true.',
       );
     }
-    return { cancelled: await this.scheduler.cancelMany(filter, 'operator') };
+    return { cancelled: await this.cancellations.cancelMany(filter, 'operator') };
   }
 
   @Post(':id/cancel')

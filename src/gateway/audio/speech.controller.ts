@@ -7,14 +7,14 @@ import { SPEECH_CONTENT_TYPES, speechDelta, speechDone } from '../../contracts/f
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { Settings } from '../../platform/config/settings.js';
-import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller, InferenceService } from '../inference/inference.service.js';
+import { answerHeaders } from '../latency/answer-headers.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { type SettledRequest } from '../scheduler/submitted-request.js';
+import { type SettledRequest } from '../registry/submitted-request.js';
 import { parseSpeech, startSpeech } from './start-speech.js';
 
 const EXAMPLES = {

@@ -19,7 +19,6 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { Spool } from '../../platform/storage/spool.js';
-import { answerHeaders } from '../http/answer-headers.js';
 import { type FormSource } from '../http/multipart-form.js';
 import {
   httpCaller,
@@ -28,6 +27,7 @@ import {
   InferenceService,
 } from '../inference/inference.service.js';
 import { type OutputForm, OutputStream } from '../inference/output-stream.js';
+import { answerHeaders } from '../latency/answer-headers.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { WrittenForm } from '../written-form/written-form.js';
 import { type ParsedTranscription, type parseTranscription } from './parse-transcription.js';

@@ -7,9 +7,9 @@ import {
   histogramMetric,
   metricProvider,
 } from '../../platform/metrics/metric-provider.js';
-import { RequestRegistry } from '../scheduler/request-registry.js';
-import { type SettledRequest } from '../scheduler/submitted-request.js';
-import { type TrackedRequest } from '../scheduler/tracked-request.js';
+import { RequestRegistry } from '../registry/request-registry.js';
+import { type SettledRequest } from '../registry/submitted-request.js';
+import { type TrackedRequest } from '../registry/tracked-request.js';
 
 /**
  * Time to the first byte, duration and count of syntheses; time to the first token,

@@ -9,14 +9,14 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 import { traceparentIn } from '../../platform/tracing/tracing.module.js';
-import { type RequestTimings } from '../http/answer-headers.js';
+import { CancellationManager } from '../cancellation/cancellation-manager.js';
+import { watchDisconnect } from '../cancellation/disconnect-watch.js';
+import { type RequestTimings } from '../latency/answer-headers.js';
+import { type RequestSpec, type SettledRequest } from '../registry/submitted-request.js';
+import { type TrackedRequest } from '../registry/tracked-request.js';
 import { RequestIntake } from '../scheduler/request-intake.js';
-import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { type RequestSpec, type SettledRequest } from '../scheduler/submitted-request.js';
 import { Suspects } from '../scheduler/suspects.js';
-import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { type TranscribeTask, type WorkerReply } from '../worker-pool/worker-task.js';
-import { watchDisconnect } from './disconnect-watch.js';
 import { InferenceMetrics } from './inference.metrics.js';
 import { type OutputStream } from './output-stream.js';
 import { requestDeadlines, wantedDeadlines } from './request-deadlines.js';
@@ -89,7 +89,7 @@ export function httpCaller(
 export class InferenceService {
   constructor(
     private readonly intake: RequestIntake,
-    private readonly scheduler: SchedulerService,
+    private readonly cancellations: CancellationManager,
     private readonly metrics: InferenceMetrics,
     private readonly clock: ProcessClock,
     private readonly suspects: Suspects,
@@ -119,7 +119,7 @@ export class InferenceService {
       ...(timed && { deadlines: wantedDeadlines(deadlines, reply, isStream) }),
       ...(terms && { keyId: terms.key }),
     });
-    const cancel = (reason: CancelReason): void => void this.scheduler.cancel(record, reason);
+    const cancel = (reason: CancelReason): void => void this.cancellations.cancel(record, reason);
     void this.#watch(record, cancel, { ...options, reply });
     return new InferenceRequest(record, options.output, cancel);
   }

@@ -20,7 +20,7 @@ import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { Forecasts } from '../scheduler/forecasts.js';
+import { Forecasts } from '../queue/forecasts.js';
 import { LimitEvents } from './limits.metrics.js';
 
 /** Injection token of the `LimitStore` that the settings choose. */

@@ -7,7 +7,7 @@ import { ANYBODY } from '../../platform/auth/principal.js';
 import { GatewayIdentity } from '../../platform/clock/clock.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { type RequestRegistry } from '../scheduler/request-registry.js';
+import { type RequestRegistry } from '../registry/request-registry.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveListener } from './live-listener.js';

@@ -16,8 +16,8 @@ import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.
 import { GatewayIdentity } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { RequestRegistry } from '../scheduler/request-registry.js';
-import { type TrackedRequest } from '../scheduler/tracked-request.js';
+import { RequestRegistry } from '../registry/request-registry.js';
+import { type TrackedRequest } from '../registry/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 
 /** Every gateway reads the same rows, so no other gateway is asked. */

@@ -1,6 +1,7 @@
 import { type Provider } from '@nestjs/common';
-import { type Counter, type Histogram } from 'prom-client';
-import { eventMetric } from '../../platform/metrics/metric-provider.js';
+import { type Counter, type Gauge, type Histogram } from 'prom-client';
+import { eventMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
+import { RequestQueues } from './request-queues.js';
 
 /** Engine calls with unanswered members; far more than a gateway has in flight. */
 const REMEMBERED = 4096;
@@ -25,8 +26,27 @@ export function isFirstOf(awaited: Map<string, number>, batchId: string, size: n
   return known === undefined;
 }
 
-/** What the queue did, from dispatch events: waits, group sizes, promotions. */
+async function readDepth(gauge: Gauge, queues: RequestQueues): Promise<void> {
+  for (const { model, realtime, batch } of await queues.depths()) {
+    gauge.set({ priority: 'realtime', model }, realtime);
+    gauge.set({ priority: 'batch', model }, batch);
+  }
+}
+
+function readBytes(gauge: Gauge, queues: RequestQueues): void {
+  for (const [model, bytes] of queues.waitingBytes()) gauge.set({ model }, bytes);
+}
+
+/** What waits, read at the scrape; and what the queue did, from dispatch events: waits, group sizes, promotions. */
 export const queueMetricProviders: Provider[] = [
+  metricProvider('scheduler_queue_depth', {
+    inject: [RequestQueues],
+    collect: readDepth,
+  }),
+  metricProvider('switchyard_queue_bytes', {
+    inject: [RequestQueues],
+    collect: readBytes,
+  }),
   eventMetric('scheduler_queue_wait_seconds', (waits: Histogram, bus) =>
     // A second lease follows a worker's death: its wait is not one that the queue
     // caused.

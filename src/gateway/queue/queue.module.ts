@@ -1,10 +1,27 @@
+import { randomUUID } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
+import { WindowTimers } from '../../core/batching/window-timers.js';
+import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
+import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
+import { RedisModule } from '../../platform/redis/redis.module.js';
+import { BlobModule } from '../../platform/storage/blob.module.js';
+import { LatencyModule } from '../latency/latency.module.js';
+import { RegistryModule } from '../registry/registry.module.js';
+import { AllWorkers } from '../shared-queue/all-workers.js';
+import { sharedQueueProviders } from '../shared-queue/shared-queue.providers.js';
+import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
+import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { EmbeddedQueue } from './embedded-queue.js';
+import { Forecasts, forecastsProvider } from './forecasts.js';
 import { queueMetricProviders } from './queue.metrics.js';
+import { RequestQueues } from './request-queues.js';
 
 const queueProvider = {
   provide: PriorityQueue,
@@ -29,9 +46,61 @@ const windowProvider = {
   useFactory: ({ batching }: Settings) => new BatchWindow(batching),
 };
 
-/** The embedded queue: order, bounds and batch windows, built from settings. */
+const dispatcherProvider = {
+  provide: Dispatcher,
+  inject: [PriorityQueue, BatchWindow, Admission, WorkerPoolService, Forecasts],
+  useFactory: (
+    queue: PriorityQueue,
+    window: BatchWindow,
+    admission: Admission,
+    workers: WorkerPoolService,
+    forecasts: Forecasts,
+  ) =>
+    new Dispatcher({
+      ...{ queue, window, admission, workers, newGroupId: randomUUID },
+      startInMs: (request, nowMs) => forecasts.ofNew(request, nowMs)?.startInMs.p50,
+    }),
+};
+
+const timersProvider = {
+  provide: WindowTimers,
+  inject: [ProcessClock],
+  useFactory: (clock: ProcessClock) => new WindowTimers(clock),
+};
+
+/**
+ * The queue as a service: order, bounds, batch windows and aging, in this process and in
+ * Redis; when requests will probably start.
+ */
 @Module({
-  providers: [queueProvider, admissionProvider, windowProvider, ...queueMetricProviders],
-  exports: [PriorityQueue, Admission, BatchWindow],
+  imports: [
+    BlobModule,
+    DependenciesModule,
+    LatencyModule,
+    RedisModule,
+    RegistryModule,
+    WorkerPoolModule,
+  ],
+  providers: [
+    queueProvider,
+    admissionProvider,
+    windowProvider,
+    timersProvider,
+    dispatcherProvider,
+    forecastsProvider,
+    EmbeddedQueue,
+    RequestQueues,
+    ...sharedQueueProviders,
+    ...queueMetricProviders,
+  ],
+  exports: [
+    PriorityQueue,
+    Admission,
+    AllWorkers,
+    EmbeddedQueue,
+    Forecasts,
+    RequestQueues,
+    SharedRequestQueue,
+  ],
 })
 export class QueueModule {}

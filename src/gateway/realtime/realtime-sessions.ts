@@ -12,7 +12,7 @@ import { Authenticator } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
+import { ShutdownGrace } from '../lifecycle/shutdown-drain.js';
 import { SessionJournals } from './journal/session-journals.js';
 import { RealtimeSession } from './realtime-session.js';
 import { type NewSession } from './session/session-core.js';

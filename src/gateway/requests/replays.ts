@@ -7,7 +7,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { Settings } from '../../platform/config/settings.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
-import { followCaller } from '../inference/disconnect-watch.js';
+import { followCaller } from '../cancellation/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type AnswerHeaders, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';

@@ -9,7 +9,7 @@ import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { type ViewOf } from '../http/openapi/view.js';
 import { CallerPrincipal } from '../http/params.js';
-import { Forecasts } from '../scheduler/forecasts.js';
+import { Forecasts } from '../queue/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AsyncRequests } from './async-requests.js';
 import {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
+import { LifecycleModule } from '../lifecycle/lifecycle.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { AsyncRequests } from './async-requests.js';
 import { IdempotencyService } from './idempotency.service.js';
@@ -21,7 +22,7 @@ import { StoredRequestsService } from './stored-requests.service.js';
  * respond-async`, `Idempotency-Key`, retries by request id.
  */
 @Module({
-  imports: [DatabaseModule, BlobModule, SchedulerModule],
+  imports: [DatabaseModule, BlobModule, LifecycleModule, SchedulerModule],
   controllers: [CancellationsController, RequestsController, StoredContentController],
   providers: [
     AsyncRequests,

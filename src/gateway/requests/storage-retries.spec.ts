@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { settingsFrom } from '../../platform/config/settings.js';
-import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
+import { ShutdownGrace } from '../lifecycle/shutdown-drain.js';
 import { StorageRetries } from './storage-retries.js';
 
 describe('a write that a full database refuses', () => {

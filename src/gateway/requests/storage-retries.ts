@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
+import { ShutdownGrace } from '../lifecycle/shutdown-drain.js';
 
 const PAUSES = { firstMs: 100, longestMs: 2000 };
 

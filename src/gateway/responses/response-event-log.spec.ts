@@ -5,8 +5,8 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { type ResponseRecordStore } from '../../platform/database/response-store.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
+import { ShutdownGrace } from '../lifecycle/shutdown-drain.js';
 import { StorageRetries } from '../requests/storage-retries.js';
-import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { DurableEvents, ResponseEventLog, RunReplaced } from './response-event-log.js';
 
 const run = (id: string): ResponseRun => ({ tenant: 'acme', id, epoch: 1 });

@@ -12,10 +12,10 @@ import {
 } from '../../contracts/openai/responses.js';
 import { missingField } from '../../contracts/schema/field-problems.js';
 import { demandModel } from '../../platform/auth/principal.js';
-import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { sendEvents } from '../inference/output-stream.js';
+import { answerHeaders } from '../latency/answer-headers.js';
 import { describesText, jsonExample } from '../text/completions.controller.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { NamesFields } from '../text/param-names.js';

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../../platform/database/database.module.js';
+import { LifecycleModule } from '../lifecycle/lifecycle.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
@@ -28,6 +29,7 @@ import { StoredResponsesController } from './stored-responses.controller.js';
     LimitsModule,
     ModelsModule,
     RequestsModule,
+    LifecycleModule,
     SchedulerModule,
     TextModule,
   ],

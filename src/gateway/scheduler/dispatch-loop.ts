@@ -1,9 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
-import { WindowTimers } from '../../core/batching/window-timers.js';
-import { Dispatcher } from '../../core/dispatch/dispatcher.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { EmbeddedQueue } from '../queue/embedded-queue.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { WorkerCalls } from './worker-calls.js';
 
@@ -11,7 +9,7 @@ import { WorkerCalls } from './worker-calls.js';
 const WORK = ['accepted', 'requeued', 'reprioritized'] as const;
 
 /**
- * Asks the dispatcher for plans and runs them, whenever something could have changed
+ * Asks the queue for plans and runs them, whenever something could have changed
  * (more requests, more capacity, or the timer), and never otherwise: with nothing to do
  * it holds no timer. Wakes of one turn of the event loop are one turn here, so a burst of
  * submits is decided together.
@@ -25,12 +23,10 @@ export class DispatchLoop {
   turns = 0;
 
   constructor(
-    private readonly dispatcher: Dispatcher,
+    private readonly queue: EmbeddedQueue,
     private readonly calls: WorkerCalls,
-    private readonly clock: ProcessClock,
     private readonly events: DispatchEventBus,
     private readonly pool: WorkerPoolService,
-    private readonly timers: WindowTimers,
   ) {}
 
   get running(): boolean {
@@ -41,7 +37,7 @@ export class DispatchLoop {
   start(): void {
     if (this.#wakes) return;
     this.#wakes = this.pool.capacity$.subscribe(this.wake);
-    this.#wakes.add(this.timers.wakes$.subscribe(this.wake));
+    this.#wakes.add(this.queue.due$.subscribe(this.wake));
     for (const type of WORK) this.#wakes.add(this.events.on(type, this.wake));
     this.#turn();
   }
@@ -52,7 +48,7 @@ export class DispatchLoop {
     this.#wakes = undefined;
     if (this.#pending) clearImmediate(this.#pending);
     this.#pending = undefined;
-    this.timers.stop();
+    this.queue.stopTimer();
   }
 
   /**
@@ -60,30 +56,22 @@ export class DispatchLoop {
    * nothing to decide, and a timer that is still armed finds the same.
    */
   readonly wake = (): void => {
-    if (!this.#wakes || this.dispatcher.queue.depth === 0) return;
+    if (!this.#wakes || this.queue.isEmpty) return;
     this.#pending ??= setImmediate(this.#turn);
   };
 
   /** From now on windows close at once: the queue is sent while time remains. */
   flush(): void {
-    this.dispatcher.draining();
+    this.queue.closeWindows();
     this.wake();
   }
 
   /** What may leave the queue now leaves it. */
   readonly #turn = (): void => {
-    const { queue } = this.dispatcher;
     this.#pending = undefined;
     this.turns += 1;
     try {
-      for (const { key } of queue.aged(this.clock.nowMs())) this.calls.promoted(key);
-      for (const { key } of queue.expired(this.clock.nowMs())) this.calls.expired(key);
-      while (queue.depth > 0) {
-        const plan = this.dispatcher.next(this.clock.nowMs());
-        if (plan === undefined) break;
-        this.calls.run(plan);
-      }
-      this.timers.wakeAt(this.dispatcher.nextWakeMs(this.clock.nowMs()));
+      for (const plan of this.queue.plans()) this.calls.run(plan);
     } catch (error) {
       // A defect. The loop continues: the next wake tries again, and queue deadlines
       // still end what cannot be sent.

@@ -2,25 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { Admission } from '../../core/queue/admission.js';
 import { missed } from '../../core/queue/latest-start.js';
-import { inferenceTimeout } from '../../core/request/device-progress.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isUpstreamAway } from '../../platform/grpc/report-check.js';
-import { shuttingDown } from '../../platform/http/passing-errors.js';
+import { type Unanswered } from '../registry/submitted-request.js';
+import { type TrackedRequest } from '../registry/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type TrackedRequest } from './tracked-request.js';
-
-type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
-
-/** An operator who unloads a model has no date for its return. */
-const UNLOADED_RETRY_MS = 30_000;
 
 /**
- * Every way a request can end without an answer: its error, with a Retry-After
- * where one helps.
+ * Every way a request can end without an answer although nobody stopped it: its error, with
+ * a Retry-After where one helps.
  */
 @Injectable()
 export class RequestFailures {
@@ -74,50 +66,6 @@ export class RequestFailures {
     );
   }
 
-  /**
-   * Settlement of a request that is stopped from outside. Only stops by its caller or an
-   * operator count as cancelled (D-09).
-   */
-  stopped(request: ScheduledRequest, reason: CancelReason): Unanswered {
-    switch (reason) {
-      case 'client':
-        return cancelled('The request was cancelled by its caller.');
-      case 'disconnect':
-        return cancelled('The client went away before the answer.');
-      case 'operator':
-        return cancelled('The request was cancelled by an operator.');
-      case 'deadline':
-        return { status: 'failed', error: inferenceTimeout(request.inferenceTimeoutMs) };
-      case 'silence': {
-        const { generationIdleMs } = this.settings.inference;
-        return failed(
-          'inference_timeout',
-          `The worker sent nothing for ${generationIdleMs} ms in mid-answer.`,
-        );
-      }
-      case 'shutdown':
-        return { status: 'failed', error: shuttingDown() };
-      case 'unload':
-        return { status: 'failed', error: unloaded(request.model) };
-      case 'load_failed': {
-        const error = this.pool.of(request.model)?.loadFailure;
-        return error
-          ? { status: 'failed', error }
-          : this.unexpected(new Error('the model can be loaded again'));
-      }
-    }
-  }
-
-  /** Undefined: a worker serves the model, or one may come up. */
-  unserved({ request, queue }: TrackedRequest): DomainError | undefined {
-    const { model } = request;
-    const workers = this.pool.of(model);
-    if (workers?.isHeld) return unloaded(model);
-    const failure = workers?.loadFailure;
-    // Workers that pull may be those of another gateway.
-    return failure && !queue.backlog(request).hasReady ? failure : undefined;
-  }
-
   /** A defect, not a condition: the log has `cause`. */
   unexpected(cause: unknown): Unanswered {
     return failed('internal_error', 'The request could not be run.', undefined, cause);
@@ -147,11 +95,6 @@ const whyNotAgain = ({ outputStarted, attempts }: TrackedRequest): string =>
     ? 'part of the answer had been sent already'
     : `it was not tried again after ${attempts} attempts`;
 
-function unloaded(model: string): DomainError {
-  const message = `The model ${model} has been unloaded by an operator.`;
-  return new DomainError('model_unloaded', message, { retryAfterMs: UNLOADED_RETRY_MS });
-}
-
 function failed(
   code: ErrorCode,
   message: string,
@@ -162,8 +105,4 @@ function failed(
     status: 'failed',
     error: new DomainError(code, message, { retryAfterMs, cause }),
   };
-}
-
-function cancelled(message: string): Unanswered {
-  return { status: 'cancelled', error: new DomainError('request_cancelled', message) };
 }

@@ -1,17 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { ServiceTimes } from '../../core/latency/service-times.js';
 import { requestKey } from '../../core/request/request-key.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
+import { StopFailures } from '../cancellation/stop-failures.js';
+import { RequestQueues } from '../queue/request-queues.js';
+import { RequestRegistry } from '../registry/request-registry.js';
+import { type RequestSpec } from '../registry/submitted-request.js';
+import { type TrackedRequest } from '../registry/tracked-request.js';
+import { workSizeOf } from '../registry/work-usage.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
-import { RequestFailures } from './request-failures.js';
-import { RequestQueues } from './request-queues.js';
-import { RequestRegistry } from './request-registry.js';
-import { type RequestSpec } from './submitted-request.js';
+import { RequestReports } from './request-reports.js';
 import { Suspects } from './suspects.js';
-import { type TrackedRequest } from './tracked-request.js';
-import { workSizeOf } from './work-usage.js';
 
 /**
  * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by
@@ -37,7 +39,9 @@ export class RequestIntake {
   constructor(
     private readonly queues: RequestQueues,
     private readonly registry: RequestRegistry,
-    private readonly failures: RequestFailures,
+    private readonly reports: RequestReports,
+    private readonly failures: StopFailures,
+    private readonly times: ServiceTimes,
     private readonly settings: Settings,
     private readonly models: ModelList,
     private readonly suspects: Suspects,
@@ -63,7 +67,7 @@ export class RequestIntake {
     let rejection = this.#check(record) ?? refusal;
     if (rejection === undefined) {
       this.registry.enter(record);
-      const entered = record.queue.enqueue(record.request, this.queues.reports);
+      const entered = record.queue.enqueue(record.request, this.reports);
       if (entered === 'accepted') this.registry.open(record);
       else rejection = entered;
     }
@@ -92,7 +96,7 @@ export class RequestIntake {
       ...this.suspects.placement(asked.model, asked.tenant),
       key: requestKey({ tenant: asked.tenant, id: asked.id }),
       // Charged until its device time is known (D-25).
-      costMs: this.queues.costs.estimateMs(asked.model, workSizeOf(asked.payload)),
+      costMs: this.times.of(asked.model).costs.estimateMs(workSizeOf(asked.payload)),
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
       inferenceTimeoutMs: timeoutMs ?? inferenceTimeoutMs(audioDurationS, inference),

@@ -1,18 +1,20 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { type QueueEnd, type QueueReports } from '../shared-queue/request-queue.port.js';
+import { StopFailures } from '../cancellation/stop-failures.js';
+import { EmbeddedQueue } from '../queue/embedded-queue.js';
+import { type QueueEnd, type QueueReports } from '../registry/request-queue.port.js';
+import { RequestRegistry } from '../registry/request-registry.js';
+import { type TrackedRequest } from '../registry/tracked-request.js';
+import { observeCost } from '../registry/work-usage.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { RequestFailures } from './request-failures.js';
-import { RequestRegistry } from './request-registry.js';
-import { type TrackedRequest } from './tracked-request.js';
-import { observeCost } from './work-usage.js';
 
 /**
- * Brings the reports of a queue to the registry, and by it to callers, metrics and feeds.
+ * Brings the reports of the queues to the registry, and by it to callers, metrics and feeds.
  */
 @Injectable()
 export class RequestReports implements QueueReports {
@@ -21,8 +23,13 @@ export class RequestReports implements QueueReports {
   constructor(
     private readonly registry: RequestRegistry,
     private readonly failures: RequestFailures,
-    private readonly dispatcher: Dispatcher,
-  ) {}
+    private readonly stops: StopFailures,
+    private readonly times: ServiceTimes,
+    embedded: EmbeddedQueue,
+  ) {
+    embedded.aged$.subscribe(key => this.#aged(key));
+    embedded.expired$.subscribe(key => this.ended(key, { type: 'expired' }));
+  }
 
   accepted(key: RequestKey): void {
     const entering = this.registry.entering(key);
@@ -68,8 +75,14 @@ export class RequestReports implements QueueReports {
     const tracked = this.registry.get(key);
     if (!tracked) return;
     // Its worker charged the tenant; estimates are learned here.
-    if (end.type === 'completed') observeCost(this.dispatcher.costs, tracked.request, end.reply);
+    if (end.type === 'completed') observeCost(this.times, tracked.request, end.reply);
     this.registry.settle(tracked, this.#settlement(tracked, end));
+  }
+
+  /** Counted when it happens, however the request ends (D-03). */
+  #aged(key: RequestKey): void {
+    const tracked = this.registry.get(key);
+    if (tracked) this.registry.promoted(tracked);
   }
 
   #settlement(tracked: TrackedRequest, end: QueueEnd): Settlement<WorkerReply> {
@@ -81,7 +94,7 @@ export class RequestReports implements QueueReports {
       case 'lost':
         return this.failures.workerLost(tracked, undefined);
       case 'stopped':
-        return this.failures.stopped(tracked.request, end.reason);
+        return this.stops.stopped(tracked.request, end.reason);
       case 'failed':
         // Taken too late: the worker knows no deadline but that of the queue.
         if (tracked.request.deadline && isLate(end.error)) return this.failures.expired(tracked);

@@ -3,8 +3,7 @@ import { type Counter, type Gauge, type LabelValues } from 'prom-client';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { eventMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
-import { RequestRegistry } from './request-registry.js';
-import { SchedulerService } from './scheduler.service.js';
+import { RequestRegistry } from '../registry/request-registry.js';
 
 function readRunning(gauge: Gauge, registry: RequestRegistry, models: readonly ModelSpec[]): void {
   for (const { id: model } of models) {
@@ -14,17 +13,6 @@ function readRunning(gauge: Gauge, registry: RequestRegistry, models: readonly M
   for (const { state, model, priority } of registry.live()) {
     if (state === 'leased') gauge.inc({ priority, model });
   }
-}
-
-async function readDepth(gauge: Gauge, scheduler: SchedulerService): Promise<void> {
-  for (const { model, realtime, batch } of await scheduler.depths()) {
-    gauge.set({ priority: 'realtime', model }, realtime);
-    gauge.set({ priority: 'batch', model }, batch);
-  }
-}
-
-function readBytes(gauge: Gauge, scheduler: SchedulerService): void {
-  for (const [model, bytes] of scheduler.waitingBytes()) gauge.set({ model }, bytes);
 }
 
 /**
@@ -57,14 +45,6 @@ function scrapedTotal(counter: Counter, ...names: ('status' | 'priority' | 'mode
  * from the owners of that state.
  */
 export const schedulerMetricProviders: Provider[] = [
-  metricProvider('scheduler_queue_depth', {
-    inject: [SchedulerService],
-    collect: readDepth,
-  }),
-  metricProvider('switchyard_queue_bytes', {
-    inject: [SchedulerService],
-    collect: readBytes,
-  }),
   eventMetric('scheduler_requests_total', (counter: Counter, bus) =>
     bus.on('settled', scrapedTotal(counter, 'status', 'priority', 'model')),
   ),

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import {
   isLive,
   keyOf,
+  matchesFilter,
   type RequestFilter,
   type RequestView,
 } from '../../core/dispatch/request-view.js';
 import {
-  callersId,
   DEFAULT_TENANT,
   type RequestKey,
   requestKey,
@@ -14,25 +14,23 @@ import {
 } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { type QueueDepth } from '../shared-queue/request-queue.port.js';
-import { Forecasts } from './forecasts.js';
-import { RequestCanceller } from './request-canceller.js';
+import { CancellationManager } from '../cancellation/cancellation-manager.js';
+import { Forecasts } from '../queue/forecasts.js';
+import { RequestQueues } from '../queue/request-queues.js';
+import { RequestRegistry } from '../registry/request-registry.js';
+import { DispatchLoop } from './dispatch-loop.js';
 import { RequestIntake } from './request-intake.js';
-import { RequestQueues } from './request-queues.js';
-import { RequestRegistry } from './request-registry.js';
-import { ShutdownDrain } from './shutdown-drain.js';
 
 /** Until places are counted again. */
 const PLACES_MS = 1000;
 
 /**
- * The API of the scheduler beside `RequestIntake`: cancel, list, drain. What operators see is
+ * The API of the scheduler beside `RequestIntake`: where requests stand. What operators see is
  * read from the owners when asked, never kept; a shared queue shows the requests
  * of all its gateways.
  */
 @Injectable()
 export class SchedulerService {
-  #drained: Promise<void> | undefined;
   #places: { readonly atMs: number; readonly of: ReadonlyMap<RequestKey, RequestView> } = {
     atMs: NaN,
     of: new Map(),
@@ -40,11 +38,11 @@ export class SchedulerService {
 
   constructor(
     private readonly intake: RequestIntake,
-    private readonly canceller: RequestCanceller,
+    private readonly cancellations: CancellationManager,
     private readonly registry: RequestRegistry,
     private readonly queues: RequestQueues,
     private readonly forecasts: Forecasts,
-    private readonly shutdown: ShutdownDrain,
+    private readonly loop: DispatchLoop,
   ) {}
 
   /** False once the drain began: readiness follows it. */
@@ -54,20 +52,12 @@ export class SchedulerService {
 
   /** True while the dispatch loop runs. */
   get running(): boolean {
-    return this.shutdown.running;
+    return this.loop.running;
   }
 
-  /**
-   * True if this call stopped it. Its caller is settled at once; resolves when the worker
-   * was notified (at most 100 ms). Its caller and operators can also stop a request that
-   * another gateway accepted.
-   */
-  async cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {
-    if (await this.canceller.cancel(requestKey(ref), reason)) return true;
-    return (
-      (reason === 'client' || reason === 'operator') &&
-      this.queues.shared.cancelElsewhere(ref, reason)
-    );
+  /** As `CancellationManager.cancel`. */
+  cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {
+    return this.cancellations.cancel(ref, reason);
   }
 
   /**
@@ -76,24 +66,6 @@ export class SchedulerService {
    */
   withdraw(key: RequestKey): void {
     this.registry.withdrawn(key);
-  }
-
-  /**
-   * Ids of those that this call stopped, oldest first; with a shared queue those of all
-   * gateways. An empty filter means all.
-   */
-  async cancelMany(filter: RequestFilter, reason: CancelReason): Promise<string[]> {
-    const { state } = filter;
-    if (state !== undefined && !isLive({ state })) return [];
-    const own = await this.canceller.cancelMatching(
-      record => matchesFilter(this.registry.view(record), filter),
-      reason,
-    );
-    const elsewhere = await this.queues.shared.cancelMatching(
-      view => matchesFilter(view, filter),
-      reason,
-    );
-    return [...new Set([...own, ...elsewhere])].map(callersId);
   }
 
   /**
@@ -180,40 +152,6 @@ export class SchedulerService {
   }
 
   /**
-   * Of every configured model, over all gateways that share a queue; bytes are those of
-   * this gateway.
-   */
-  async depths(): Promise<(QueueDepth & { readonly bytes: number })[]> {
-    // At this instant, as the other metrics of a scrape are read.
-    const own = this.queues.embedded.depths();
-    const bytes = this.waitingBytes();
-    const all = [...(await this.queues.shared.depths()), ...own];
-    return own.map(({ model }) => {
-      const depths = all.filter(depth => depth.model === model);
-      const sum = (count: (depth: QueueDepth) => number) =>
-        depths.reduce((total, depth) => total + count(depth), 0);
-      const waits = depths.flatMap(({ oldestWaitMs }) => oldestWaitMs ?? []);
-      return {
-        model,
-        realtime: sum(({ realtime }) => realtime),
-        batch: sum(({ batch }) => batch),
-        bytes: bytes.get(model) ?? 0,
-        running: sum(({ running }) => running),
-        oldestWaitMs: waits.length === 0 ? undefined : Math.max(...waits),
-      };
-    });
-  }
-
-  /** Bytes held by waiting requests of this gateway, by configured model. */
-  waitingBytes(): ReadonlyMap<string, number> {
-    const bytes = new Map(this.queues.embedded.models.map(({ id }) => [id, 0]));
-    for (const { model, request, state } of this.registry.live()) {
-      if (state === 'queued') bytes.set(model, (bytes.get(model) ?? 0) + request.bytes);
-    }
-    return bytes;
-  }
-
-  /**
    * What waits in this gateway, by model: of each tenant, and BATCH requests that compete
    * with REALTIME because of their age. Only models that something waits for.
    */
@@ -231,15 +169,6 @@ export class SchedulerService {
   }
 
   /**
-   * Rejects new work, lets live requests finish, stops the rest, closes the pool.
-   * Idempotent: the same promise.
-   */
-  drain(): Promise<void> {
-    this.intake.close();
-    return (this.#drained ??= this.shutdown.run());
-  }
-
-  /**
    * What a queue lists comes first; requests that no queue lists are known
    * from the registry.
    */
@@ -250,16 +179,4 @@ export class SchedulerService {
     const others = this.registry.live().filter(({ key }) => !listed.has(key));
     return [...views, ...others.map(record => this.registry.view(record))];
   }
-}
-
-function matchesFilter(
-  view: RequestView,
-  { model, tenant, priority, state }: RequestFilter,
-): boolean {
-  return (
-    (model === undefined || view.model === model) &&
-    (tenant === undefined || (view.tenant ?? DEFAULT_TENANT) === tenant) &&
-    (priority === undefined || view.priority === priority) &&
-    (state === undefined || view.state === state)
-  );
 }

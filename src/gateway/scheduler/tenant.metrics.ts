@@ -11,7 +11,7 @@ import {
   metricProvider,
 } from '../../platform/metrics/metric-provider.js';
 import { TenantLabels } from '../../platform/metrics/tenant-labels.js';
-import { RequestRegistry } from './request-registry.js';
+import { RequestRegistry } from '../registry/request-registry.js';
 
 /**
  * Of the counter: how requests end, and those that were rejected before they were queued.

@@ -1,19 +1,19 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
-import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type Lease } from '../../core/dispatch/lease.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type RequestKey } from '../../core/request/request-key.js';
+import { ServiceTimes } from '../../core/latency/service-times.js';
+import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { CancellationManager } from '../cancellation/cancellation-manager.js';
+import { RequestRegistry } from '../registry/request-registry.js';
+import { type TrackedRequest } from '../registry/tracked-request.js';
+import { observeCost } from '../registry/work-usage.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
-import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
-import { RequestRegistry } from './request-registry.js';
-import { type TrackedRequest } from './tracked-request.js';
-import { observeCost } from './work-usage.js';
 
 /**
  * Runs what the dispatcher decides. Of a plan, one call per member, each on its own from
@@ -26,8 +26,9 @@ export class WorkerCalls {
   constructor(
     private readonly pool: WorkerPoolService,
     private readonly registry: RequestRegistry,
-    private readonly dispatcher: Dispatcher,
-    private readonly canceller: RequestCanceller,
+    private readonly queue: PriorityQueue,
+    private readonly times: ServiceTimes,
+    private readonly cancellations: CancellationManager,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
   ) {}
@@ -48,20 +49,9 @@ export class WorkerCalls {
     }
   }
 
-  /** Counted when it happens, however the request ends (D-03). */
-  promoted(key: RequestKey): void {
-    const tracked = this.registry.get(key);
-    if (tracked) this.registry.promoted(tracked);
-  }
-
-  expired(key: RequestKey): void {
-    const tracked = this.registry.get(key);
-    if (tracked) this.registry.settle(tracked, this.failures.expired(tracked));
-  }
-
   async #call(tracked: TrackedRequest, plan: DispatchPlan, lease: Lease): Promise<void> {
     const { workerId, groupId, members, agingShare } = plan;
-    const { key, request } = tracked;
+    const { request } = tracked;
     const timeLimitMs = request.inferenceTimeoutMs;
     const group = { id: groupId, size: members.length, agingShare, timeLimitMs };
     const sentAtMs = this.clock.nowMs();
@@ -71,7 +61,7 @@ export class WorkerCalls {
       call = this.pool.execute({ workerId, request, group });
       tracked.sentAtMs = sentAtMs;
       tracked.calls += 1;
-      tracked.startDeadline(call, () => void this.canceller.cancel(key, 'deadline'));
+      tracked.startDeadline(call, () => void this.cancellations.cancel(tracked, 'deadline'));
       void call.finished.then(() => {
         this.registry.callEnded(tracked);
         lease.release();
@@ -82,9 +72,8 @@ export class WorkerCalls {
       return this.#failed(tracked, error, sentAtMs);
     }
     // Also of a request that was cancelled meanwhile: its device time is spent.
-    const { costs, queue } = this.dispatcher;
-    const deviceMs = observeCost(costs, request, reply);
-    if (deviceMs !== undefined) queue.measured(request, deviceMs);
+    const deviceMs = observeCost(this.times, request, reply);
+    if (deviceMs !== undefined) this.queue.measured(request, deviceMs);
     this.registry.settle(tracked, { status: 'completed', reply });
   }
 
@@ -107,6 +96,6 @@ export class WorkerCalls {
     const again = tracked.retry(error, this.clock.nowMs() - sentAtMs);
     if (!again) return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));
     const code = countsAsAttempt(error.kind) ? 'worker_lost' : 'shutting_down';
-    this.registry.requeued(tracked, code, () => this.dispatcher.queue.restore(again));
+    this.registry.requeued(tracked, code, () => this.queue.restore(again));
   }
 }

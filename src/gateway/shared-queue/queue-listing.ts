@@ -13,10 +13,10 @@ import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type QueueAccounts } from '../../platform/redis/redis-order.js';
+import { type QueueDepth } from '../registry/request-queue.port.js';
 import { AllWorkers } from './all-workers.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { jobResultOf } from './request-jobs.js';
-import { type QueueDepth } from './request-queue.port.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
 /**

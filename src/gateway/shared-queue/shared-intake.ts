@@ -6,12 +6,12 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WaitBudget } from '../../platform/process/active-timeout.js';
+import { type QueueReports } from '../registry/request-queue.port.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { type ModelQueues } from './model-queues.js';
 import { PayloadBlobs } from './payload-blobs.js';
 import { RequestJobs } from './request-jobs.js';
-import { type QueueReports } from './request-queue.port.js';
 import { SharedRequest } from './shared-request.js';
 import { SharedRequests } from './shared-requests.js';
 

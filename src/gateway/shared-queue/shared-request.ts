@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
+import { type QueueReports } from '../registry/request-queue.port.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { type JobRef } from './model-queues.js';
 import { type PlacedJob } from './payload-blobs.js';
-import { type QueueReports } from './request-queue.port.js';
 import { SpeechRelay } from './speech-relay.js';
 
 /** Node fires a longer timer at once. */

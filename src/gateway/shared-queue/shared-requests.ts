@@ -13,13 +13,13 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { isFull } from '../../platform/redis/redis-problems.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
+import { type QueueEnd } from '../registry/request-queue.port.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { JobEvents, type QueueEvent } from './job-events.js';
 import { type JobFacts, type JobRef } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { RequestJobs, jobResultOf } from './request-jobs.js';
-import { type QueueEnd } from './request-queue.port.js';
 import { type SharedRequest } from './shared-request.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 

@@ -16,13 +16,13 @@ import { ChatCompletionDto, CompletionDto } from '../../contracts/openai/generat
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
-import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
+import { answerHeaders } from '../latency/answer-headers.js';
 import { requestParser } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { parseChat, parseCompletion } from './parse-generation.js';

@@ -3,7 +3,6 @@ import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { RerankDto } from '../../contracts/openai/rerank.dto.js';
 import { Settings } from '../../platform/config/settings.js';
-import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
@@ -19,6 +18,7 @@ import {
 } from '../http/openapi/view.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
+import { answerHeaders } from '../latency/answer-headers.js';
 import { requestParser } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { TextGenerationService } from './text-generation.service.js';

@@ -1,7 +1,7 @@
 import { isWorkerAnswer } from '../../contracts/grpc/status.codec.js';
 import { Lease } from '../../core/dispatch/lease.js';
 import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
-import { blended } from '../../core/queue/answer-times.js';
+import { blended } from '../../core/latency/means.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type BreakerState } from './worker-view.js';

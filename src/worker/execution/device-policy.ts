@@ -1,5 +1,5 @@
 import { type CallGroup } from '../../contracts/grpc/call.codec.js';
-import { blended } from '../../core/queue/answer-times.js';
+import { blended } from '../../core/latency/means.js';
 import { SlotMap } from '../../core/request/slot-map.js';
 
 /** The device and what is READY, when an engine call could start. */

@@ -20,7 +20,7 @@ import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type InFlightStep } from '../../core/iteration/generation-steps.js';
 import { type GenerationOptions } from '../../core/iteration/running-set.js';
-import { blended } from '../../core/queue/answer-times.js';
+import { blended } from '../../core/latency/means.js';
 import { type LiveSequence, sequenceEvents } from './sequence-events.js';
 
 /** Weight of the newest step. */

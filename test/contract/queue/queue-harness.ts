@@ -9,7 +9,7 @@ import { inferenceTimeout } from '../../../src/core/request/device-progress.js';
 import {
   type RequestSpec,
   type SettledRequest,
-} from '../../../src/gateway/scheduler/submitted-request.js';
+} from '../../../src/gateway/registry/submitted-request.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { RedisOrder } from '../../../src/platform/redis/redis-order.js';
@@ -48,6 +48,14 @@ export abstract class QueueHarness {
 
   get scheduler() {
     return this.harness.scheduler;
+  }
+
+  get cancellations() {
+    return this.harness.cancellations;
+  }
+
+  get queues() {
+    return this.harness.queues;
   }
 
   /** Refusals, whenever they come, are failed settlements. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
-import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
+import { type SettledRequest } from '../../../src/gateway/registry/submitted-request.js';
 import { aRef } from '../../support/requests.js';
 import { itWith, REDIS } from '../../support/requires.js';
 import { ids, REALTIME, scraped } from '../../support/scheduler-harness.js';
@@ -20,7 +20,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
   afterEach(() => harness.stop());
 
   const depth = async (model = 'alpha') => {
-    const line = (await harness.scheduler.depths()).find(found => found.model === model);
+    const line = (await harness.queues.depths()).find(found => found.model === model);
     return [line?.realtime, line?.batch];
   };
 
@@ -94,7 +94,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     const { blocker, settled } = await occupied();
     const waiting = (await harness.submitInLine(['b1', 'b2'])).settled;
     const [other] = (await harness.submitInLine(['other'], { model: 'beta' })).settled;
-    const stopped = await harness.scheduler.cancelMany(
+    const stopped = await harness.cancellations.cancelMany(
       { model: 'alpha', state: 'queued' },
       'operator',
     );
@@ -233,7 +233,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     const burst = ids(10).map(id => harness.submit(id));
     await harness.until('6 refused', () => harness.harness.of('rejected').length === 6);
     await harness.until('4 wait', async () => (await depth())[1] === 4);
-    await harness.scheduler.cancelMany({}, 'operator');
+    await harness.cancellations.cancelMany({}, 'operator');
     const outcomes = (await Promise.all(burst)).map(outcome).sort();
     expect(outcomes).toEqual([
       ...Array<string>(4).fill('cancelled request_cancelled'),

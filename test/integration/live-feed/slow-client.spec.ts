@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
-import { RequestRegistry } from '../../../src/gateway/scheduler/request-registry.js';
+import { RequestRegistry } from '../../../src/gateway/registry/request-registry.js';
 import { LEASE, opened } from '../../support/records.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';

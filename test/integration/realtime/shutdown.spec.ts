@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ShutdownGrace } from '../../../src/gateway/scheduler/shutdown-drain.js';
+import { ShutdownGrace } from '../../../src/gateway/lifecycle/shutdown-drain.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { builtLaunch } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig, signalWorker } from './realtime-rig.js';

@@ -39,7 +39,7 @@ describe('admin', () => {
     });
 
     it('says that the server drains', async () => {
-      await harness.scheduler.drain();
+      await harness.drain();
       expect((await harness.http('GET', '/admin/v1/queue')).body).toMatchObject({
         accepting: false,
       });

@@ -76,7 +76,7 @@ describe('aging timer of the dispatch loop', () => {
     const before = harness.loop.turns;
     time.run(({ hot, expectObservable }) => {
       hot('b').subscribe(id => void harness.submit(id));
-      hot('10s c').subscribe(() => void harness.scheduler.cancelMany({}, 'operator'));
+      hot('10s c').subscribe(() => void harness.cancellations.cancelMany({}, 'operator'));
       const events$ = harness.bus.events$.pipe(map(({ type }) => type));
       expectObservable(events$).toBe('a 9999ms (cs)', {
         a: 'accepted',

@@ -146,7 +146,9 @@ describe('cancel of a request that a worker has', () => {
   it('in bulk by state running leaves the queued ones', async () => {
     await running();
     void harness.submitAll(['q1', 'q2']);
-    expect(await harness.scheduler.cancelMany({ state: 'running' }, 'operator')).toEqual(['r1']);
+    expect(await harness.cancellations.cancelMany({ state: 'running' }, 'operator')).toEqual([
+      'r1',
+    ]);
     expect((await harness.scheduler.list({ state: 'queued' })).map(({ id }) => id)).toEqual([
       'q1',
       'q2',
@@ -158,7 +160,7 @@ describe('cancel of a request that a worker has', () => {
     const settled = harness.submitAll(ids(8), REALTIME);
     await harness.pool.received(8);
     harness.pool.onCancel = () => new Promise(() => undefined);
-    void harness.scheduler.cancelMany({}, 'operator');
+    void harness.cancellations.cancelMany({}, 'operator');
     const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
     expect(statuses).toEqual(Array(8).fill('cancelled'));
     expect(harness.pool.cancels).toHaveLength(8);

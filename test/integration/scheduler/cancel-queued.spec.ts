@@ -131,18 +131,18 @@ describe('cancel of a queued request', () => {
     void harness.submit('live', REALTIME);
     void harness.submit('b1', { model: 'beta' });
     expect(
-      await harness.scheduler.cancelMany({ model: 'alpha', priority: 'batch' }, 'operator'),
+      await harness.cancellations.cancelMany({ model: 'alpha', priority: 'batch' }, 'operator'),
     ).toEqual(['a1', 'a2']);
     expect(
-      await harness.scheduler.cancelMany({ priority: 'realtime', state: 'queued' }, 'operator'),
+      await harness.cancellations.cancelMany({ priority: 'realtime', state: 'queued' }, 'operator'),
     ).toEqual(['live']);
-    expect(await harness.scheduler.cancelMany({ state: 'completed' }, 'operator')).toEqual([]);
+    expect(await harness.cancellations.cancelMany({ state: 'completed' }, 'operator')).toEqual([]);
     expect(await waiting()).toEqual(['b1']);
   });
 
   it('in bulk with an empty filter: all of them, each settled once', async () => {
     const settled = harness.submitAll(ids(50));
-    expect(await harness.scheduler.cancelMany({}, 'operator')).toEqual(ids(50));
+    expect(await harness.cancellations.cancelMany({}, 'operator')).toEqual(ids(50));
     const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
     expect(new Set(statuses)).toEqual(new Set(['cancelled']));
     expect(harness.of('settled')).toHaveLength(50);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
-import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
+import { type SettledRequest } from '../../../src/gateway/registry/submitted-request.js';
 import { aRef } from '../../support/requests.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 

@@ -22,14 +22,14 @@ describe('drain', () => {
 
   it('ends at once when nothing runs', async () => {
     await start();
-    await harness.scheduler.drain();
+    await harness.drain();
     expect(order).toEqual(['pool closed']);
     expect(harness.scheduler.running).toBe(false);
   });
 
   it('refuses new work with shutting_down (503) from the first moment on', async () => {
     await start();
-    const drained = harness.scheduler.drain();
+    const drained = harness.drain();
     expect(harness.scheduler.accepting).toBe(false);
     expect(() => harness.submit('late')).toThrow(
       expect.objectContaining({ code: 'shutting_down' }),
@@ -45,8 +45,8 @@ describe('drain', () => {
 
   it('is one and the same, however often it is asked for', async () => {
     await start();
-    const first = harness.scheduler.drain();
-    expect(harness.scheduler.drain()).toBe(first);
+    const first = harness.drain();
+    expect(harness.drain()).toBe(first);
     await first;
     expect(order).toEqual(['pool closed']);
   });
@@ -59,7 +59,7 @@ describe('drain', () => {
     const settled = harness.submitAll(ids(3));
     await harness.settle();
     expect(harness.pool.calls).toHaveLength(0);
-    const drained = harness.scheduler.drain();
+    const drained = harness.drain();
     (await harness.pool.received(3)).forEach(call => call.answer());
     await drained;
     expect((await Promise.all(settled)).map(({ settlement }) => settlement.status)).toEqual(
@@ -72,7 +72,7 @@ describe('drain', () => {
     harness.pool.addWorker('a1', 'alpha', { slots: 1 });
     const settled = harness.submitAll(['r1', 'r2']);
     await harness.pool.received(1);
-    const drained = harness.scheduler.drain();
+    const drained = harness.drain();
     harness.pool.calls[0]!.answer();
     (await harness.pool.received(2))[1]!.answer();
     await drained;
@@ -91,7 +91,7 @@ describe('drain', () => {
     harness.pool.addWorker('a1', 'alpha', { slots: 1 });
     const settled = harness.submitAll(['running', 'queued']);
     await harness.pool.received(1);
-    await harness.scheduler.drain();
+    await harness.drain();
     const codes = (await Promise.all(settled)).map(({ settlement }) =>
       settlement.status === 'failed' ? settlement.error.code : settlement.status,
     );
@@ -118,7 +118,7 @@ describe('drain', () => {
         return new Promise(acknowledge => (told = acknowledge));
       };
     });
-    const drained = harness.scheduler.drain();
+    const drained = harness.drain();
     await asked;
     await harness.settle();
     expect(harness.pool.closed).toBe(false);
@@ -130,7 +130,7 @@ describe('drain', () => {
   it('fails what waits for a model without a worker, when the grace is over', async () => {
     await start({ settings: GRACE });
     const settled = harness.submitAll(ids(3));
-    await harness.scheduler.drain();
+    await harness.drain();
     for (const { settlement } of await Promise.all(settled)) {
       expect(settlement).toMatchObject({
         status: 'failed',
@@ -145,7 +145,7 @@ describe('drain', () => {
     harness.pool.addWorker('a1', 'alpha');
     const settled = harness.submit('r1', REALTIME);
     await harness.pool.received(1);
-    const drained = harness.scheduler.drain();
+    const drained = harness.drain();
     harness.pool.addWorker('a2', 'alpha');
     harness.pool.kill('a1');
     (await harness.pool.received(2))[1]!.answer();
@@ -158,7 +158,7 @@ describe('drain', () => {
     harness.pool.addWorker('a1', 'alpha');
     const settled = harness.submit('r1', REALTIME);
     await harness.pool.received(1);
-    const drained = harness.scheduler.drain();
+    const drained = harness.drain();
     expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
     await drained;
     expect((await settled).settlement.status).toBe('cancelled');
@@ -167,7 +167,7 @@ describe('drain', () => {
   it('leaves no queued request behind that could be sent after its end', async () => {
     await start({ settings: GRACE });
     void harness.submitAll(ids(3));
-    await harness.scheduler.drain();
+    await harness.drain();
     harness.pool.addWorker('a1', 'alpha');
     await harness.settle();
     expect(harness.pool.calls).toEqual([]);

@@ -2,10 +2,11 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
+import { LifecycleModule } from '../../../src/gateway/lifecycle/lifecycle.module.js';
+import { type SettledRequest } from '../../../src/gateway/registry/submitted-request.js';
 import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
 import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
-import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { WORKER_LAUNCH } from '../../../src/gateway/worker-pool/worker-roster.js';
 import { ClockModule } from '../../../src/platform/clock/clock.module.js';
@@ -50,6 +51,7 @@ describe('scheduler and a real engine', () => {
         ClockModule,
         EventsModule,
         SchedulerModule,
+        LifecycleModule,
       ],
     })
       .overrideProvider(WORKER_LAUNCH)

@@ -3,10 +3,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
+import { LifecycleModule } from '../../../src/gateway/lifecycle/lifecycle.module.js';
+import { ShutdownDrain } from '../../../src/gateway/lifecycle/shutdown-drain.js';
+import { type SettledRequest } from '../../../src/gateway/registry/submitted-request.js';
 import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
 import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
-import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { ClockModule } from '../../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
@@ -39,6 +41,7 @@ describe('scheduler and real gRPC workers', () => {
         ClockModule,
         EventsModule,
         SchedulerModule,
+        LifecycleModule,
       ],
     }).compile();
     testing.useLogger(false);
@@ -148,7 +151,7 @@ describe('scheduler and real gRPC workers', () => {
   it('are drained: what they finish is answered, what they do not is stopped, all within the grace', async () => {
     const settled = [submit('finishes'), submit('hangs')];
     const { busy } = await chosen(2);
-    const drained = scheduler.drain();
+    const drained = app.get(ShutdownDrain).drain();
     busy.release('finishes');
     await drained;
     const [finishes, hangs] = await Promise.all(settled);

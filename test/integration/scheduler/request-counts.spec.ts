@@ -54,7 +54,7 @@ describe('request counts', () => {
       if (n % 2 === 0) await harness.settle();
       await expectBalance();
     }
-    await harness.scheduler.cancelMany({}, 'operator');
+    await harness.cancellations.cancelMany({}, 'operator');
     await Promise.all(settled);
     expect(await expectBalance()).toMatchObject({
       waiting: 0,
@@ -150,7 +150,7 @@ describe('request counts', () => {
   it('hold no promotion of what is cancelled before it is 30 s old', async () => {
     void harness.submitAll(ids(2));
     harness.clock.advance(29_000);
-    await harness.scheduler.cancelMany({}, 'operator');
+    await harness.cancellations.cancelMany({}, 'operator');
     expect(await scraped('scheduler_aging_promotions_total')).toBe(0);
   });
 });

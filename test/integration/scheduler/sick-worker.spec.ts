@@ -3,9 +3,10 @@ import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
+import { LifecycleModule } from '../../../src/gateway/lifecycle/lifecycle.module.js';
+import { type SettledRequest } from '../../../src/gateway/registry/submitted-request.js';
 import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
 import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
-import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { ClockModule } from '../../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
@@ -40,6 +41,7 @@ describe('a worker that refuses everything though it is healthy', () => {
         ClockModule,
         EventsModule,
         SchedulerModule,
+        LifecycleModule,
       ],
     }).compile();
     testing.useLogger(false);

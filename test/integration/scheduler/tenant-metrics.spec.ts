@@ -52,7 +52,7 @@ describe('metrics by tenant', () => {
     await start('top-1');
     const cancelled = async (tenant: string, ids: readonly string[]): Promise<void> => {
       const settled = ids.map(id => harness.submit(id, { tenant }));
-      await harness.scheduler.cancelMany({}, 'operator');
+      await harness.cancellations.cancelMany({}, 'operator');
       await Promise.all(settled);
     };
     await cancelled('acme', ['r1']);
@@ -68,7 +68,7 @@ describe('metrics by tenant', () => {
   it('are off by default: no series', async () => {
     await start('off');
     const settled = harness.submit('r1', { tenant: 'acme' });
-    await harness.scheduler.cancelMany({}, 'operator');
+    await harness.cancellations.cancelMany({}, 'operator');
     await settled;
     expect(await series()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
+import { type SettledRequest } from '../../../src/gateway/registry/submitted-request.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { RedisServer } from '../../support/redis-server.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
+import { RequestQueues } from '../../../src/gateway/queue/request-queues.js';
 import { builtWorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
@@ -51,7 +51,7 @@ async function started(model: ModelSpec, settings = {}): Promise<GatewayRig> {
 const leaves = () => upstream[Symbol.asyncDispose]();
 const returns = async () => void (upstream = await upstreamUp());
 const waiting = async () =>
-  (await rig!.app.get(SchedulerService, { strict: false }).depths()).reduce(
+  (await rig!.app.get(RequestQueues, { strict: false }).depths()).reduce(
     (sum, { realtime, batch }) => sum + realtime + batch,
     0,
   );

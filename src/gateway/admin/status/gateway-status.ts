@@ -7,9 +7,10 @@ import { DependencyMonitor } from '../../../platform/dependencies/dependency-mon
 import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { IntakeGate } from '../../http/intake-gate.js';
 import { EmbeddedProcessor } from '../../jobs/processor/embedded-processor.js';
+import { RequestQueues } from '../../queue/request-queues.js';
+import { type QueueDepth } from '../../registry/request-queue.port.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { AllWorkers } from '../../shared-queue/all-workers.js';
-import { type QueueDepth } from '../../shared-queue/request-queue.port.js';
 import { isNew, isReady, type WorkerView } from '../../worker-pool/worker-view.js';
 import { bottleneckOf, type GatewayLoad } from './bottleneck.js';
 import { RequestHistoryService } from './request-history.service.js';
@@ -55,6 +56,7 @@ export class StoreStatus {
 export class GatewayStatus {
   constructor(
     private readonly scheduler: SchedulerService,
+    private readonly queues: RequestQueues,
     private readonly workers: AllWorkers,
     private readonly history: RequestHistoryService,
     private readonly stores: StoreStatus,
@@ -64,7 +66,7 @@ export class GatewayStatus {
   /** All but who this gateway is. */
   async find() {
     const [depths, free, batches] = await Promise.all([
-      this.scheduler.depths(),
+      this.queues.depths(),
       this.stores.freeBytes(),
       this.stores.batches(),
     ]);

@@ -12,7 +12,7 @@ import {
 } from '../../../core/status/request-history.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../../platform/events/events.module.js';
-import { SchedulerService } from '../../scheduler/scheduler.service.js';
+import { RequestQueues } from '../../queue/request-queues.js';
 
 export const STEP_S = 10;
 export const MAX_MINUTES = 60;
@@ -28,7 +28,7 @@ export class RequestHistoryService
 
   constructor(
     private readonly events: DispatchEventBus,
-    private readonly scheduler: SchedulerService,
+    private readonly queues: RequestQueues,
     private readonly clock: ProcessClock,
   ) {
     this.#history = new RequestHistory({
@@ -60,7 +60,7 @@ export class RequestHistoryService
 
   /** Ends the step that runs. Never rejects. */
   async endStep(): Promise<void> {
-    const depths = await this.scheduler.depths().catch(() => []);
+    const depths = await this.queues.depths().catch(() => []);
     const gauges = depths.map(({ model, realtime, batch, running, oldestWaitMs = 0 }) => {
       return [model, { waiting: realtime + batch, inFlight: running, oldestWaitMs }] as const;
     });

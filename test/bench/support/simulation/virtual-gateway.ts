@@ -4,8 +4,8 @@ import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event
 import { type DispatchPlan } from '../../../../src/core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
 import { DomainError } from '../../../../src/core/errors/domain-error.js';
+import { ServiceTimes } from '../../../../src/core/latency/service-times.js';
 import { Admission } from '../../../../src/core/queue/admission.js';
-import { AnswerTimes } from '../../../../src/core/queue/answer-times.js';
 import { withLatestStart } from '../../../../src/core/queue/latest-start.js';
 import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
 import { leftMs } from '../../../../src/core/request/device-progress.js';
@@ -13,7 +13,7 @@ import { RequestPriority } from '../../../../src/core/request/request-priority.j
 import { RequestRecord } from '../../../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../../../src/core/request/scheduled-request.js';
 import { type Settlement } from '../../../../src/core/request/settlement.js';
-import { Forecasts } from '../../../../src/gateway/scheduler/forecasts.js';
+import { Forecasts } from '../../../../src/gateway/queue/forecasts.js';
 import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { aKey } from '../../../support/requests.js';
 import { EventQueue } from '../event-queue.js';
@@ -86,7 +86,7 @@ export class VirtualGateway {
   readonly #lives = new Map<string, Life>();
   readonly forecaster: Forecasts;
   readonly #dispatcher: Dispatcher;
-  readonly #times = new AnswerTimes();
+  readonly #times = new ServiceTimes();
   readonly #rules: SimulationRules;
   readonly #shares: boolean;
   readonly #forecasts: boolean;
@@ -116,7 +116,7 @@ export class VirtualGateway {
     const capacities = (model: string) => this.pool.capacities(model);
     const admission = new Admission(this.#rules.bounds, () => 0);
     this.forecaster = new Forecasts({
-      ...{ queue, window, workers: capacities, choose: leastLoaded, admission },
+      ...{ queue, window, times: this.#times, workers: capacities, choose: leastLoaded, admission },
       nowMs: () => this.nowMs,
       record: key => this.#lives.get(key),
       running: model =>
@@ -204,9 +204,10 @@ export class VirtualGateway {
     const { enqueuedAtMs: nowMs, model } = request;
     if (withinMs === undefined) return { request };
     if (this.#onlyDrops) return { request: { ...request, queueDeadlineMs: nowMs + withinMs } };
-    request.payload.predictedMs = this.#times.predictMs(request, nowMs);
+    const { answers } = this.#times.of(model);
+    request.payload.predictedMs = answers.predictMs(request, nowMs);
     const isIdle = this.#dispatcher.isIdle(model);
-    const estimate = this.#times.estimate(request, !isIdle, nowMs);
+    const estimate = answers.estimate(request, !isIdle, nowMs);
     const wanted = [{ until: 'answer', withinMs, leftMs: withinMs } as const];
     return withLatestStart(request, wanted, {
       ...estimate,
@@ -286,11 +287,8 @@ export class VirtualGateway {
     if (came.costMs === undefined || work?.startedAtMs === undefined) return;
     this.#dispatcher.queue.measured(request, came.costMs);
     const [readyMs, computeMs] = [work.startedAtMs - leasedAtMs, this.nowMs - work.startedAtMs];
-    this.#times.observe(
-      request.model,
-      { costMs: came.costMs, readyMs, computeMs, predictedMs },
-      this.nowMs,
-    );
+    const measured = { costMs: came.costMs, readyMs, computeMs, predictedMs };
+    this.#times.of(request.model).answers.observe(measured, this.nowMs);
   }
 
   #cancel(id: string): void {

@@ -23,6 +23,9 @@ export interface RequestSpec extends Pick<
   readonly payload: WorkerTask;
 }
 
+/** An end without an answer. */
+export type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
+
 /** How it ended, and where its time went. */
 export interface SettledRequest {
   readonly settlement: Settlement<WorkerReply>;

@@ -11,16 +11,17 @@ import {
   type WaitExplanation,
   type WaitForecast,
 } from '../../core/forecast/wait-forecast.js';
+import { ServiceTimes } from '../../core/latency/service-times.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { RequestRegistry } from '../registry/request-registry.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
-import { RequestRegistry } from './request-registry.js';
 
 /** Of the time that a place in a shared queue takes at the recent rate. */
 const DRAIN_P90 = 2;
@@ -140,6 +141,7 @@ export class Forecasts {
 export const forecastsProvider: Provider = {
   provide: Forecasts,
   inject: [
+    ServiceTimes,
     PriorityQueue,
     BatchWindow,
     WorkerPoolService,
@@ -148,6 +150,7 @@ export const forecastsProvider: Provider = {
     DispatchEventBus,
   ],
   useFactory: (
+    times: ServiceTimes,
     queue: PriorityQueue,
     window: BatchWindow,
     pool: WorkerPoolService,
@@ -156,6 +159,7 @@ export const forecastsProvider: Provider = {
     events: DispatchEventBus,
   ) => {
     const forecasts = new Forecasts({
+      times,
       queue,
       window,
       admission,

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { aKey } from '../../../test/support/requests.js';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
@@ -22,7 +23,7 @@ beforeEach(() => {
   workers = [WORKER];
   records = new Map();
   forecaster = new Forecasts({
-    ...{ queue, workers: () => workers, choose: ([first]) => first },
+    ...{ queue, times: new ServiceTimes(), workers: () => workers, choose: ([first]) => first },
     record: key => records.get(key),
     running: () => [...records.values()].filter(({ state }) => state === 'leased'),
     ...{ admission: {} as Admission, nowMs: () => 0 },

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
-import { Dispatcher } from '../../core/dispatch/dispatcher.js';
-import { AnswerTimes } from '../../core/queue/answer-times.js';
-import { type CostModel } from '../../core/queue/cost-model.js';
+import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type WantedDeadline, withLatestStart } from '../../core/queue/latest-start.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { type QueueDepth } from '../registry/request-queue.port.js';
+import { RequestRegistry } from '../registry/request-registry.js';
+import { type SettledRequest } from '../registry/submitted-request.js';
+import { TrackedRequest } from '../registry/tracked-request.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { EmbeddedQueue } from './embedded-queue.js';
-import { RequestReports } from './request-reports.js';
-import { type SettledRequest } from './submitted-request.js';
-import { TrackedRequest } from './tracked-request.js';
 
 /**
  * The queues that requests can wait in: the embedded one, and the one that gateways share
@@ -18,18 +17,13 @@ import { TrackedRequest } from './tracked-request.js';
  */
 @Injectable()
 export class RequestQueues {
-  readonly costs: CostModel;
-  readonly #times = new AnswerTimes();
-
   constructor(
     readonly shared: SharedRequestQueue,
     readonly embedded: EmbeddedQueue,
-    readonly reports: RequestReports,
-    dispatcher: Dispatcher,
+    private readonly registry: RequestRegistry,
+    private readonly times: ServiceTimes,
     private readonly clock: ProcessClock,
-  ) {
-    this.costs = dispatcher.costs;
-  }
+  ) {}
 
   /**
    * Chooses the queue of a request and gives it its latest start.
@@ -45,6 +39,40 @@ export class RequestQueues {
     return { record, refusal };
   }
 
+  /**
+   * Of every configured model, over all gateways that share a queue; bytes are those of
+   * this gateway.
+   */
+  async depths(): Promise<(QueueDepth & { readonly bytes: number })[]> {
+    // At this instant, as the other metrics of a scrape are read.
+    const own = this.embedded.depths();
+    const bytes = this.waitingBytes();
+    const all = [...(await this.shared.depths()), ...own];
+    return own.map(({ model }) => {
+      const depths = all.filter(depth => depth.model === model);
+      const sum = (count: (depth: QueueDepth) => number) =>
+        depths.reduce((total, depth) => total + count(depth), 0);
+      const waits = depths.flatMap(({ oldestWaitMs }) => oldestWaitMs ?? []);
+      return {
+        model,
+        realtime: sum(({ realtime }) => realtime),
+        batch: sum(({ batch }) => batch),
+        bytes: bytes.get(model) ?? 0,
+        running: sum(({ running }) => running),
+        oldestWaitMs: waits.length === 0 ? undefined : Math.max(...waits),
+      };
+    });
+  }
+
+  /** Bytes held by waiting requests of this gateway, by configured model. */
+  waitingBytes(): ReadonlyMap<string, number> {
+    const bytes = new Map(this.embedded.models.map(({ id }) => [id, 0]));
+    for (const { model, request, state } of this.registry.live()) {
+      if (state === 'queued') bytes.set(model, (bytes.get(model) ?? 0) + request.bytes);
+    }
+    return bytes;
+  }
+
   #timed(
     request: TaskRequest,
     queue: TrackedRequest['queue'],
@@ -52,17 +80,19 @@ export class RequestQueues {
   ) {
     const { model, enqueuedAtMs: nowMs } = request;
     const isIdle = queue.isIdle(model);
+    const { answers } = this.times.of(model);
     return withLatestStart(request, deadlines, {
-      ...this.#times.estimate(request, !isIdle, nowMs),
+      ...answers.estimate(request, !isIdle, nowMs),
       // Whatever forecasts have learned from a rush: this one starts at once, and is what
       // they learn from next.
-      startMs: timed => (isIdle ? 0 : queue.startMs(timed, this.#times.meanMs(model, nowMs))),
+      startMs: timed => (isIdle ? 0 : queue.startMs(timed, answers.meanMs(nowMs))),
     });
   }
 
   async #learn(request: TaskRequest, settled: Promise<SettledRequest>): Promise<void> {
     const { model, enqueuedAtMs, costMs } = request;
-    const predictedMs = this.#times.predictMs(request, enqueuedAtMs);
+    const { answers } = this.times.of(model);
+    const predictedMs = answers.predictMs(request, enqueuedAtMs);
     const { settlement, phases } = await settled;
     const { grpcMs, readyMs } = phases;
     if (settlement.status !== 'completed') return;
@@ -75,6 +105,6 @@ export class RequestQueues {
       firstOutputMs: reply.kind === 'generation' ? reply.firstTokenMs : undefined,
       predictedMs,
     };
-    this.#times.observe(model, measured, this.clock.nowMs());
+    answers.observe(measured, this.clock.nowMs());
   }
 }

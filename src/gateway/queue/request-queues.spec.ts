@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { aRequest } from '../../../test/support/requests.js';
 import { transcribe } from '../../../test/support/scheduler-harness.js';
-import { CostModel } from '../../core/queue/cost-model.js';
+import { ServiceTimes } from '../../core/latency/service-times.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { RequestQueues } from './request-queues.js';
 
@@ -13,7 +13,7 @@ function queues(isIdle: boolean): RequestQueues {
     shared,
     embedded,
     {},
-    { costs: new CostModel() },
+    new ServiceTimes(),
     new ProcessClock(),
   ] as never as ConstructorParameters<typeof RequestQueues>;
   return new RequestQueues(...parts);

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ServiceTimes } from './model-forecast.js';
+import { GroupTimes } from './group-times.js';
 
-let times: ServiceTimes;
+let times: GroupTimes;
 
 beforeEach(() => {
-  times = new ServiceTimes();
+  times = new GroupTimes();
 });
 
 /** A group of that size took 1000 ms and 250 ms per member; each member reports it. */
@@ -15,7 +15,7 @@ function served(batchSize: number, readyMs = 40): void {
   }
 }
 
-describe('ServiceTimes', () => {
+describe('GroupTimes', () => {
   it('knows nothing before the first answer', () => {
     expect(times.known).toBe(false);
   });

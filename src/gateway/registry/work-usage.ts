@@ -1,6 +1,6 @@
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
-import { type CostModel } from '../../core/queue/cost-model.js';
+import { type ServiceTimes } from '../../core/latency/service-times.js';
 import { type WorkerReply, type WorkerTask, type TaskRequest } from '../worker-pool/worker-task.js';
 
 /** English text and JSON, about. */
@@ -47,7 +47,7 @@ export function usageOf(reply: WorkerReply, task: WorkerTask): WorkUsage | undef
  * @returns its device milliseconds; undefined: its worker did not report them
  */
 export function observeCost(
-  costs: CostModel,
+  times: ServiceTimes,
   { model, payload }: TaskRequest,
   reply: WorkerReply,
 ): number | undefined {
@@ -56,6 +56,6 @@ export function observeCost(
   const { characters, audioSeconds, inputTokens, outputTokens } = usageOf(reply, payload) ?? {};
   const input = characters ?? audioSeconds ?? inputTokens;
   const output = reply.kind === 'generation' ? outputTokens : undefined;
-  costs.observe(model, { input, output }, deviceMs);
+  times.of(model).costs.observe({ input, output }, deviceMs);
   return deviceMs;
 }

@@ -1,28 +1,38 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type Observable, Subject } from 'rxjs';
+import { WindowTimers } from '../../core/batching/window-timers.js';
+import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { PriorityQueue, type QueuedView } from '../../core/queue/priority-queue.js';
-import { requestKey, type RequestRef } from '../../core/request/request-key.js';
+import { type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type QueueDepth, type SchedulerQueue } from '../shared-queue/request-queue.port.js';
+import { type QueueDepth, type SchedulerQueue } from '../registry/request-queue.port.js';
+import { RequestRegistry } from '../registry/request-registry.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
-import { RequestRegistry } from './request-registry.js';
 
 /**
  * The queue in this process: the dispatch loop sends its requests to workers of the pool.
- * Accepts every request.
+ * Accepts every request. Its clock runs only while something waits: `plans` sets the timer
+ * for the next time at which a window closes, a request ages or its queue deadline passes.
  */
 @Injectable()
 export class EmbeddedQueue implements SchedulerQueue {
   readonly isEmbedded = true;
+  readonly #aged = new Subject<RequestKey>();
+  readonly #expired = new Subject<RequestKey>();
+  /** Each BATCH request when it has aged (D-03). */
+  readonly aged$: Observable<RequestKey> = this.#aged.asObservable();
+  /** Each request that left because its queue deadline passed (D-07), or its latest start (D-26). */
+  readonly expired$: Observable<RequestKey> = this.#expired.asObservable();
 
   constructor(
     private readonly dispatcher: Dispatcher,
@@ -30,8 +40,43 @@ export class EmbeddedQueue implements SchedulerQueue {
     private readonly registry: RequestRegistry,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
+    private readonly timers: WindowTimers,
     @Inject(MODELS) readonly models: readonly ModelSpec[],
   ) {}
+
+  /** It may be time for another turn of the dispatch loop. */
+  get due$(): Observable<void> {
+    return this.timers.wakes$;
+  }
+
+  get isEmpty(): boolean {
+    return this.queue.depth === 0;
+  }
+
+  /**
+   * One turn: tells what has aged and expired, yields the groups that may be sent now, each
+   * with its slots leased and gone from the queue, and sets the timer for the next turn.
+   */
+  *plans(): Generator<DispatchPlan> {
+    for (const { key } of this.queue.aged(this.clock.nowMs())) this.#aged.next(key);
+    for (const { key } of this.queue.expired(this.clock.nowMs())) this.#expired.next(key);
+    while (!this.isEmpty) {
+      const plan = this.dispatcher.next(this.clock.nowMs());
+      if (plan === undefined) break;
+      yield plan;
+    }
+    this.timers.wakeAt(this.dispatcher.nextWakeMs(this.clock.nowMs()));
+  }
+
+  /** From now on windows close at once: the queue is sent while time remains. */
+  closeWindows(): void {
+    this.dispatcher.draining();
+  }
+
+  /** No further turn is asked for by time. */
+  stopTimer(): void {
+    this.timers.stop();
+  }
 
   isIdle(model: string): boolean {
     return this.dispatcher.isIdle(model);

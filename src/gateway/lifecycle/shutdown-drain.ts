@@ -1,10 +1,16 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnModuleDestroy,
+} from '@nestjs/common';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
+import { CancellationManager } from '../cancellation/cancellation-manager.js';
+import { RequestRegistry } from '../registry/request-registry.js';
+import { DispatchLoop } from '../scheduler/dispatch-loop.js';
+import { RequestIntake } from '../scheduler/request-intake.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { DispatchLoop } from './dispatch-loop.js';
-import { RequestCanceller } from './request-canceller.js';
-import { RequestRegistry } from './request-registry.js';
 
 /** Time that rejecting one queued request takes. */
 const REJECTION_MS = 0.5;
@@ -52,31 +58,39 @@ export class ShutdownGrace implements OnModuleDestroy {
 }
 
 /**
- * The end, in order: windows close and the queue is sent while time remains, live
- * sessions finish meanwhile → what is left at `server.shutdown_grace_ms` is stopped, each
- * settled → the loop stops → the pool closes its channels last.
+ * The end, in order: the intake closes, windows close and the queue is sent while time
+ * remains, live sessions finish meanwhile → what is left at `server.shutdown_grace_ms` is
+ * stopped, each settled → the loop stops → the pool closes its channels last.
  */
 @Injectable()
-export class ShutdownDrain {
+export class ShutdownDrain implements BeforeApplicationShutdown {
   readonly #logger = new Logger(ShutdownDrain.name);
+  #drained: Promise<void> | undefined;
 
   constructor(
+    private readonly intake: RequestIntake,
     private readonly loop: DispatchLoop,
     private readonly registry: RequestRegistry,
-    private readonly canceller: RequestCanceller,
+    private readonly cancellations: CancellationManager,
     private readonly pool: WorkerPoolService,
     private readonly grace: ShutdownGrace,
   ) {}
 
-  /**
-   * To be called with the intake closed: requests that are accepted later
-   * are not awaited.
-   */
-  async run(): Promise<void> {
+  beforeApplicationShutdown(): Promise<void> {
+    return this.drain();
+  }
+
+  /** Idempotent: the same promise. */
+  drain(): Promise<void> {
+    this.intake.close();
+    return (this.#drained ??= this.#drain());
+  }
+
+  async #drain(): Promise<void> {
     this.loop.flush();
     // A long queue is rejected ahead of the end, while what runs goes on.
     await this.grace.wait(this.registry.idle(), this.registry.size * REJECTION_MS);
-    await this.canceller.cancelMatching(({ state }) => state === 'queued', 'shutdown');
+    await this.cancellations.cancelMatching(({ state }) => state === 'queued', 'shutdown');
     await this.grace.wait(this.registry.idle());
     const { size } = this.registry;
     if (size > 0)
@@ -84,12 +98,8 @@ export class ShutdownDrain {
         { requests: size },
         'shutdown grace is over: cancelling the remaining requests',
       );
-    await this.canceller.cancelMatching(() => true, 'shutdown');
+    await this.cancellations.cancelMatching(() => true, 'shutdown');
     this.loop.stop();
     await this.pool.close();
-  }
-
-  get running(): boolean {
-    return this.loop.running;
   }
 }
