@@ -5,15 +5,15 @@ import { once } from 'node:events';
 const NONE = 4;
 
 /**
- * This process gets no new file descriptors for a while, as one whose limit is reached. Those
- * that it has go on.
+ * A process gets no new file descriptors for a while, as one whose limit is reached. Those that
+ * it has go on.
  */
 export class NoDescriptors implements AsyncDisposable {
   private constructor(private readonly shell: ChildProcessWithoutNullStreams) {}
 
-  static async take(): Promise<NoDescriptors> {
+  static async take(pid = process.pid): Promise<NoDescriptors> {
     // A shell that is there already: no new one could be started.
-    const limit = `prlimit --pid ${process.pid} --nofile=`;
+    const limit = `prlimit --pid ${pid} --nofile=`;
     const script = `${limit}${NONE}: && echo taken && read _; ${limit}$(ulimit -Hn): && echo back`;
     const shell = spawn('sh', ['-c', `ulimit -n ${'$'}(ulimit -Hn); ${script}`]);
     await once(shell.stdout, 'data');

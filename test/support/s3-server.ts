@@ -2,7 +2,9 @@ import S3rver from 's3rver';
 import { type S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
 import { temporaryFolder } from './temporary-folder.js';
 
-const BUCKET = 'switchyard-test';
+export const BUCKET = 'switchyard-test';
+/** As key and as secret. */
+export const S3_CREDENTIAL = 'S3RVER';
 
 /**
  * A server that speaks S3, with one bucket, in this process; objects lie in
@@ -15,9 +17,10 @@ export class S3Server implements AsyncDisposable {
     readonly options: ConstructorParameters<typeof S3BlobStore>[0],
   ) {}
 
-  static async start(): Promise<S3Server> {
-    const folder = temporaryFolder();
-    const server = serverOn(folder, 0);
+  /** @param place port 0: any */
+  static async start(place = { port: 0, folder: temporaryFolder() }): Promise<S3Server> {
+    const { folder } = place;
+    const server = serverOn(folder, place.port);
     const { port } = await server.run();
     return new S3Server(server, folder, {
       bucket: BUCKET,
@@ -25,7 +28,7 @@ export class S3Server implements AsyncDisposable {
       region: 'us-east-1',
       endpoint: `http://127.0.0.1:${port}`,
       pathStyle: true,
-      credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+      credentials: { accessKeyId: S3_CREDENTIAL, secretAccessKey: S3_CREDENTIAL },
     });
   }
 

@@ -1,8 +1,8 @@
 import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { pause } from '../../support/waiting.js';
 import { openDescriptors, otherEnd } from './descriptors.js';
-import { noteEnding } from './faults.js';
 import { type Ledger } from './ledger.js';
+import { noteEnding } from './process-faults.js';
 import { type SupervisedProcess } from './supervised-process.js';
 import { type Topology } from './topology.js';
 

@@ -15,11 +15,6 @@ const SERVER_MS = 60_000;
 /** For a new PostgreSQL cluster and its log. */
 const DATABASE_MIB = 192;
 
-export interface ClusterOptions extends TopologyOptions {
-  /** PostgreSQL is on a disk that can be filled. */
-  readonly hasSmallDatabase: boolean;
-}
-
 /**
  * Two gateways behind a proxy, Redis with the queue, PostgreSQL, workers that pull,
  * two batch processors.
@@ -30,9 +25,9 @@ export class ClusterTopology extends Topology {
   #port = 0;
   #proxy: RoundRobinProxy | undefined;
 
-  constructor(protected override readonly options: ClusterOptions) {
+  constructor(options: TopologyOptions) {
     super(options);
-    if (options.hasSmallDatabase) this.databaseDisk = SmallDisk.mount(DATABASE_MIB);
+    if (options.faults.has('postgres-full')) this.databaseDisk = SmallDisk.mount(DATABASE_MIB);
   }
 
   get url(): string {
@@ -41,8 +36,8 @@ export class ClusterTopology extends Topology {
 
   async start(): Promise<void> {
     this.#port = await freePort();
-    this.writeTokenSecret();
-    await this.addUpstream();
+    this.renewTokenSecret();
+    await this.addNeighbours();
     await this.#addServers();
     await this.#addMembers();
     for (const kind of ['redis', 'postgres'] as const)
@@ -78,8 +73,12 @@ export class ClusterTopology extends Topology {
   }
 
   async #addMembers(): Promise<void> {
-    const [redis, postgres] = [this.of('redis')[0]!.spec.port, this.of('postgres')[0]!.spec.port];
-    const ports = { redis, postgres, proxy: this.#port };
+    const linked = (kind: 'redis' | 'postgres'): Promise<number> =>
+      this.linked(kind, this.of(kind)[0]!.spec.port);
+    const ports = {
+      ...{ redis: await linked('redis'), postgres: await linked('postgres') },
+      proxy: this.#port,
+    };
     const { folder } = this.options;
     const make = await switchyardMembers({
       folder,
@@ -96,7 +95,7 @@ export class ClusterTopology extends Topology {
       const addresses: string[] = [];
       for (let number = 1; number <= WORKERS; number++) {
         const port = await freePort();
-        addresses.push(`127.0.0.1:${port}`);
+        addresses.push(`127.0.0.1:${await this.linked('worker', port)}`);
         this.add(this.#ours(make.worker(model.id, number, port)));
       }
       models.push({ ...model, replicas: 0, addresses });
@@ -109,11 +108,18 @@ export class ClusterTopology extends Topology {
   }
 
   /**
-   * The plan of a cluster puts its data folder beside its logs; here it may be on
-   * a small disk.
+   * The plan of a cluster puts its data folder beside its logs; here it may be on a small
+   * disk, and secrets may be replaced.
    */
   #ours<T extends { readonly env?: NodeJS.ProcessEnv }>(spec: T): T {
-    return { ...spec, env: { ...spec.env, SWITCHYARD_DATA_DIR: this.dataFolder } };
+    const rotates = this.options.faults.has('rotate-secrets');
+    return {
+      ...spec,
+      env: {
+        ...{ ...spec.env, SWITCHYARD_DATA_DIR: this.dataFolder },
+        ...(rotates && { SWITCHYARD_AUTH_PREVIOUS_TOKEN_SECRET_FILE: this.previousSecret }),
+      },
+    };
   }
 }
 

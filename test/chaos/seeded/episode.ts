@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../../support/waiting.js';
+import { expectShares, expectUsage, usageByTenant } from './accounts.js';
 import {
   type DescriptorBase,
   descriptorBase,
@@ -9,13 +10,15 @@ import {
   expectQuiet,
 } from './aftermath.js';
 import { ClusterTopology } from './cluster-topology.js';
+import { type Fault } from './fault.js';
 import { FAULTS } from './faults.js';
 import { Ledger, type Violation } from './ledger.js';
-import { type EpisodePlan, faultMs, isHidden, type PlannedFault } from './plan.js';
+import { type EpisodePlan, faultMs, isHidden, mostUnanswered, type PlannedFault } from './plan.js';
 import { expectComputedOnce } from './queue-journal.js';
 import { SingleTopology } from './single-topology.js';
+import { ATTEMPT_MS } from './tenant-client.js';
 import { type Topology } from './topology.js';
-import { type OperationName, Traffic } from './traffic.js';
+import { ALL_CALLERS, type OperationName, Traffic } from './traffic.js';
 
 /** Traffic after the last fault. */
 const AFTER_MS = 2000;
@@ -32,6 +35,8 @@ export interface EpisodeOptions {
   readonly out: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly operations: readonly OperationName[];
+  /** Folder of a built release that runs until a rolling restart. */
+  readonly from?: string | undefined;
   /** Leaves the logs of episodes that passed, too. */
   readonly keep: boolean;
   /** The next episode of the same topology finds the processes of one that passed. */
@@ -45,6 +50,7 @@ export interface EpisodeResult {
   readonly violations: readonly Violation[];
   readonly settled: Readonly<Record<string, number>>;
   readonly attempts: number;
+  readonly unanswered: number;
   readonly ms: number;
   readonly logs: string;
 }
@@ -90,17 +96,12 @@ class Stage {
     // PostgreSQL's own account passes through it.
     chmodSync(this.#folder, 0o755);
     const played = options.isShared ? plans : [first];
-    const strikes = (name: string): boolean =>
-      played.some(({ faults }) => faults.some(fault => fault.name === name));
+    const faults = new Set(played.flatMap(each => each.faults.map(({ name }) => name)));
     const onCrash = (how: string): void => this.#ledger.note('crash', how);
-    const common = {
-      ...{ folder: this.#folder, settings: options.settings, onCrash },
-      hasSmallDisk: strikes('disk-full'),
-    };
+    const { settings, from } = options;
+    const all = { folder: this.#folder, settings, from, faults, onCrash };
     this.#topology =
-      first.topology === 'single'
-        ? new SingleTopology(common)
-        : new ClusterTopology({ ...common, hasSmallDatabase: strikes('postgres-full') });
+      first.topology === 'single' ? new SingleTopology(all) : new ClusterTopology(all);
   }
 
   async episode(plan: EpisodePlan, isLast: boolean): Promise<EpisodeResult> {
@@ -119,9 +120,9 @@ class Stage {
         `the episode broke off: ${error instanceof Error ? error.stack : String(error)}`,
       );
     }
-    const { violations, settled, attempts } = ledger;
+    const { violations, settled, attempts, unanswered } = ledger;
     const ms = Math.round(performance.now() - startMs);
-    const counts = { settled: Object.fromEntries(settled), attempts, ms };
+    const counts = { settled: Object.fromEntries(settled), attempts, unanswered, ms };
     return { plan, strikes, violations, ...counts, logs: this.#folder };
   }
 
@@ -139,7 +140,7 @@ class Stage {
     if (result.violations.length === 0 && !this.options.keep)
       return rmSync(this.#folder, { recursive: true, force: true });
     writeFileSync(join(this.#folder, 'report.json'), JSON.stringify(result, undefined, 2));
-    for (const name of ['data', 'postgres', 'redis'])
+    for (const name of ['data', 'postgres', 'redis', 's3'])
       rmSync(join(this.#folder, name), { recursive: true, force: true });
   }
 }
@@ -159,6 +160,7 @@ async function underFire(
   const beginMs = ledger.nowMs;
   const log = (text: string): void =>
     void strikes.push(`${((ledger.nowMs - beginMs) / 1000).toFixed(2)} s ${text}`);
+  const usage = await usageByTenant(topology);
   const limitMs = PATIENCE_MS + faultMs(plan);
   const traffic = new Traffic({
     topology,
@@ -168,9 +170,13 @@ async function underFire(
     limitMs,
     isCalm: isHidden(plan),
   });
-  const strike = async (fault: PlannedFault): Promise<void> => {
-    await pause(fault.atMs);
-    await FAULTS.get(fault.name)!.strike({ topology, ledger, fault, log });
+  const strike = async (planned: PlannedFault): Promise<void> => {
+    await pause(planned.atMs);
+    const fault: Fault = FAULTS.get(planned.name)!;
+    const over = ledger.interrupted(fault.silences ? 'any' : 'silent');
+    await fault.strike({ topology, ledger, fault: planned, log });
+    await topology.untilReady();
+    over();
   };
   await Promise.all(plan.faults.map(strike));
   await pause(AFTER_MS);
@@ -178,8 +184,13 @@ async function underFire(
   await traffic.finish();
   ledger.noteStuck();
   log('all settled');
+  ledger.boundUnanswered(mostUnanswered(plan, ALL_CALLERS, ATTEMPT_MS));
   await expectQuiet(topology, ledger, log);
   await expectComputedOnce(topology, ledger);
   await expectDescriptors(topology, base, ledger);
   log('quiet');
+  if (!isHidden(plan)) return;
+  await expectUsage(topology, ledger, usage);
+  await expectShares(topology, ledger);
+  log('accounts are right');
 }

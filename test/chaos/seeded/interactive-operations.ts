@@ -70,6 +70,7 @@ const asked =
     const { client } = turn;
     const entry = opened(turn, name);
     const got = await client.answered(entry, path, sent);
+    if (got) client.ledger.complete(client.tenant);
     if (!got || !expectSame(client.ledger, entry, textIn(got.text) ?? got.text, answer)) return;
     if (
       sent.headers?.['idempotency-key'] &&
@@ -112,6 +113,7 @@ const streamed =
     const said = await client.repeated(entry, path, () =>
       oneStream(turn, entry, { path, sent, answer }),
     );
+    if (said) client.ledger.complete(client.tenant);
     if (said && expectSame(client.ledger, entry, said.text, answer)) client.ledger.settle(entry);
   };
 
@@ -121,20 +123,27 @@ async function oneStream(
   { path, sent, answer }: Pick<Question, 'path' | 'sent' | 'answer'>,
 ): Promise<{ readonly text: string } | undefined | 'broken'> {
   let body = '';
+  let broken: unknown;
+  const sinceMs = client.ledger.nowMs;
   try {
     const { status, headers, body: stream } = await client.open(path, sent);
     for await (const part of stream!.pipeThrough(new TextDecoderStream())) body += part;
     if (status !== 200)
       return client.mayRepeat(entry, path, { status, headers, text: body }) ? undefined : 'broken';
-  } catch {
-    // Broken off: what came is judged all the same.
+  } catch (error) {
+    // What came is judged all the same.
+    broken = error;
   }
   const frames = body
     .split('\n\n')
     .slice(0, -1)
     .map(frame => frame.replace(/^data: /, ''));
   const text = frames.map(deltaIn).join('');
-  if (frames.at(-1) === '[DONE]' && !body.includes('"error"')) return { text };
+  const hasFailed = body.includes('"error"');
+  if (frames.at(-1) === '[DONE]' && !hasFailed) return { text };
+  if (broken || !hasFailed)
+    client.noteUnanswered(`the stream of ${path} of ${client.tenant}`, sinceMs, broken);
+  else client.expectCalm(entry, path, { attempts: 0, status: 500, text: frames.at(-1)! });
   if (answer.startsWith(text)) return undefined;
   client.ledger.violate(
     'wrong',

@@ -6,6 +6,9 @@ export type Invariant =
   | 'tenant'
   | 'stuck'
   | 'visible'
+  | 'unanswered'
+  | 'usage'
+  | 'shares'
   | 'slots'
   | 'descriptors'
   | 'end'
@@ -26,6 +29,23 @@ export interface Entry {
   readonly sinceMs: number;
 }
 
+/** How an attempt ended that has no whole answer. */
+type Silence = 'broken off' | 'refused' | 'silent';
+
+/** An attempt whose caller learned nothing. Milliseconds since the traffic began. */
+interface UnansweredAttempt {
+  readonly what: string;
+  readonly how: Silence;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+interface Interruption {
+  readonly how: 'silent' | 'any';
+  readonly fromMs: number;
+  toMs: number;
+}
+
 /**
  * What was asked for, what came of it, and what contradicts the promises of the product.
  */
@@ -34,8 +54,15 @@ export class Ledger {
   /** Answered rightly, by operation. */
   readonly settled = new Map<string, number>();
   attempts = 0;
-  /** Ids whose caller left, or was told to come again: a second result is right. */
+  /** Ids of jobs whose caller left, or was told to come again: a second result is right. */
   readonly mayRunAgain = new Set<string>();
+  /** Completed inference requests by tenant, each line of a batch for itself. */
+  readonly completed = new Map<string, number>();
+  /** By tenant: withdrawn perhaps when it was computed, which is charged. */
+  readonly cancelled = new Map<string, number>();
+  readonly #unanswered: UnansweredAttempt[] = [];
+  /** While a fault explains that gateways do not answer; `toMs` Infinity: it lasts. */
+  readonly #interruptions: Interruption[] = [];
   readonly #open = new Set<Entry>();
   readonly #startMs = performance.now();
 
@@ -55,7 +82,7 @@ export class Ledger {
 
   settle(entry: Entry): void {
     this.#open.delete(entry);
-    this.settled.set(entry.operation, (this.settled.get(entry.operation) ?? 0) + 1);
+    add(this.settled, entry.operation, 1);
   }
 
   /** A promise to this caller is broken; nothing more is expected of it. */
@@ -72,8 +99,66 @@ export class Ledger {
     this.violations.push({ invariant, text, atMs: Math.round(this.nowMs) });
   }
 
+  complete(tenant: string, count = 1): void {
+    add(this.completed, tenant, count);
+  }
+
+  cancel(tenant: string): void {
+    add(this.cancelled, tenant, 1);
+  }
+
+  get unanswered(): number {
+    return this.#unanswered.length;
+  }
+
+  noteUnanswered(what: string, how: Silence, fromMs: number): void {
+    this.#unanswered.push({ what, how, fromMs, toMs: this.nowMs });
+  }
+
+  /**
+   * A fault begins that may leave attempts without an answer.
+   * @param how all that wait too long, or connections that break off, too
+   * @returns to be called when it is over
+   */
+  interrupted(how: Interruption['how']): () => void {
+    const interruption = { how, fromMs: this.nowMs, toMs: Infinity };
+    this.#interruptions.push(interruption);
+    return () => void (interruption.toMs = this.nowMs);
+  }
+
+  /**
+   * @param most attempts that the faults may leave without an answer. Refused connections
+   *   are not counted: nothing had begun.
+   */
+  boundUnanswered(most: number): void {
+    for (const attempt of this.#unanswered)
+      if (!this.#isExplained(attempt)) this.note('unanswered', attemptText(attempt));
+    const begun = this.#unanswered.filter(({ how }) => how !== 'refused');
+    if (begun.length > most)
+      this.note(
+        'unanswered',
+        `${begun.length} attempts, ${most} at most: ${begun.slice(0, 5).map(attemptText).join('; ')}`,
+      );
+  }
+
+  #isExplained({ how, fromMs, toMs }: UnansweredAttempt): boolean {
+    return this.#interruptions.some(
+      struck =>
+        (struck.how === 'any' || how === 'silent') &&
+        struck.fromMs <= toMs &&
+        struck.toMs >= fromMs,
+    );
+  }
+
   /** Requests that still wait when the traffic is over. */
   noteStuck(): void {
     for (const entry of this.#open) this.violate('stuck', entry, 'it was never settled');
   }
+}
+
+const attemptText = ({ what, how, fromMs, toMs }: UnansweredAttempt): string =>
+  `${what}: ${how} ${((toMs - fromMs) / 1000).toFixed(1)} s after it was sent at ${(fromMs / 1000).toFixed(1)} s`;
+
+function add(counts: Map<string, number>, name: string, count: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + count);
 }

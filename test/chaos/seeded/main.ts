@@ -23,6 +23,7 @@ descriptors are free, and every process ends in time after SIGTERM. Settings are
                   cluster: two gateways, Redis, PostgreSQL, workers that pull, two processors (drawn)
   --traffic LIST  what callers do: ${OPERATION_NAMES.join(', ')} (all)
   --set P=VALUE   a setting other than its default, such as --set requests.lease_ms=2000; may be repeated
+  --from FOLDER   a built release that runs until a rolling-restart
   --out FOLDER    where logs of failed episodes are written (a temporary folder)
   --keep          keep the logs of all episodes
   --share         start processes once for all episodes of a topology, and again after one that failed; faster
@@ -58,6 +59,7 @@ async function main(): Promise<number> {
       topology: { type: 'string' },
       traffic: { type: 'string', default: OPERATION_NAMES.join(',') },
       set: { type: 'string', multiple: true, default: [] },
+      from: { type: 'string' },
       out: { type: 'string' },
       keep: { type: 'boolean', default: false },
       share: { type: 'boolean', default: false },
@@ -82,10 +84,14 @@ async function main(): Promise<number> {
   const isShared = values.share;
   // One topology after the other, so that its processes can be shared.
   if (isShared) plans.sort((a, b) => a.topology.localeCompare(b.topology));
-  await runEpisodes(plans, { out, settings, operations, keep: values.keep, isShared }, result => {
-    results.push(result);
-    print(`${results.length}/${episodes} ${episodeText(result)}`);
-  });
+  await runEpisodes(
+    plans,
+    { out, settings, operations, from: values.from, keep: values.keep, isShared },
+    result => {
+      results.push(result);
+      print(`${results.length}/${episodes} ${episodeText(result)}`);
+    },
+  );
   const failed = results.filter(({ violations }) => violations.length > 0).length;
   print(`\n${summaryTable(results)}\n`);
   process.stdout.write(

@@ -5,6 +5,8 @@ import { syntheticModel } from '../../support/synthetic-model.js';
 
 /** Tokens of a whole answer of the synthetic language model. */
 export const ANSWER_TOKENS = 48;
+/** An upload with this word ends the worker that hears it. */
+export const POISON = 'deadly';
 /**
  * What the recogniser is told of a request that says nothing else: task, language,
  * prompt, temperature.
@@ -14,7 +16,10 @@ const CONDITIONS = ['transcribe', '', '', '0'];
 /** @param upstreamUrl of the server behind `openai-http` */
 export function chaosModels(upstreamUrl: string): readonly ModelSpec[] {
   const speech = syntheticModel(
-    { baseMs: 40, perItemMs: 5, maxBatch: 4, streams: 16 },
+    {
+      ...{ baseMs: 40, perItemMs: 5, maxBatch: 4, streams: 16 },
+      faults: [{ marker: POISON, action: 'crash' }],
+    },
     { capabilities: ['transcribe', 'stream'], replicas: 2 },
   );
   const language = syntheticModel(

@@ -8,7 +8,7 @@ export interface Turn {
   /** Of another tenant, which must not see anything of this one. */
   readonly stranger: TenantClient;
   readonly random: RandomSource;
-  /** Unique in the episode. */
+  /** Unique among the requests of this tenant; the other one uses the same. */
   readonly id: string;
 }
 
@@ -37,6 +37,9 @@ export function uniqueWords({ id, client, random }: Turn, count = 6): string {
 
 export const opened = ({ client, id }: Turn, operation: string): Entry =>
   client.ledger.open(client.tenant, operation, id);
+
+/** What one tenant alone calls its request, so that the other one can try to reach it. */
+export const ownId = ({ client, id }: Turn): string => `${client.tenant}-${id}`;
 
 export function expectSame(ledger: Ledger, entry: Entry, got: string, wanted: string): boolean {
   if (got === wanted) return true;

@@ -58,6 +58,15 @@ export const faultMs = ({ faults }: EpisodePlan): number =>
   faults.reduce((sum, { ms }) => sum + ms, 0);
 
 /**
+ * Attempts of all callers that may have no answer: none when no caller may notice, else for
+ * each fault one of each caller, and one more for each time that callers wait for it.
+ */
+export const mostUnanswered = (plan: EpisodePlan, callers: number, patienceMs: number): number =>
+  isHidden(plan)
+    ? 0
+    : plan.faults.reduce((sum, { ms }) => sum + callers * (1 + Math.ceil(ms / patienceMs)), 0);
+
+/**
  * At most one attempt of a request can be lost, so that no caller may notice anything.
  */
 export const isHidden = ({ faults }: EpisodePlan): boolean =>

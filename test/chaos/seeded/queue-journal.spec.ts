@@ -37,7 +37,7 @@ async function judged(ledger: Ledger): Promise<readonly string[]> {
 describeWith(REDIS)('two results of one job', () => {
   it('are judged by the ledger of their own episode, also when episodes share a Redis', async () => {
     const first = new Ledger();
-    first.mayRunAgain.add('left');
+    first.mayRunAgain.add('tenant.left');
     await completed('left', 'left');
     expect(await judged(first)).toEqual([]);
     expect(await judged(new Ledger())).toEqual([]);

@@ -18,7 +18,7 @@ export async function expectComputedOnce(topology: Topology, ledger: Ledger): Pr
     const entries = await redis.xrange(JOURNAL, '-', '+');
     await redis.xtrim(JOURNAL, 'MAXLEN', 0);
     const done = entries.flatMap(([, flat]) => completedJob(flat));
-    const may = (id: string): boolean => ledger.mayRunAgain.has(id.split('.').at(-1)!);
+    const may = (id: string): boolean => ledger.mayRunAgain.has(id);
     const again = done.filter((id, at) => done.indexOf(id) !== at && !may(id));
     if (again.length > 0) ledger.note('twice', `jobs with two results: ${again.join(', ')}`);
   } finally {

@@ -35,6 +35,7 @@ async function session(
   const { url } = client.options;
   const options = { headers: client.authorization, handshakeTimeout: HANDSHAKE_MS };
   let live: RealtimeClient | undefined;
+  const sinceMs = client.ledger.nowMs;
   try {
     live = await RealtimeClient.open(url, { model: 'synthetic' }, options);
     live.update({ format: { type: 'audio/pcm', rate: 16_000 }, turn_detection: null });
@@ -46,7 +47,9 @@ async function session(
       heard.push(String((await inTime(live.next(`${TRANSCRIPTION}.completed`))).transcript));
     }
     return heard;
-  } catch {
+  } catch (error) {
+    const heard = live ? ` after ${live.types().join(', ')}` : '';
+    client.noteUnanswered(`the live session of ${client.tenant}${heard}`, sinceMs, error);
     return undefined;
   } finally {
     if (random() < DROPPED) live?.drop();

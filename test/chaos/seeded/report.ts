@@ -9,9 +9,9 @@ export const planText = ({ seed, topology, faults }: EpisodePlan): string =>
 
 /** One line, and for an episode that failed what happened and where its logs are. */
 export function episodeText(result: EpisodeResult): string {
-  const { plan, settled, attempts, ms, violations, strikes, logs } = result;
+  const { plan, settled, attempts, unanswered, ms, violations, strikes, logs } = result;
   const count = Object.values(settled).reduce((sum, each) => sum + each, 0);
-  const sums = `${count} requests in ${attempts} attempts, ${(ms / 1000).toFixed(1)} s`;
+  const sums = `${count} requests in ${attempts} attempts, ${unanswered} of them without an answer, ${(ms / 1000).toFixed(1)} s`;
   const line = `${violations.length === 0 ? 'passed' : 'FAILED'}  ${planText(plan)}; ${sums}`;
   if (violations.length === 0) return line;
   const texts = violations.map(

@@ -16,7 +16,7 @@ export class SingleTopology extends Topology {
 
   async start(): Promise<void> {
     this.#port = await freePort();
-    await this.addUpstream();
+    await this.addNeighbours();
     this.writeModels(this.models);
     this.add({
       ...{

@@ -11,7 +11,7 @@ const RESTART_MS = 500;
 const START_MS = 15_000;
 
 export interface ProcessSpec extends Omit<MemberSpec, 'kind'> {
-  readonly kind: MemberSpec['kind'] | 'upstream';
+  readonly kind: MemberSpec['kind'] | 'upstream' | 's3';
 }
 
 /** How a process ended that was told to. */
@@ -38,11 +38,20 @@ export class SupervisedProcess {
   /** When it was last stopped by SIGSTOP; Infinity: it is now. */
   #stoppedUntilMs = 0;
 
+  #isUpgraded = false;
+
+  /** @param before what it runs as until it is upgraded */
   constructor(
     readonly spec: ProcessSpec,
     private readonly logs: string,
     private readonly onCrash: (how: string) => void,
+    private readonly before: Pick<ProcessSpec, 'args' | 'cwd'> = spec,
   ) {}
+
+  /** The next start is one of this release. */
+  upgrade(): void {
+    this.#isUpgraded = true;
+  }
 
   get pid(): number | undefined {
     return this.#child?.pid;
@@ -51,7 +60,8 @@ export class SupervisedProcess {
   /** Nothing happens to one that runs. */
   start(): void {
     if (this.#child) return;
-    const { name, file, args, cwd, env, uid, gid, tied } = this.spec;
+    const { name, file, env, uid, gid, tied } = this.spec;
+    const { args, cwd } = this.#isUpgraded ? this.spec : this.before;
     this.#isWanted = true;
     this.#isExpectedToEnd = false;
     this.#startedAtMs = performance.now();

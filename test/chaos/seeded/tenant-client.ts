@@ -1,18 +1,25 @@
+import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { pause } from '../../support/waiting.js';
 import { type Entry, type Ledger } from './ledger.js';
 
 /** As SDKs do, unless `x-should-retry` says no. */
 const RETRIED = [408, 409, 429, 500, 502, 503, 504];
 const RETRY_MS = 250;
+/** Whatever their prefix is. */
+const JOB_IDS = new QueueKeys('');
+/** The proxy of a cluster answers in place of a gateway that broke off. */
+const GATEWAY_LOST = '"gateway_lost"';
 /**
  * One attempt; shorter than the limits of the product, so that callers
  * leave frozen gateways.
  */
-const ATTEMPT_MS = 20_000;
+export const ATTEMPT_MS = 20_000;
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
+  /** The body, and what it says. */
+  readonly bytes: Buffer;
   readonly text: string;
 }
 
@@ -51,18 +58,32 @@ export class TenantClient {
 
   /** One attempt. Undefined: no answer, or a part of one. */
   async attempt(path: string, sent: Sent = {}, id?: string): Promise<Answer | undefined> {
+    const sinceMs = this.ledger.nowMs;
+    const what = `${sent.method ?? 'GET'} ${path} of ${this.tenant}`;
     try {
-      const answer = await this.open(path, sent);
-      return {
-        status: answer.status,
-        headers: answer.headers,
-        text: await answer.text(),
-      };
+      const { status, headers, body } = await this.open(path, sent);
+      const bytes = Buffer.concat(await Array.fromAsync(body ?? []));
+      const answer = { status, headers, bytes, text: bytes.toString() };
+      if (answer.text.includes(GATEWAY_LOST))
+        this.ledger.noteUnanswered(what, 'broken off', sinceMs);
+      return answer;
     } catch (error) {
-      if ((error as Error).name === 'TimeoutError' && id !== undefined)
-        this.ledger.mayRunAgain.add(id);
+      if ((error as Error).name === 'TimeoutError' && id !== undefined) this.mayRunAgain(id);
+      this.noteUnanswered(what, sinceMs, error);
       return undefined;
     }
+  }
+
+  /** The caller left, or was told to come again. */
+  mayRunAgain(id: string): void {
+    this.ledger.mayRunAgain.add(JOB_IDS.job(id, this.tenant));
+  }
+
+  noteUnanswered(what: string, sinceMs: number, error?: unknown): void {
+    const { name, cause } = (error ?? {}) as Error & { cause?: NodeJS.ErrnoException };
+    const isRefused = cause?.code === 'ECONNREFUSED';
+    const how = isRefused ? 'refused' : name === 'TimeoutError' ? 'silent' : 'broken off';
+    this.ledger.noteUnanswered(what, how, sinceMs);
   }
 
   /** One attempt, whose body is still to be read. */
@@ -88,8 +109,8 @@ export class TenantClient {
   ): Promise<Answer | undefined> {
     return this.repeated(entry, path, async () => {
       const answer = await this.attempt(path, sent, entry.id);
-      if (answer) this.#expectCalm(entry, path, answer);
-      if (answer && answer.status >= 400) this.ledger.mayRunAgain.add(entry.id);
+      if (answer) this.expectCalm(entry, path, { ...answer, attempts: attemptsOf(answer) });
+      if (answer && answer.status >= 400) this.mayRunAgain(entry.id);
       if (!answer || answer.status < 300 || also.includes(answer.status)) return answer;
       return this.mayRepeat(entry, path, answer) ? undefined : 'broken';
     });
@@ -116,16 +137,20 @@ export class TenantClient {
     return undefined;
   }
 
-  #expectCalm({ operation, id }: Entry, what: string, { status, headers, text }: Answer): void {
+  /** Where no fault may be noticed, nobody notices one. */
+  expectCalm(
+    { operation, id }: Entry,
+    what: string,
+    { status, attempts, text }: Pick<Answer, 'status' | 'text'> & { readonly attempts: number },
+  ): void {
     if (!this.options.isCalm) return;
-    const attempts = Number(headers.get('x-switchyard-attempts') ?? 1);
     if (status < 500 && attempts <= 2) return;
     const seen = `${status} after ${attempts} attempts at workers ${status < 500 ? '' : text.slice(0, 300)}`;
     this.ledger.note('visible', `${operation} ${id}: ${what} was answered ${seen}`);
   }
 
   /** False: no retry helps, so the request is lost. */
-  mayRepeat(entry: Entry, what: string, { status, headers, text }: Answer): boolean {
+  mayRepeat(entry: Entry, what: string, { status, headers, text }: Omit<Answer, 'bytes'>): boolean {
     const isBug = text.includes('"internal_error"');
     // No retry helps while the disk is full; a person makes room, and asks again.
     if (status === 507) return true;
@@ -135,3 +160,7 @@ export class TenantClient {
     return false;
   }
 }
+
+/** How often a worker had it. */
+const attemptsOf = ({ headers }: Answer): number =>
+  Number(headers.get('x-switchyard-attempts') ?? 1);

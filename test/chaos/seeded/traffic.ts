@@ -15,10 +15,11 @@ import { async, background, cancel } from './stored-operations.js';
 import { TenantClient } from './tenant-client.js';
 import { type Topology } from './topology.js';
 
-const TENANTS = ['acme', 'globex'] as const;
+export const TENANTS = ['acme', 'globex'] as const;
 /** Of each tenant, besides the one with batches. */
 const CALLERS = 5;
 const GAP_MS = 250;
+export const ALL_CALLERS = TENANTS.length * (CALLERS + 1);
 
 /** What callers do, and how often. */
 const OPERATIONS = {
@@ -83,18 +84,17 @@ export class Traffic {
     caller: number,
     next: (random: RandomSource) => Operation,
   ): Promise<void> {
-    const random = seededRandom(
-      this.options.seed * 1000 + TENANTS.findIndex(name => name === tenant) * 100 + caller,
-    );
+    // Both tenants draw the same: they ask alike, at the same time, under the same names.
+    const random = seededRandom(this.options.seed * 1000 + caller);
     const [client, stranger] = [this.#client(tenant), this.#client(other)];
     for (let number = 0; !this.#isOver; number++) {
-      const id = `${tenant}-${this.options.seed}-${caller}-${number}`;
+      const id = `${this.options.seed}-${caller}-${number}`;
       try {
         await next(random)({ client, stranger, random, id });
       } catch (error) {
         this.options.ledger.note(
           'wrong',
-          `${id}: the driver met ${error instanceof Error ? error.stack : String(error)}`,
+          `${id} of ${tenant}: the driver met ${error instanceof Error ? error.stack : String(error)}`,
         );
       }
       await pause(random() * GAP_MS);
