@@ -36,8 +36,13 @@ describe('a voice as Piper publishes it', () => {
     const files = ModelFolder.open(prepared, 'float32');
     expect(files.listing).toBe('espeak-ng-data, model.onnx, tokens.txt');
     expect(Object.fromEntries(readOnnxMetadata(join(prepared, 'model.onnx')))).toMatchObject({
-      ...{ model_type: 'vits', comment: 'piper', has_espeak: '1', voice: 'en-us' },
-      ...{ n_speakers: '2', sample_rate: '16000', language: 'English' },
+      model_type: 'vits',
+      comment: 'piper',
+      has_espeak: '1',
+      voice: 'en-us',
+      n_speakers: '2',
+      sample_rate: '16000',
+      language: 'English',
     });
     expect(readOnnxMetadata(join(path, 'en_US-x-low.onnx')).get('comment')).toBe(before);
     expect(await prepareVoice(folder(), voice)).toBe(prepared);

@@ -12,7 +12,9 @@ describe('the environment of spec files', () => {
   const environment = () =>
     new NativeEnvironment({ projectConfig: { fakeTimers: {}, globals: {} } });
   const failure = (type: string, describeBlock: object) => ({
-    ...{ name: 'hook_failure', hook: { type }, describeBlock },
+    name: 'hook_failure',
+    hook: { type },
+    describeBlock,
   });
 
   it('gives each hook and test the time of the configuration at least', () => {

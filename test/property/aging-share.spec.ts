@@ -70,8 +70,13 @@ class OneSlot {
     const ahead = this.#core.queue.depthByPriority().realtime;
     const restMs = this.#realtimeRuns ? Math.max(0, this.#freeAtMs - this.#nowMs) : 0;
     this.lives.set(id, {
-      ...{ atMs: this.#nowMs, realtime, withoutBatchMs: restMs + ahead * SERVICE_MS },
-      ...{ agedAfterTurns: Infinity, agedAhead: 0, waitMs: Infinity, turnsWaited: 0 },
+      atMs: this.#nowMs,
+      realtime,
+      withoutBatchMs: restMs + ahead * SERVICE_MS,
+      agedAfterTurns: Infinity,
+      agedAhead: 0,
+      waitMs: Infinity,
+      turnsWaited: 0,
     });
     const priority = realtime ? RequestPriority.REALTIME : RequestPriority.BATCH;
     this.#core.dispatcher.submit(

@@ -4,15 +4,13 @@ import { GenerationHarness, YARD_DEFAULTS } from '../support/generation-harness.
 import { type ToyRequest } from '../support/toy-model.js';
 
 const request = (fields: Partial<ToyRequest>): ToyRequest => ({
-  ...{
-    priorityClass: 0,
-    arrivalMs: 0,
-    tenant: 'a',
-    salt: 'a',
-    prompt: [1],
-    maxTokens: 8,
-    seed: 1,
-  },
+  priorityClass: 0,
+  arrivalMs: 0,
+  tenant: 'a',
+  salt: 'a',
+  prompt: [1],
+  maxTokens: 8,
+  seed: 1,
   ...fields,
 });
 
@@ -56,7 +54,9 @@ describe('GenerationScheduler shares the device', () => {
             for (let missing = depth - present; missing > 0; missing--)
               harness.submit(
                 request({
-                  ...{ tenant, tenantWeight, salt: tenant },
+                  tenant,
+                  tenantWeight,
+                  salt: tenant,
                   prompt: own(prompt, harness.records.size),
                   maxTokens,
                   arrivalMs: harness.nowMs,

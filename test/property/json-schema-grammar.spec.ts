@@ -261,12 +261,10 @@ describe('what a grammar lets through is valid under its schema', () => {
   );
   const numbers = fc.record(
     {
-      ...{
-        minimum: bound,
-        maximum: bound,
-        exclusiveMinimum: bound,
-        exclusiveMaximum: bound,
-      },
+      minimum: bound,
+      maximum: bound,
+      exclusiveMinimum: bound,
+      exclusiveMaximum: bound,
       multipleOf: fc.constantFrom(1, 2, 5, 10, 25, 100, 0.5, 0.1, 0.01, 3, 7, 60, 625),
     },
     { requiredKeys: [] },

@@ -20,7 +20,10 @@ const came = (
   priority: 'realtime' | 'batch' = 'batch',
   cancelAfterMs?: number,
 ): TraceRequest => ({
-  ...{ atMs, model: 'm', tenant: 't', priority },
+  atMs,
+  model: 'm',
+  tenant: 't',
+  priority,
   ...(cancelAfterMs !== undefined && { cancelAfterMs }),
 });
 
@@ -65,15 +68,11 @@ describe('the simulation, virtual time', () => {
 
   it('settles everybody exactly once and returns every slot, whatever comes', () => {
     const any = fc.record({
-      ...{
-        seed: fc.nat(),
-        realtimeShare: fc.double({ min: 0, max: 1, noNaN: true }),
-        models: fc.integer({ min: 1, max: 4 }),
-      },
-      ...{
-        ratePerS: fc.integer({ min: 10, max: 3000 }),
-        cancelShare: fc.constantFrom(0, 0.3),
-      },
+      seed: fc.nat(),
+      realtimeShare: fc.double({ min: 0, max: 1, noNaN: true }),
+      models: fc.integer({ min: 1, max: 4 }),
+      ratePerS: fc.integer({ min: 10, max: 3000 }),
+      cancelShare: fc.constantFrom(0, 0.3),
     });
     fc.assert(
       fc.property(any, ({ models, ...mix }) => {

@@ -117,7 +117,11 @@ describe('LiveSession', () => {
     stream.push(seconds(1));
     expect(stream.commit()).toEqual([
       {
-        ...{ type: 'final', utterance: 1, text: 'final', start: 2, end: 3 },
+        type: 'final',
+        utterance: 1,
+        text: 'final',
+        start: 2,
+        end: 3,
         words: [{ word: 'final', start: 2.1, end: 2.2, confidence: 1 }],
       },
     ]);
@@ -132,7 +136,11 @@ describe('LiveSession', () => {
     });
     expect(stream.commit()).toEqual([
       {
-        ...{ type: 'final', utterance: 0, text: 'final final final', start: 0, end: 65 },
+        type: 'final',
+        utterance: 0,
+        text: 'final final final',
+        start: 0,
+        end: 65,
         words: [0, 30, 60].map(at => ({
           word: 'final',
           start: at + 0.1,

@@ -49,7 +49,10 @@ describe('verdictOn', () => {
   const context = {
     tried: { failed: 0, busy: 0 },
     limits: { attempts: 2, busyAttempts: 3, initialMs: 10, maxMs: 100 },
-    ...{ nowMs: 0, deadlineMs: 1000, answers: 0, isProbe: false },
+    nowMs: 0,
+    deadlineMs: 1000,
+    answers: 0,
+    isProbe: false,
   };
   const answer = (status: number) =>
     ({

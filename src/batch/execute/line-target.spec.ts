@@ -44,13 +44,11 @@ describe('LineTarget', () => {
     owner: Parameters<LineTarget['exchange']>[0]['owner'] = { tenant: 't' },
   ): Promise<Answer> =>
     target.exchange({
-      ...{
-        path: '/v1/chat/completions',
-        contentType: 'application/json',
-        bytes: 2,
-        requestId,
-        owner,
-      },
+      path: '/v1/chat/completions',
+      contentType: 'application/json',
+      bytes: 2,
+      requestId,
+      owner,
       body: () => Buffer.from('{}'),
       signal,
     });

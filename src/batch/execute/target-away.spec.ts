@@ -24,11 +24,9 @@ const failure = (status: number, error: object): Answer =>
 async function runBatch(absence: () => Answer) {
   const [good, bad, duringAbsence]: [number[], number[], number[]] = [[], [], []];
   const target = {
-    ...{
-      spec: { retries: RETRIES, fetchesFileUrl: true },
-      name: 'target',
-      isReachable: () => false,
-    },
+    spec: { retries: RETRIES, fetchesFileUrl: true },
+    name: 'target',
+    isReachable: () => false,
     exchange: async () => {
       const isAway = performance.now() >= AWAY_MS && performance.now() < BACK_MS;
       if (isAway) duringAbsence.push(performance.now());

@@ -15,16 +15,16 @@ const local = ENGINE_NAMES.filter(
 
 function accepts(engine: EngineName, device: string): boolean {
   const spec: ModelSpec = {
-    ...{
-      id: 'm',
-      kind: ENGINE_KINDS[engine][0]!,
-      engine,
-      aliases: [],
-      capabilities: [],
-      languages: [],
-      voices: {},
-    },
-    ...{ replicas: 1, addresses: [], options: { ...OPTIONS[engine], device } },
+    id: 'm',
+    kind: ENGINE_KINDS[engine][0]!,
+    engine,
+    aliases: [],
+    capabilities: [],
+    languages: [],
+    voices: {},
+    replicas: 1,
+    addresses: [],
+    options: { ...OPTIONS[engine], device },
   };
   try {
     createEngine(spec);

@@ -166,7 +166,10 @@ describe('diarized_json', () => {
         type: 'transcript.text.done',
         text: transcript.text,
         usage: {
-          ...{ type: 'tokens', input_tokens: 85, output_tokens: 9, total_tokens: 94 },
+          type: 'tokens',
+          input_tokens: 85,
+          output_tokens: 9,
+          total_tokens: 94,
           input_token_details: { audio_tokens: 85, text_tokens: 0 },
         },
       },

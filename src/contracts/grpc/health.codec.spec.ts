@@ -19,16 +19,17 @@ const report: WorkerHealthReport = {
   maxMessageBytes: 27_262_976,
   overdraft: 2,
   generation: {
-    ...{
-      running: 3,
-      waiting: 1,
-      freeBlocks: 40,
-      blocks: 64,
-      stepTokens: 512,
-      steps: 9,
-      decodeCalls: 10,
-    },
-    ...{ preemptions: 1, prefixHitTokens: 96, strandedTokens: 32, losses: 1 },
+    running: 3,
+    waiting: 1,
+    freeBlocks: 40,
+    blocks: 64,
+    stepTokens: 512,
+    steps: 9,
+    decodeCalls: 10,
+    preemptions: 1,
+    prefixHitTokens: 96,
+    strandedTokens: 32,
+    losses: 1,
   },
 };
 

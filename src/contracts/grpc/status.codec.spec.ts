@@ -96,7 +96,8 @@ describe('the code of an upstream', () => {
 
   it('goes with the refusal, which stays one of ours', () => {
     expect(over('string_above_max_length')).toMatchObject({
-      ...{ code: 'invalid_value', foreignCode: 'string_above_max_length' },
+      code: 'invalid_value',
+      foreignCode: 'string_above_max_length',
     });
   });
 

@@ -52,12 +52,10 @@ describe('numbers that a worker reports', () => {
       noSpeechProb: 0,
     };
     const transcript = {
-      ...{
-        text: 'a',
-        language: 'en',
-        durationS: NaN,
-        words: [{ word: 'a', start: 0, end: -3, confidence: 1 }],
-      },
+      text: 'a',
+      language: 'en',
+      durationS: NaN,
+      words: [{ word: 'a', start: 0, end: -3, confidence: 1 }],
       segments: [{ ...segment, avgLogprob: -0.5 }],
       logprobs: [{ token: 'a', logprob: -Infinity, bytes: Buffer.from('a') }],
     };
@@ -72,11 +70,9 @@ describe('numbers that a worker reports', () => {
       batchId: 'b',
     });
     expect(answer.transcript).toMatchObject({
-      ...{
-        durationS: 0,
-        segments: [{ start: 0, end: 0, avgLogprob: -0.5 }],
-        words: [{ end: 0 }],
-      },
+      durationS: 0,
+      segments: [{ start: 0, end: 0, avgLogprob: -0.5 }],
+      words: [{ end: 0 }],
       logprobs: [{ logprob: 0 }],
     });
   });

@@ -34,7 +34,9 @@ describe('JobResult', () => {
       typeof encodeJobError
     >;
     expect(decodeJobError(wire)).toMatchObject({
-      ...{ code: 'queue_timeout', message: 'too late', ...details },
+      code: 'queue_timeout',
+      message: 'too late',
+      ...details,
     });
   });
 

@@ -7,11 +7,9 @@ import { sessionView } from './session-view.js';
 const FACTS = { id: 'sess_1', expiresAt: 1_700_000_000, idleTimeoutSeconds: 300 };
 const CONFIG = {
   ...defaultSession('m'),
-  ...{
-    format: { encoding: 'g711_alaw', sampleRate: 8000 } as const,
-    language: 'en',
-    turnDetection: null,
-  },
+  format: { encoding: 'g711_alaw', sampleRate: 8000 } as const,
+  language: 'en',
+  turnDetection: null,
 };
 
 describe('a session as it is shown', () => {
@@ -53,13 +51,11 @@ describe('server events', () => {
   it('of errors name field and event, and when to try again where that helps', () => {
     const wrong = errorEvent(new DomainError('invalid_value', 'No.', { param: 'x' }), 'mine');
     expect(wrong.error).toEqual({
-      ...{
-        type: 'invalid_request_error',
-        code: 'invalid_value',
-        message: 'No.',
-        param: 'x',
-        event_id: 'mine',
-      },
+      type: 'invalid_request_error',
+      code: 'invalid_value',
+      message: 'No.',
+      param: 'x',
+      event_id: 'mine',
     });
     const full = errorEvent(new DomainError('queue_full', 'Full.', { retryAfterMs: 1234.5 }));
     expect(full.error).toMatchObject({

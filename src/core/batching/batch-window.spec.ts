@@ -21,67 +21,29 @@ const waiting = (count: number, lastMs = 0) => ({
 const go = (count: number, reason: string) => ({ go: true, count, reason }) as WindowDecision;
 const wait = (wakeAtMs: number): WindowDecision => ({ go: false, wakeAtMs });
 
-describe('BatchWindow, idle device', () => {
-  const window = aWindow('adaptive');
-
-  it('goes at 8 without waiting', () => {
-    expect(window.decide(waiting(8), IDLE, 0)).toEqual(go(8, 'full'));
-  });
-
-  it('goes with 8 of 12, leaving 4 for the next group', () => {
-    expect(window.decide(waiting(12), IDLE, 0)).toEqual(go(8, 'full'));
-  });
-
-  it('waits with 7 until the quiet gap after the last, less than a tick of 1 ms early', () => {
-    expect(window.decide(waiting(7, 3), IDLE, 3)).toEqual(wait(8));
-    expect(window.decide(waiting(7, 3), IDLE, 7)).toEqual(wait(8));
-    expect(window.decide(waiting(7, 3), IDLE, 7.1)).toEqual(go(7, 'quiet'));
-    expect(window.decide(waiting(7, 3), IDLE, 8)).toEqual(go(7, 'quiet'));
-  });
-
-  it('sends a lone request after 5 ms', () => {
-    expect(window.decide(waiting(1), IDLE, 5)).toEqual(go(1, 'quiet'));
-  });
-
-  it('goes 50 ms after the first, however steadily others arrive', () => {
-    expect(window.decide(waiting(6, 48), IDLE, 49)).toEqual(wait(50));
-    expect(window.decide(waiting(6, 48), IDLE, 49.1)).toEqual(go(6, 'window'));
-    expect(window.decide(waiting(6, 48), IDLE, 50)).toEqual(go(6, 'window'));
-  });
-
-  it('wakes at whichever comes first, gap or window', () => {
-    expect(window.decide(waiting(2, 10), IDLE, 10)).toEqual(wait(15));
-    expect(window.decide(waiting(2, 47), IDLE, 47)).toEqual(wait(50));
-  });
-
-  it('is full at what the worker takes, when that is fewer than 8', () => {
-    expect(window.decide(waiting(3), { ...IDLE, maxBatch: 2 }, 0)).toEqual(go(2, 'full'));
-  });
-
-  it('never counts more than the free credits, and does not wait for more than fit', () => {
-    expect(window.decide(waiting(8), { ...IDLE, free: 3 }, 0)).toEqual(go(3, 'full'));
-    expect(window.decide(waiting(2), { ...IDLE, free: 3 }, 5)).toEqual(go(2, 'quiet'));
-  });
-
-  it('lets a re-queued request of 60 ms age go at once', () => {
-    expect(window.decide(waiting(1), IDLE, 60)).toEqual(go(1, 'window'));
-  });
-});
-
-describe('BatchWindow, busy device', () => {
-  const window = aWindow('adaptive');
-
-  it('sends ahead at once whatever waits', () => {
-    expect(window.decide(waiting(1), BUSY, 0)).toEqual(go(1, 'ahead'));
-    expect(window.decide(waiting(5, 4), BUSY, 4)).toEqual(go(5, 'ahead'));
-  });
-
-  it('sends ahead at most a group', () => {
-    expect(window.decide(waiting(20), { ...BUSY, free: 15 }, 0)).toEqual(go(8, 'ahead'));
-  });
-
-  it('sends ahead at most the free credits', () => {
-    expect(window.decide(waiting(20), { ...BUSY, free: 2 }, 0)).toEqual(go(2, 'ahead'));
+describe('BatchWindow', () => {
+  it.each<[string, ReturnType<typeof waiting>, typeof IDLE, number, WindowDecision]>([
+    ['goes at 8 without waiting', waiting(8), IDLE, 0, go(8, 'full')],
+    ['goes with 8 of 12, leaving 4 for the next group', waiting(12), IDLE, 0, go(8, 'full')],
+    ['waits with 7 until the quiet gap after the last', waiting(7, 3), IDLE, 3, wait(8)],
+    ['still waits a tick of 1 ms before that', waiting(7, 3), IDLE, 7, wait(8)],
+    ['goes less than a tick before that', waiting(7, 3), IDLE, 7.1, go(7, 'quiet')],
+    ['sends a lone request after 5 ms', waiting(1), IDLE, 5, go(1, 'quiet')],
+    ['waits while others arrive steadily', waiting(6, 48), IDLE, 49, wait(50)],
+    ['goes then less than a tick before 50 ms', waiting(6, 48), IDLE, 49.1, go(6, 'window')],
+    ['goes 50 ms after the first', waiting(6, 48), IDLE, 50, go(6, 'window')],
+    ['wakes for the gap when it comes first', waiting(2, 10), IDLE, 10, wait(15)],
+    ['wakes for the window when it comes first', waiting(2, 47), IDLE, 47, wait(50)],
+    ['is full at what the worker takes', waiting(3), { ...IDLE, maxBatch: 2 }, 0, go(2, 'full')],
+    ['counts the free credits at most', waiting(8), { ...IDLE, free: 3 }, 0, go(3, 'full')],
+    ['goes quiet below the free credits', waiting(2), { ...IDLE, free: 3 }, 5, go(2, 'quiet')],
+    ['lets a re-queued request of 60 ms age go at once', waiting(1), IDLE, 60, go(1, 'window')],
+    ['sends ahead to a busy device at once', waiting(1), BUSY, 0, go(1, 'ahead')],
+    ['sends ahead all that wait', waiting(5, 4), BUSY, 4, go(5, 'ahead')],
+    ['sends ahead at most a group', waiting(20), { ...BUSY, free: 15 }, 0, go(8, 'ahead')],
+    ['sends ahead at most the credits', waiting(20), { ...BUSY, free: 2 }, 0, go(2, 'ahead')],
+  ])('%s', (_, lane, offer, nowMs, decision) => {
+    expect(aWindow('adaptive').decide(lane, offer, nowMs)).toEqual(decision);
   });
 });
 

@@ -33,14 +33,16 @@ const end = (id: string) =>
     .find(({ request }) => request.id === id)
     ?.lease.release();
 
-beforeEach(() => {
+function setUp(agingShare?: number): void {
   workers = new FakeWorkers();
-  ({ dispatcher } = aDispatcher(workers));
+  ({ dispatcher } = aDispatcher(workers, { agingShare }));
   running = [];
   worker = workers.add('m', { slots: 4, maxBatch: 2, busy: true });
   ['a', 'b', 'c', 'd'].forEach(id => batch(id));
   expect(plansAt(0)).toEqual(['a b ahead', 'c d ahead']);
-});
+}
+
+beforeEach(() => setUp());
 
 describe('Dispatcher, a worker full of BATCH', () => {
   it('gives REALTIME one group more than the slots, and no further', () => {
@@ -101,14 +103,7 @@ describe('Dispatcher, a worker full of BATCH', () => {
   });
 
   describe('with a share of 1', () => {
-    beforeEach(() => {
-      workers = new FakeWorkers();
-      ({ dispatcher } = aDispatcher(workers, { agingShare: 1 }));
-      running = [];
-      workers.add('m', { slots: 4, maxBatch: 2, busy: true });
-      ['a', 'b', 'c', 'd'].forEach(id => batch(id));
-      expect(plansAt(0)).toEqual(['a b ahead', 'c d ahead']);
-    });
+    beforeEach(() => setUp(1));
 
     it('lets no REALTIME overtake BATCH that has aged, and does not spin for it', () => {
       batch('e', 0);

@@ -16,38 +16,33 @@ function harness(slots: number) {
       made.push(describePlan(plan));
     return made;
   };
-  return { ...core, plans };
+  /** Requests of the tenant that their letter names, 1 ms apart. */
+  const enqueue = (ids: readonly string[], fromMs = 0) =>
+    ids.forEach((id, ms) =>
+      core.queue.enqueue(aRequest(id, { tenant: id[0], enqueuedAtMs: fromMs + ms })),
+    );
+  return { ...core, plans, enqueue };
 }
 
 describe('Dispatcher with several tenants', () => {
   it('takes a group of BATCH from all tenants in turn', () => {
-    const { queue, plans } = harness(6);
-    ['a1', 'a2', 'a3', 'a4'].forEach((id, ms) =>
-      queue.enqueue(aRequest(id, { tenant: 'a', enqueuedAtMs: ms })),
-    );
-    ['b1', 'b2'].forEach((id, ms) =>
-      queue.enqueue(aRequest(id, { tenant: 'b', enqueuedAtMs: 10 + ms })),
-    );
+    const { plans, enqueue } = harness(6);
+    enqueue(['a1', 'a2', 'a3', 'a4']);
+    enqueue(['b1', 'b2'], 10);
     expect(plans(20)).toEqual(['a1 b1 a2 b2 ahead', 'a3 a4 ahead']);
   });
 
   it('beside aged requests of one tenant, young ones of another keep their turns, one by one and not as aged', () => {
-    const { queue, plans } = harness(4);
-    ['a1', 'a2', 'a3'].forEach((id, ms) =>
-      queue.enqueue(aRequest(id, { tenant: 'a', enqueuedAtMs: ms })),
-    );
-    ['b1', 'b2'].forEach((id, ms) =>
-      queue.enqueue(aRequest(id, { tenant: 'b', enqueuedAtMs: LATE_MS - 5 + ms })),
-    );
+    const { plans, enqueue } = harness(4);
+    enqueue(['a1', 'a2', 'a3']);
+    enqueue(['b1', 'b2'], LATE_MS - 5);
     expect(plans(LATE_MS)).toEqual(['a1! single', 'b1 single', 'a2! single', 'b2 single']);
   });
 
   it('a young BATCH request gets none of the turns beside REALTIME, whoever had least', () => {
-    const { queue, plans } = harness(5);
-    ['a1', 'a2'].forEach((id, ms) =>
-      queue.enqueue(aRequest(id, { tenant: 'a', enqueuedAtMs: ms })),
-    );
-    queue.enqueue(aRequest('b1', { tenant: 'b', enqueuedAtMs: LATE_MS - 5 }));
+    const { queue, plans, enqueue } = harness(5);
+    enqueue(['a1', 'a2']);
+    enqueue(['b1'], LATE_MS - 5);
     ['R', 'S', 'T', 'U'].forEach((id, ms) =>
       queue.enqueue(aRealtimeRequest(id, { tenant: 'c', enqueuedAtMs: LATE_MS - 4 + ms })),
     );
@@ -55,20 +50,19 @@ describe('Dispatcher with several tenants', () => {
   });
 
   it('a tenant under suspicion comes after all others until its request has aged, then in its turn', () => {
-    const { queue, plans } = harness(4);
-    queue.enqueue(aRequest('s1', { tenant: 's', enqueuedAtMs: 0 }));
+    const { queue, plans, enqueue } = harness(4);
+    enqueue(['s1']);
     queue.suspect('m', 's');
-    queue.enqueue(aRequest('a1', { tenant: 'a', enqueuedAtMs: 5 }));
+    enqueue(['a1'], 5);
     expect(plans(60)).toEqual(['a1 ahead']);
     expect(queue.get(aKey('s1', 's'))).toMatchObject({ mostTogether: 1, yields: true });
-    queue.enqueue(aRequest('a2', { tenant: 'a', enqueuedAtMs: LATE_MS - 2 }));
+    enqueue(['a2'], LATE_MS - 2);
     expect(plans(LATE_MS)).toEqual([]);
   });
 
   it('of a tenant under suspicion one request runs at a time', () => {
-    const { queue, plans } = harness(4);
-    queue.enqueue(aRequest('s1', { tenant: 's', enqueuedAtMs: 0 }));
-    queue.enqueue(aRequest('s2', { tenant: 's', enqueuedAtMs: 1 }));
+    const { queue, plans, enqueue } = harness(4);
+    enqueue(['s1', 's2']);
     queue.suspect('m', 's');
     expect(plans(60)).toEqual(['s1 ahead']);
   });

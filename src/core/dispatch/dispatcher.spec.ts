@@ -109,21 +109,6 @@ describe('Dispatcher, order', () => {
     );
   });
 
-  it('plans aged BATCH before younger REALTIME with a share of 1', () => {
-    setUp({ agingShare: 1 });
-    workers.add('m', { slots: 1 });
-    batch('a', 0);
-    realtime('b', 1);
-    expect(plansAt(30_000)).toEqual(['a! single', 'b single']);
-  });
-
-  it('plans REALTIME before BATCH of 29.999 s', () => {
-    workers.add('m', { slots: 1 });
-    batch('a', 0);
-    realtime('b', 1);
-    expect(plansAt(29_999)).toEqual(['b single']);
-  });
-
   it('lets several aged heads go at once, one by one', () => {
     workers.add('m');
     ['a', 'b'].forEach(id => batch(id));
@@ -144,19 +129,6 @@ describe('Dispatcher, order', () => {
     batch('a', 0, 'open');
     realtime('b', 1, 'other');
     expect(plansAt(1)).toEqual(['b single']);
-  });
-
-  it('never mixes models in a group', () => {
-    ['m1', 'm2'].forEach(model => workers.add(model, { busy: true }));
-    ['a', 'c'].forEach(id => batch(id, 0, 'm1'));
-    ['b', 'd'].forEach(id => batch(id, 1, 'm2'));
-    expect(plansAt(1)).toEqual(['a c ahead', 'b d ahead']);
-  });
-
-  it('never plans a request twice', () => {
-    workers.add('m', { busy: true });
-    batch('a');
-    expect([plansAt(0), plansAt(0)]).toEqual([['a ahead'], []]);
   });
 
   it('gives every plan its own group id', () => {
@@ -233,23 +205,6 @@ describe('Dispatcher, wakes', () => {
   });
 });
 
-describe('Dispatcher, leaving the queue', () => {
-  it('withdraws a waiting request once', () => {
-    batch('a');
-    expect(dispatcher.queue.remove(aKey('a'))?.id).toBe('a');
-    expect(dispatcher.queue.remove(aKey('a'))).toBeUndefined();
-    workers.add('m');
-    expect(plansAt(1_000)).toEqual([]);
-  });
-
-  it('expires at the queue deadline of 120 s', () => {
-    batch('a');
-    expect(dispatcher.queue.expired(119_999)).toEqual([]);
-    expect(dispatcher.queue.expired(120_000).map(({ id }) => id)).toEqual(['a']);
-    expect(queue.depth).toBe(0);
-  });
-});
-
 describe('Dispatcher, admission', () => {
   it('refuses over the bound with queue_full, 429 and a time to come back', () => {
     setUp({ bounds: { maxRequestsPerModel: 1 } });
@@ -281,10 +236,5 @@ describe('Dispatcher, admission', () => {
     realtime('b', 1);
     if (lost !== undefined) dispatcher.queue.restore(lost.request);
     expect(queue.snapshot(2).map(({ request }) => request.id)).toEqual(['a', 'b']);
-  });
-
-  it('throws on an id that waits already', () => {
-    batch('a');
-    expect(() => batch('a')).toThrow(expect.objectContaining({ code: 'duplicate_request_id' }));
   });
 });

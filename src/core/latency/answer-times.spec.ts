@@ -3,7 +3,9 @@ import { AnswerTimes } from './answer-times.js';
 
 const of = (costMs: number) => ({ costMs });
 const took = (computeMs: number, costMs = 10, readyMs = 0) => ({
-  ...{ costMs, computeMs, readyMs },
+  costMs,
+  computeMs,
+  readyMs,
   predictedMs: undefined,
 });
 

@@ -52,17 +52,6 @@ function fill(lane: FairLane<string>, tenant: string, count: number, costMs = 1)
     );
 }
 
-/** Ids in the order in which they would leave. */
-function ids(lane: FairLane<string>): string {
-  const preview = lane.preview(0);
-  let order = '';
-  for (let entry = preview.next(false); entry !== undefined; entry = preview.next(false)) {
-    order += entry.item;
-    preview.take(entry);
-  }
-  return order;
-}
-
 describe('FairLane: tenants', () => {
   it('serves two tenants in turn, however many requests one of them has', () => {
     const lane = aLane();
@@ -141,66 +130,5 @@ describe('FairLane: tenants', () => {
     lane.append(anEntry('young', { tenant: 'b', sinceMs: 60, agesAtMs: 110 }));
     expect([lane.hasAged(50), lane.hasAged(51)]).toEqual([false, true]);
     expect([lane.next(true)?.item, lane.next(false)?.item]).toEqual(['older', 'young']);
-  });
-});
-
-describe('FairLane: entries', () => {
-  it('is empty at first, and says so to whoever asks for its ends', () => {
-    const lane = aLane();
-    expect([lane.size, lane.bytes, lane.ages.first?.of, lane.ages.last?.of]).toEqual([
-      0,
-      0,
-      undefined,
-      undefined,
-    ]);
-  });
-
-  it('keeps newcomers in order of enqueue, equals first come first served', () => {
-    const lane = aLane();
-    [1, 2, 2, 2].forEach((sinceMs, index) => lane.append(anEntry('abcd'[index]!, { sinceMs })));
-    expect(ids(lane)).toBe('abcd');
-    expect([lane.ages.first?.of.item, lane.ages.last?.of.item]).toEqual(['a', 'd']);
-  });
-
-  it('gives a re-queued request its old place: ahead of its equals', () => {
-    const lane = aLane();
-    const head = anEntry('a', { sinceMs: 2 });
-    lane.append(head);
-    lane.append(anEntry('b', { sinceMs: 2 }));
-    lane.append(anEntry('c', { sinceMs: 3 }));
-    lane.take(head);
-    lane.restore(anEntry('a', { sinceMs: 2 }));
-    expect(ids(lane)).toBe('abc');
-  });
-
-  it('re-queues into the middle and to the end as age demands', () => {
-    const lane = aLane();
-    lane.append(anEntry('a', { sinceMs: 1 }));
-    lane.append(anEntry('d', { sinceMs: 4 }));
-    lane.restore(anEntry('c', { sinceMs: 3 }));
-    lane.restore(anEntry('e', { sinceMs: 5 }));
-    expect(ids(lane)).toBe('acde');
-  });
-
-  it('lets anybody leave: head, middle, tail and the last one', () => {
-    const lane = aLane();
-    const [a, b, c, d] = [...'abcd'].map((id, index) => anEntry(id, { sinceMs: index }));
-    for (const entry of [a!, b!, c!, d!]) lane.append(entry);
-    const remaining = [b!, d!, a!, c!].map(entry => {
-      lane.remove(entry);
-      return ids(lane);
-    });
-    expect(remaining).toEqual(['acd', 'ac', 'c', '']);
-    expect([lane.size, lane.bytes, lane.remove(a!)]).toEqual([0, 0, false]);
-  });
-
-  it('counts requests and bytes exactly', () => {
-    const lane = aLane();
-    const entry = anEntry('a', { sinceMs: 1 });
-    lane.append(entry);
-    lane.append(anEntry('b', { sinceMs: 2 }));
-    expect([lane.size, lane.bytes]).toEqual([2, 20]);
-    lane.remove(entry);
-    expect([lane.size, lane.bytes]).toEqual([1, 10]);
   });
 });

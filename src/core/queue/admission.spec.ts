@@ -11,23 +11,24 @@ const bounds = {
 };
 
 interface Held {
-  requests: number;
-  bytes: number;
+  requests?: number;
+  bytes?: number;
   /** Of the requests. */
   realtime?: number;
 }
 
 /** A queue that holds so much of `m`, and so much in all. */
 function load(own: Held, total = own): QueueLoad {
-  const split = ({ requests, realtime = 0 }: Held) => ({
+  const split = ({ requests = 0, bytes = 0, realtime = 0 }: Held) => ({
     realtime,
     batch: requests - realtime,
+    bytes,
   });
   return {
-    depth: total.requests,
-    bytes: total.bytes,
+    depth: total.requests ?? 0,
+    bytes: total.bytes ?? 0,
     depthByPriority: () => split(total),
-    depthOf: () => ({ ...split(own), bytes: own.bytes }),
+    depthOf: () => split(own),
   };
 }
 
@@ -51,59 +52,40 @@ describe('Admission bounds', () => {
     expect(admission.check(load({ requests: 4, bytes: 400 }), one(100))).toBeUndefined();
   });
 
-  it('refuses the 6th request of a model whose bound is 5', () => {
-    const refusal = {
-      scope: 'model',
-      bound: 'requests',
-      limit: 5,
-      reserved: 0,
-      backlog: 5,
-    };
-    expect(admission.check(load({ requests: 5, bytes: 0 }), one(1))).toEqual(refusal);
-  });
-
-  it('refuses the byte that is one too many for a model', () => {
-    const refusal = {
-      scope: 'model',
-      bound: 'bytes',
-      limit: 500,
-      reserved: 0,
-      backlog: 1,
-    };
-    expect(admission.check(load({ requests: 1, bytes: 400 }), one(101))).toEqual(refusal);
-  });
-
-  it('refuses the 11th request in all, of whatever model', () => {
-    const refusal = {
-      scope: 'total',
-      bound: 'requests',
-      limit: 10,
-      reserved: 0,
-      backlog: 10,
-    };
-    expect(
-      admission.check(load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 }), one(1)),
-    ).toEqual(refusal);
-  });
-
-  it('refuses the byte that is one too many in all', () => {
-    const refusal = {
-      scope: 'total',
-      bound: 'bytes',
-      limit: 1_000,
-      reserved: 0,
-      backlog: 3,
-    };
-    expect(
-      admission.check(load({ requests: 0, bytes: 0 }, { requests: 3, bytes: 900 }), one(101)),
-    ).toEqual(refusal);
+  it.each<[string, QueueLoad, number, object]>([
+    [
+      'the 6th request of a model whose bound is 5',
+      load({ requests: 5 }),
+      1,
+      { scope: 'model', bound: 'requests', limit: 5, backlog: 5 },
+    ],
+    [
+      'the byte that is one too many for a model',
+      load({ requests: 1, bytes: 400 }),
+      101,
+      { scope: 'model', bound: 'bytes', limit: 500, backlog: 1 },
+    ],
+    [
+      'the 11th request in all, of whatever model',
+      load({}, { requests: 10 }),
+      1,
+      { scope: 'total', bound: 'requests', limit: 10, backlog: 10 },
+    ],
+    [
+      'the byte that is one too many in all',
+      load({}, { requests: 3, bytes: 900 }),
+      101,
+      { scope: 'total', bound: 'bytes', limit: 1_000, backlog: 3 },
+    ],
+  ])('refuses %s', (_, queue, bytes, refusal) => {
+    expect(admission.check(queue, one(bytes))).toEqual({ ...refusal, reserved: 0 });
   });
 });
 
 describe('Admission of several tenants', () => {
   const admission = new Admission({ ...bounds, maxRequestsPerModel: 8 }, lowest);
   const held = (requests: number, of: { requests: number; tenants: number }): QueueLoad => ({
-    ...load({ requests, bytes: 0 }, { requests: 0, bytes: 0 }),
+    ...load({ requests }, {}),
     loadOf: () => ({ ...of, bytes: 0 }),
   });
   const asked = { ...one(1), tenant: 'b' };
@@ -134,39 +116,24 @@ describe('Admission with a fifth reserved for REALTIME', () => {
   const admission = new Admission({ ...bounds, realtimeReserve: 0.2 }, lowest);
 
   it('refuses BATCH at 4 of 5 requests, and REALTIME at 5', () => {
-    const refusal = {
-      scope: 'model',
-      bound: 'requests',
-      limit: 4,
-      reserved: 1,
-      backlog: 4,
-    };
-    expect(admission.check(load({ requests: 4, bytes: 0 }), one(1))).toEqual(refusal);
-    expect(admission.check(load({ requests: 4, bytes: 0 }), one(1, REALTIME))).toBeUndefined();
-    expect(admission.check(load({ requests: 5, bytes: 0 }), one(1, REALTIME))).toMatchObject({
-      limit: 5,
-      reserved: 0,
-    });
+    const check = (requests: number, priority: RequestPriority) =>
+      admission.check(load({ requests }), one(1, priority));
+    expect(check(4, BATCH)).toMatchObject({ limit: 4, reserved: 1, backlog: 4 });
+    expect(check(4, REALTIME)).toBeUndefined();
+    expect(check(5, REALTIME)).toMatchObject({ limit: 5, reserved: 0 });
   });
 
   it('does so for the bounds of bytes and of all models as well', () => {
-    expect(admission.check(load({ requests: 1, bytes: 350 }), one(51))).toMatchObject({
-      bound: 'bytes',
-      limit: 400,
-    });
-    expect(admission.check(load({ requests: 1, bytes: 350 }), one(51, REALTIME))).toBeUndefined();
-    const total = { requests: 8, bytes: 0 };
-    expect(admission.check(load({ requests: 0, bytes: 0 }, total), one(1))).toMatchObject({
-      scope: 'total',
-      limit: 8,
-    });
-    expect(
-      admission.check(load({ requests: 0, bytes: 0 }, total), one(1, REALTIME)),
-    ).toBeUndefined();
+    const large = load({ requests: 1, bytes: 350 });
+    expect(admission.check(large, one(51))).toMatchObject({ bound: 'bytes', limit: 400 });
+    expect(admission.check(large, one(51, REALTIME))).toBeUndefined();
+    const many = load({}, { requests: 8 });
+    expect(admission.check(many, one(1))).toMatchObject({ scope: 'total', limit: 8 });
+    expect(admission.check(many, one(1, REALTIME))).toBeUndefined();
   });
 
   it('takes a BATCH upload that is larger than its part of the bound while nothing else waits', () => {
-    expect(admission.check(load({ requests: 0, bytes: 0 }), one(450))).toBeUndefined();
+    expect(admission.check(load({}), one(450))).toBeUndefined();
   });
 
   it('leaves BATCH a place of a bound of 1', () => {
@@ -174,7 +141,7 @@ describe('Admission with a fifth reserved for REALTIME', () => {
       { ...bounds, maxRequestsPerModel: 1, realtimeReserve: 0.9 },
       lowest,
     );
-    expect(tight.check(load({ requests: 0, bytes: 0 }), one(1))).toBeUndefined();
+    expect(tight.check(load({}), one(1))).toBeUndefined();
   });
 });
 
@@ -230,7 +197,7 @@ describe('Admission Retry-After', () => {
   it('counts for REALTIME what waits before it, and for BATCH all that waits', () => {
     const admission = new Admission(bounds, lowest);
     drained(admission, 'm', 1);
-    const full = load({ requests: 5, realtime: 2, bytes: 0 });
+    const full = load({ requests: 5, realtime: 2 });
     const hint = (priority: RequestPriority) => {
       const refusal = admission.check(full, one(1, priority));
       return Math.round((admission.queueFull(refusal!, 'm', 29_500).retryAfterMs ?? 0) / 1000);
@@ -245,8 +212,8 @@ describe('Admission Retry-After', () => {
       const refusal = admission.check(queue, one(1));
       return admission.queueFull(refusal!, 'm', 29_500, 12_345.6).retryAfterMs ?? 0;
     };
-    expect(hint(load({ requests: 5, bytes: 0 }))).toBe(12_346);
-    expect(hint(load({ requests: 0, bytes: 0 }, { requests: 10, bytes: 0 }))).toBeLessThan(12_346);
+    expect(hint(load({ requests: 5 }))).toBe(12_346);
+    expect(hint(load({}, { requests: 10 }))).toBeLessThan(12_346);
   });
 
   it('looks at one model, or at all together', () => {

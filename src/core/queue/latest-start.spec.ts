@@ -13,7 +13,9 @@ const within = (
   until: WantedDeadline['until'] = 'answer',
   withinMs = leftMs,
 ): WantedDeadline => ({
-  ...{ until, withinMs, leftMs },
+  until,
+  withinMs,
+  leftMs,
 });
 const request = aRequest('r', { enqueuedAtMs: 1000 });
 

@@ -30,43 +30,6 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
     expect(turns(AGING_MS + 100)).toBe('RRRaRRRaRRRaRaa');
   });
 
-  it('keeps the order of each side: first in, first out', () => {
-    fill('aaRRRRRR');
-    expect(harness.takeAll(AGING_MS + 100)).toBe('R2mR3mR4ma0mR5mR6mR7ma1m');
-  });
-
-  it('lets nothing of it count before 30 s', () => {
-    fill('aaRRRRRR');
-    expect(turns(AGING_MS - 1)).toBe('RRRRRRaa');
-  });
-
-  it('counts for each model apart', () => {
-    fill('aaRRRRRR', 'm');
-    fill('aaRRRRRR', 'n');
-    expect(
-      harness
-        .takeAll(AGING_MS + 100)
-        .match(/[aR]\dm/g)
-        ?.join(''),
-    ).toBe('R2mR3mR4ma0mR5mR6mR7ma1m');
-  });
-
-  it('begins again with REALTIME when an aged request went while no REALTIME waited', () => {
-    fill('aaaaRRR');
-    expect(turns(AGING_MS + 100, 3)).toBe('RRR');
-    expect(turns(AGING_MS + 100, 1)).toBe('a');
-    harness.realtime('R7', AGING_MS);
-    expect(turns(AGING_MS + 100)).toBe('Raaa');
-  });
-
-  it('does not lose count when the only REALTIME request hangs up', () => {
-    fill('aRRRR');
-    expect(turns(AGING_MS + 100, 3)).toBe('RRR');
-    harness.queue.remove(aKey('R4m'));
-    harness.realtime('R9', 50);
-    expect(turns(AGING_MS + 100)).toBe('aR');
-  });
-
   it('waits for the turn of an aged request that cannot go yet, and shows no other lane of its model', () => {
     fill('aaRRRR');
     expect(turns(AGING_MS + 100, 3)).toBe('RRR');
@@ -80,24 +43,6 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
       RequestPriority.BATCH,
     ]);
     expect(turns(AGING_MS + 100)).toBe('aRa');
-  });
-
-  it('serves by age alone with a share of 1, as before', () => {
-    harness = new PriorityQueueHarness({ agingShare: 1 });
-    harness.batch('b', 1_000);
-    harness.realtime('a', 500);
-    harness.realtime('c', 1_500);
-    harness.batch('d', 2_000);
-    expect(harness.takeAll(1_000 + AGING_MS)).toBe('abcd');
-  });
-
-  it('lists in the order of the turns to come', () => {
-    fill('aaaRRRR');
-    const listed = harness.queue
-      .snapshot(AGING_MS + 100)
-      .map(({ request, position }) => `${request.id[0]}${position}`);
-    expect(listed.join(' ')).toBe('R1 R2 R3 a4 R5 a6 a7');
-    expect(turns(AGING_MS + 100)).toBe('RRRaRaa');
   });
 });
 

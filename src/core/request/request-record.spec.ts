@@ -56,12 +56,6 @@ describe('RequestRecord', () => {
     expect(record.settlement).toBe(cancelled);
   });
 
-  it('settles from the queue, for a cancel before any worker had it', () => {
-    const record = aRecord();
-    expect(record.settle(cancelled, 0)).toBe(true);
-    expect(record).toMatchObject({ state: 'settled', attempts: 0 });
-  });
-
   it('promotes once, also across a re-queue', () => {
     const record = aRecord();
     expect(record.promote()).toBe(true);
@@ -115,8 +109,10 @@ describe('RequestRecord phases', () => {
     expect(record.phases).toEqual({ queueWaitMs: 100, batchWaitMs: 0 });
   });
 
-  it('gives only the total to a request that was cancelled in the queue', () => {
+  it('gives only the total to a request that was cancelled in the queue, and that of its first end', () => {
     expect(settledAt(1500)).toEqual({ totalMs: 500 });
+    expect(record.settle(cancelled, 1600)).toBe(false);
+    expect(record.phases).toEqual({ totalMs: 500 });
   });
 
   it('keeps the age across a re-queue and measures the attempt that counted', () => {
@@ -132,12 +128,6 @@ describe('RequestRecord phases', () => {
       grpcMs: 100,
       totalMs: 410,
     });
-  });
-
-  it('completes once: the second time there is nothing to report', () => {
-    expect(settledAt(1500)).toEqual({ totalMs: 500 });
-    expect(record.settle(cancelled, 1600)).toBe(false);
-    expect(record.phases).toEqual({ totalMs: 500 });
   });
 
   it('never forgets a request that can still settle, after an hour either (D-11)', () => {

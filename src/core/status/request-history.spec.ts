@@ -14,18 +14,22 @@ const base = {
 const accepted: DispatchEvent = { ...base, type: 'accepted', bytes: 1 };
 const rejected: DispatchEvent = { ...base, type: 'rejected', code: 'queue_full' };
 const leased = (queueWaitMs: number, attempt = 1): DispatchEvent => ({
-  ...{
-    ...base,
-    type: 'leased',
-    workerId: 'w',
-    groupId: 'g',
-    groupSize: 1,
-    reason: 'single',
-  },
-  ...{ attempt, queueWaitMs, batchWaitMs: 0 },
+  ...base,
+  type: 'leased',
+  workerId: 'w',
+  groupId: 'g',
+  groupSize: 1,
+  reason: 'single',
+  attempt,
+  queueWaitMs,
+  batchWaitMs: 0,
 });
 const settled = (status: 'completed' | 'failed' | 'cancelled'): DispatchEvent => ({
-  ...{ ...base, type: 'settled', status, phases: {}, attempts: 1 },
+  ...base,
+  type: 'settled',
+  status,
+  phases: {},
+  attempts: 1,
 });
 
 const ring = () => new RequestHistory({ steps: 3, startMs: 0 });
@@ -47,16 +51,14 @@ describe('RequestHistory', () => {
     const [point] = history.points(10);
     expect(point?.at).toBe(1);
     expect(point?.models.get('m')).toMatchObject({
-      ...{
-        arrived: 2,
-        completed: 1,
-        failed: 0,
-        cancelled: 1,
-        refused: 1,
-        waiting: 2,
-        inFlight: 1,
-        oldestWaitMs: 5,
-      },
+      arrived: 2,
+      completed: 1,
+      failed: 0,
+      cancelled: 1,
+      refused: 1,
+      waiting: 2,
+      inFlight: 1,
+      oldestWaitMs: 5,
     });
   });
 
@@ -105,7 +107,11 @@ describe('RequestHistory', () => {
     for (let count = 0; count < 60; count++) history.apply(settled('completed'));
     expect(history.rates('m', 70_000).completed).toBe(1);
     expect(history.rates('other', 70_000)).toEqual({
-      ...{ arrived: 0, completed: 0, failed: 0, cancelled: 0, refused: 0 },
+      arrived: 0,
+      completed: 0,
+      failed: 0,
+      cancelled: 0,
+      refused: 0,
     });
   });
 });

@@ -165,7 +165,10 @@ describe('loadConfig', () => {
       QUEUE_BRPOP_TIMEOUT: '3',
     };
     expect(load(environment).settings.pull).toMatchObject({
-      ...{ maxBatchSize: 8, batchTimeoutMs: 50, maxConcurrency: 2, blockMs: 3000 },
+      maxBatchSize: 8,
+      batchTimeoutMs: 50,
+      maxConcurrency: 2,
+      blockMs: 3000,
     });
     expect(
       load({ BATCH_TIMEOUT: '1', SWITCHYARD_PULL_BATCH_TIMEOUT_MS: '7' }).settings.pull
@@ -176,7 +179,10 @@ describe('loadConfig', () => {
 
   it('has the defaults of the micro-batching document', () => {
     expect(load({}).settings.pull).toMatchObject({
-      ...{ maxBatchSize: 6, batchTimeoutMs: 500, maxConcurrency: 1, blockMs: 5000 },
+      maxBatchSize: 6,
+      batchTimeoutMs: 500,
+      maxConcurrency: 1,
+      blockMs: 5000,
     });
   });
 

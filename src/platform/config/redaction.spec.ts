@@ -70,17 +70,13 @@ describe('the redactor', () => {
 
   it('keeps what helps: names, places, counts and text', () => {
     const text = JSON.stringify({
-      ...{
-        max_tokens: 16,
-        'auth.token_secret_file': '/run/secrets/x',
-        api_key_name: 'upstream',
-        tokenizer: 'bpe',
-      },
-      ...{
-        'auth.keys_file': 'keys.yaml',
-        keyId: 'key_1',
-        url: 'http://127.0.0.1:8000/v1?model=x',
-      },
+      max_tokens: 16,
+      'auth.token_secret_file': '/run/secrets/x',
+      api_key_name: 'upstream',
+      tokenizer: 'bpe',
+      'auth.keys_file': 'keys.yaml',
+      keyId: 'key_1',
+      url: 'http://127.0.0.1:8000/v1?model=x',
       msg: 'A worker is ready; tokens_per_minute=60',
     });
     expect(redacted(text)).toBe(text);

@@ -9,30 +9,25 @@ describe('sharedQueueAccess', () => {
 
   it('carries what gateways and workers must agree on', () => {
     const settings = settingsFrom({
-      ...{
-        'queue.driver': 'redis',
-        'redis.url': 'redis://r',
-        'redis.prefix': 'p',
-        'redis.lock_ms': 400,
-      },
-      ...{
-        'redis.max_stalled': 2,
-        'redis.result_ttl_ms': 5000,
-        'queue.aging_ms': 6000,
-        'data.dir': '/shared',
-      },
+      'queue.driver': 'redis',
+      'redis.url': 'redis://r',
+      'redis.prefix': 'p',
+      'redis.lock_ms': 400,
+      'redis.max_stalled': 2,
+      'redis.result_ttl_ms': 5000,
+      'queue.aging_ms': 6000,
+      'data.dir': '/shared',
     });
     expect(sharedQueueAccess(settings)).toEqual({
-      ...{
-        url: 'redis://r',
-        prefix: 'p',
-        lockMs: 400,
-        maxStalled: 2,
-        resultTtlMs: 5000,
-        agingMs: 6000,
-        agingShare: 0.25,
-      },
-      ...{ blobs: settings.blobs, data: { dir: '/shared' } },
+      url: 'redis://r',
+      prefix: 'p',
+      lockMs: 400,
+      maxStalled: 2,
+      resultTtlMs: 5000,
+      agingMs: 6000,
+      agingShare: 0.25,
+      blobs: settings.blobs,
+      data: { dir: '/shared' },
     });
   });
 

@@ -50,7 +50,9 @@ describe('a worker started by hand', () => {
       spec('--model', 'b', '--listen', '[::]:0', '--device', 'cuda:1', '--token-file', 't', ...tls),
     ).toMatchObject({
       model: { id: 'b', options: { device: 'cuda:1' } },
-      ...{ host: '[::]', port: 0, tokenFile: 't' },
+      host: '[::]',
+      port: 0,
+      tokenFile: 't',
       tls: { certFile: 'c.pem', keyFile: 'k.pem', clientCaFile: 'ca.pem' },
     });
   });

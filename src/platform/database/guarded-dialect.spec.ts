@@ -25,16 +25,14 @@ afterEach(async () => {
 });
 
 const file = (id: string, filename = 'a.jsonl') => ({
-  ...{
-    id,
-    tenant: 'acme',
-    purpose: 'batch',
-    filename,
-    bytes: 1,
-    createdAtMs: 1,
-    blobKey: `files/${id}`,
-    sha256: 's',
-  },
+  id,
+  tenant: 'acme',
+  purpose: 'batch',
+  filename,
+  bytes: 1,
+  createdAtMs: 1,
+  blobKey: `files/${id}`,
+  sha256: 's',
 });
 
 describe('SQLite, write-locked by an outsider', () => {

@@ -6,15 +6,13 @@ import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from './events.module.js';
 
 const accepted = (requestId: string): DispatchEvent => ({
-  ...{
-    type: 'accepted',
-    key: aKey(requestId),
-    requestId,
-    model: 'm',
-    priority: 'batch',
-    atMs: 0,
-    bytes: 1,
-  },
+  type: 'accepted',
+  key: aKey(requestId),
+  requestId,
+  model: 'm',
+  priority: 'batch',
+  atMs: 0,
+  bytes: 1,
 });
 
 describe('DispatchEventBus', () => {

@@ -4,23 +4,19 @@ import { reportProblem } from './report-check.js';
 
 const expected = { id: 'm', kind: 'stt' } as const;
 const REPORT: WorkerHealthReport = {
-  ...{
-    state: 'ready',
-    model: 'm',
-    kind: 'stt',
-    engine: 'my-own',
-    device: 'cuda:0',
-    revision: '7',
-  },
-  ...{
-    maxBatch: 8,
-    maxConcurrent: 1,
-    streams: 0,
-    capabilities: [],
-    languages: [],
-    inFlight: 0,
-    maxMessageBytes: 4096,
-  },
+  state: 'ready',
+  model: 'm',
+  kind: 'stt',
+  engine: 'my-own',
+  device: 'cuda:0',
+  revision: '7',
+  maxBatch: 8,
+  maxConcurrent: 1,
+  streams: 0,
+  capabilities: [],
+  languages: [],
+  inFlight: 0,
+  maxMessageBytes: 4096,
 };
 const problemOf = (lie: Partial<WorkerHealthReport>) =>
   reportProblem({ ...REPORT, ...lie }, expected, 4096);

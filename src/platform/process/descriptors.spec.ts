@@ -11,8 +11,12 @@ const exitOf = (args: readonly string[]): Promise<ProcessExit> =>
   new Promise(onExit => {
     const ignored = () => undefined;
     new SupervisedProcess({
-      ...{ command: process.execPath, args, env: {} },
-      ...{ onMessage: ignored, onLine: ignored, onExit },
+      command: process.execPath,
+      args,
+      env: {},
+      onMessage: ignored,
+      onLine: ignored,
+      onExit,
     });
   });
 

@@ -49,7 +49,9 @@ describeWith(REDIS)('RedisOrder', () => {
     // Each a millisecond younger than the one before.
     const timestamp = Date.now() - 10_000 + (added += 1) - ageMs;
     return queue.add('spec', {}, {
-      ...{ jobId: keys.job(id, tenant), priority, timestamp },
+      jobId: keys.job(id, tenant),
+      priority,
+      timestamp,
       cost,
     } as object);
   };

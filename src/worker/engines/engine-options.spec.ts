@@ -4,16 +4,16 @@ import { createEngine } from '../engine-factory.js';
 
 function spec(changes: Partial<ModelSpec>): ModelSpec {
   return {
-    ...{
-      id: 'm',
-      kind: 'stt',
-      engine: 'synthetic',
-      options: {},
-      aliases: [],
-      capabilities: [],
-      languages: [],
-    },
-    ...{ replicas: 1, addresses: [], voices: {} },
+    id: 'm',
+    kind: 'stt',
+    engine: 'synthetic',
+    options: {},
+    aliases: [],
+    capabilities: [],
+    languages: [],
+    replicas: 1,
+    addresses: [],
+    voices: {},
     ...changes,
   };
 }
@@ -60,13 +60,17 @@ describe('engine options', () => {
     expect(
       createEngine(spec({ options: { maxBatch: 3, maxConcurrent: 2, streams: 4 } })).info,
     ).toMatchObject({
-      ...{ maxBatch: 3, maxConcurrent: 2, streams: 4 },
+      maxBatch: 3,
+      maxConcurrent: 2,
+      streams: 4,
     });
     expect(createEngine(spec({ kind: 'tts' })).kind).toBe('tts');
     expect(
       createEngine(spec({ engine: 'pocketsphinx', options: { threads: 4, streams: 0 } })).info,
     ).toMatchObject({
-      ...{ maxBatch: 4, streams: 0, capabilities: ['transcribe', 'word_timestamps'] },
+      maxBatch: 4,
+      streams: 0,
+      capabilities: ['transcribe', 'word_timestamps'],
     });
   });
 });

@@ -288,7 +288,9 @@ describe('the answers of a ContinuousGenerator', () => {
     expect(textOf(objects)).toBe('see ');
     expect(objects.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])).toEqual([
       {
-        ...{ index: 0, id: expect.stringMatching(/^call_/), type: 'function' },
+        index: 0,
+        id: expect.stringMatching(/^call_/),
+        type: 'function',
         function: { name: 'look', arguments: '{"at":1}' },
       },
     ]);
@@ -329,7 +331,8 @@ describe('the answers of a ContinuousGenerator', () => {
       );
       expect(call).toEqual({
         ...(stream && { index: 0 }),
-        ...{ id: expect.stringMatching(/^call_/), type: 'custom' },
+        id: expect.stringMatching(/^call_/),
+        type: 'custom',
         custom: { name: 'patch', input: '+a' },
       });
     },

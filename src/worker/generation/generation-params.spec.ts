@@ -3,15 +3,14 @@ import { type TextBackendInfo } from '@switchyard/engine-api/text-backend.port.j
 import { parseGenerationParams } from './generation-params.js';
 
 const INFO: TextBackendInfo = {
-  ...{
-    contextTokens: 64,
-    rows: 2,
-    stepTokens: 16,
-    model: 'm',
-    device: 'cpu',
-    revision: 'r',
-  },
-  ...{ chat: true, grammar: true },
+  contextTokens: 64,
+  rows: 2,
+  stepTokens: 16,
+  model: 'm',
+  device: 'cpu',
+  revision: 'r',
+  chat: true,
+  grammar: true,
 };
 const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 const messages = [{ role: 'user', content: 'hi' }];
@@ -39,26 +38,22 @@ describe('what is read of a body', () => {
       tools: null,
     };
     expect(chat(fields)).toEqual({
-      ...{
-        form: 'chat',
-        n: 1,
-        stop: [],
-        includeUsage: false,
-        tokenIds: false,
-        clampsTokens: false,
-        begun: [],
-      },
+      form: 'chat',
+      n: 1,
+      stop: [],
+      includeUsage: false,
+      tokenIds: false,
+      clampsTokens: false,
+      begun: [],
       prompts: [{ type: 'chat', messages: [{ role: 'user', content: 'hi' }] }],
       sampling: {
-        ...{
-          temperature: 1,
-          topP: 1,
-          topK: 0,
-          minP: 0,
-          frequencyPenalty: 0,
-          presencePenalty: 0,
-          repeatPenalty: 1,
-        },
+        temperature: 1,
+        topP: 1,
+        topK: 0,
+        minP: 0,
+        frequencyPenalty: 0,
+        presencePenalty: 0,
+        repeatPenalty: 1,
       },
     });
   });
@@ -236,7 +231,9 @@ describe('what is read of a body', () => {
     const choice = { type: 'custom', custom: { name: 'patch' } };
     const read = chat({ tools: given, tool_choice: choice, messages: history });
     const parameters = {
-      ...{ type: 'object', required: ['input'], additionalProperties: false },
+      type: 'object',
+      required: ['input'],
+      additionalProperties: false,
       properties: { input: { type: 'string' } },
     };
     const called = { name: 'patch', arguments: '{"input":"+a"}' };
@@ -246,7 +243,8 @@ describe('what is read of a body', () => {
         messages: [
           messages[0],
           {
-            ...{ role: 'assistant', content: '' },
+            role: 'assistant',
+            content: '',
             tool_calls: [{ type: 'function', id: 'c', function: called }],
           },
         ],
@@ -261,7 +259,7 @@ describe('what is read of a body', () => {
   it('has the allowed tools only, and forces them where the mode does', () => {
     const given = [...tools, { type: 'function', function: { name: 'go' } }];
     const allowed = (mode: string) => ({
-      ...{ type: 'allowed_tools' },
+      type: 'allowed_tools',
       allowed_tools: { mode, tools: [{ type: 'function', function: { name: 'go' } }] },
     });
     const auto = chat({ tools: given, tool_choice: allowed('auto') });

@@ -21,14 +21,16 @@ const never = new AbortController().signal;
 
 function call(changes: Partial<GenerateCallFields> = {}): GenerateCallFields {
   return {
-    ...{
-      requestId: 'r',
-      priority: RequestPriority.BATCH,
-      group: { id: 'g', size: 1 },
-      form: 'chat',
-    },
-    ...{ tenant: 't', tenantWeight: 1 },
-    ...{ body: Buffer.from('{}'), stream: true, maxTokens: 0, n: 1 },
+    requestId: 'r',
+    priority: RequestPriority.BATCH,
+    group: { id: 'g', size: 1 },
+    form: 'chat',
+    tenant: 't',
+    tenantWeight: 1,
+    body: Buffer.from('{}'),
+    stream: true,
+    maxTokens: 0,
+    n: 1,
     ...changes,
   };
 }

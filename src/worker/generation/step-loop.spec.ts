@@ -7,14 +7,12 @@ import { stepPace, StepPipeline } from './step-loop.js';
 const sampling = { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 };
 const penalties = { frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 };
 const sequence = {
-  ...{
-    priorityClass: 0,
-    arrivalMs: 0,
-    tenant: 'a',
-    salt: 'a',
-    maxTokens: 64,
-    prompt: [97, 98, 99, 256],
-  },
+  priorityClass: 0,
+  arrivalMs: 0,
+  tenant: 'a',
+  salt: 'a',
+  maxTokens: 64,
+  prompt: [97, 98, 99, 256],
   sampling: { ...sampling, ...penalties },
 } as unknown as LiveSequence;
 const blocks = [0, 1, 2, 3];
@@ -93,7 +91,9 @@ const items = (...counts: readonly number[]): StepItem<object>[] =>
     blocks: [],
   }));
 const stepOf = (decode: number, ...prompts: readonly number[]): GenerationPlan<object> => ({
-  ...{ step: 1, ahead: false, leave: [] },
+  step: 1,
+  ahead: false,
+  leave: [],
   decode: items(...Array<number>(decode).fill(1)),
   prefill: items(...prompts),
 });

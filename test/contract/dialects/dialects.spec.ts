@@ -81,7 +81,9 @@ beforeAll(async () => {
   keys.ops = folder.add('ops', 'admin', 'inference');
   const limits = { requests_per_minute: 1 };
   keys.limited = addApiKey(folder.file, {
-    ...{ tenant: 'limited', scopes: ['inference'], limits },
+    tenant: 'limited',
+    scopes: ['inference'],
+    limits,
   }).key;
   const slow = { tokens: 4000, perTokenMs: 5, maxBatch: 1, maxConcurrent: 1 };
   rig = await GatewayRig.start({

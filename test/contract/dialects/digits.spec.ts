@@ -49,7 +49,8 @@ const scripted = (args: string, stream: boolean): void => {
     );
   else
     dialect.upstream.script({
-      ...{ kind: 'body', type: 'application/json' },
+      kind: 'body',
+      type: 'application/json',
       body: JSON.stringify({ choices: [{ ...choice, message: { tool_calls: [call] } }] }),
     });
 };

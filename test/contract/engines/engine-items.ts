@@ -19,15 +19,16 @@ export function modelSpec(
   options: ModelSpec['options'] = {},
 ): ModelSpec {
   return {
-    ...{ id: `${engine}-under-test`, kind, engine, options },
-    ...{
-      aliases: [],
-      capabilities: [],
-      languages: [],
-      replicas: 1,
-      addresses: [],
-      voices: {},
-    },
+    id: `${engine}-under-test`,
+    kind,
+    engine,
+    options,
+    aliases: [],
+    capabilities: [],
+    languages: [],
+    replicas: 1,
+    addresses: [],
+    voices: {},
   };
 }
 
@@ -36,15 +37,13 @@ export function transcribeItem(
   changes: Partial<TranscribeItem> = {},
 ): TranscribeItem {
   return {
-    ...{
-      requestId: 'r1',
-      audio,
-      task: 'transcribe',
-      language: '',
-      prompt: '',
-      temperature: 0,
-      wordTimestamps: true,
-    },
+    requestId: 'r1',
+    audio,
+    task: 'transcribe',
+    language: '',
+    prompt: '',
+    temperature: 0,
+    wordTimestamps: true,
     signal: new AbortController().signal,
     ...changes,
   };
@@ -63,7 +62,10 @@ export function synthesizeItem(
 ): CollectedSpeech {
   const parts: Int16Array[] = [];
   const item: SynthesizeItem = {
-    ...{ requestId: 'r1', text, voice, speed: 1 },
+    requestId: 'r1',
+    text,
+    voice,
+    speed: 1,
     signal: new AbortController().signal,
     emit: samples => parts.push(samples),
     ...changes,
@@ -103,15 +105,13 @@ export function generateItem(text: string, changes: Partial<GenerateItem> = {}):
   const { form = 'chat', stream = true } = changes;
   const said = form === 'chat' ? { messages: [{ role: 'user', content: text }] } : { prompt: text };
   return {
-    ...{
-      requestId: 'r1',
-      form,
-      stream,
-      maxTokens: 0,
-      n: 1,
-      priority: 'batch',
-      tenant: '',
-    },
+    requestId: 'r1',
+    form,
+    stream,
+    maxTokens: 0,
+    n: 1,
+    priority: 'batch',
+    tenant: '',
     body: Buffer.from(JSON.stringify({ model: 'as-called', stream, temperature: 0, ...said })),
     signal: new AbortController().signal,
     ...changes,
@@ -123,7 +123,9 @@ export function embedItem(
   changes: Partial<EmbedItem> = {},
 ): EmbedItem {
   return {
-    ...{ requestId: 'r1', tenant: '', inputs: Array.isArray(input) ? input.length : 1 },
+    requestId: 'r1',
+    tenant: '',
+    inputs: Array.isArray(input) ? input.length : 1,
     body: Buffer.from(JSON.stringify({ model: 'as-called', input })),
     signal: new AbortController().signal,
     ...changes,

@@ -171,19 +171,15 @@ class RedisLine implements FairLine {
 }
 
 const jobOf = (_ref: JobRef, id: string, arrival: Arrival, acceptedMs: number): QueueJob => ({
-  ...{
-    v: 1,
-    id,
-    model: MODEL,
-    tenant: arrival.tenant,
-    priority: priorityLabel(priorityOf(arrival)),
-    acceptedMs,
-  },
-  ...{
-    timeoutMs: 60_000,
-    kind: 'speech',
-    options: { text: id, voice: 'v', speed: 1, format: 'wav' },
-  },
+  v: 1,
+  id,
+  model: MODEL,
+  tenant: arrival.tenant,
+  priority: priorityLabel(priorityOf(arrival)),
+  acceptedMs,
+  timeoutMs: 60_000,
+  kind: 'speech',
+  options: { text: id, voice: 'v', speed: 1, format: 'wav' },
 });
 
 async function gateway(redis: Redis, prefix: string, weights: Weights): Promise<ModelQueues> {

@@ -209,11 +209,9 @@ describe.each(DRIVERS)('queue: %s', driver => {
 
   it('refuses one more than the bound of all models, and uploads beyond the bound of bytes', async () => {
     harness = await QueueHarness.start(driver, {
-      ...{
-        'server.upload_limit_bytes': 400,
-        'queue.max_requests': 3,
-        'queue.max_bytes_per_model': 450,
-      },
+      'server.upload_limit_bytes': 400,
+      'queue.max_requests': 3,
+      'queue.max_bytes_per_model': 450,
       'queue.realtime_reserve': 0,
     });
     await occupied();

@@ -7,41 +7,44 @@ import { type UsageStore, type AuditStore } from '../../../src/platform/database
 import { NOW_MS } from './batch-fixtures.js';
 
 const aKey = (id: string, change: Partial<StoredKey> = {}): StoredKey => ({
-  ...{
-    id,
-    name: 'naïve "key"',
-    tenant: 'acme',
-    scopes: ['inference'],
-    prefix: 'sk-switchyard-abcd',
-  },
-  ...{ sha256: id.padEnd(64, '0'), createdAtMs: NOW_MS },
+  id,
+  name: 'naïve "key"',
+  tenant: 'acme',
+  scopes: ['inference'],
+  prefix: 'sk-switchyard-abcd',
+  sha256: id.padEnd(64, '0'),
+  createdAtMs: NOW_MS,
   ...change,
 });
 
 const use = (change: Partial<UsageRow> = {}): UsageRow => ({
-  ...{ day: '2027-01-15', tenant: 'acme', key: 'k1', model: 'stt' },
-  ...{
-    requests: 1,
-    completed: 1,
-    failed: 0,
-    cancelled: 0,
-    audioMs: 1500,
-    characters: 0,
-  },
-  ...{ inputTokens: 3, outputTokens: 4, deviceMs: 20, ...change },
+  day: '2027-01-15',
+  tenant: 'acme',
+  key: 'k1',
+  model: 'stt',
+  requests: 1,
+  completed: 1,
+  failed: 0,
+  cancelled: 0,
+  audioMs: 1500,
+  characters: 0,
+  inputTokens: 3,
+  outputTokens: 4,
+  deviceMs: 20,
+  ...change,
 });
 
 const entry = (id: string, change: Partial<AuditEntry> = {}): AuditEntry => ({
-  ...{
-    id,
-    atMs: NOW_MS,
-    tenant: 'ops',
-    keyId: 'k',
-    action: 'POST /admin/v1/keys',
-    target: '',
-    detail: '',
-  },
-  ...{ requestId: 'r', outcome: 'ok', ...change },
+  id,
+  atMs: NOW_MS,
+  tenant: 'ops',
+  keyId: 'k',
+  action: 'POST /admin/v1/keys',
+  target: '',
+  detail: '',
+  requestId: 'r',
+  outcome: 'ok',
+  ...change,
 });
 
 interface AccessStores {
@@ -62,16 +65,12 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
   describe('keys', () => {
     it('come back as they were stored, newest first', async () => {
       const full = aKey('b', {
-        ...{
-          models: ['stt'],
-          limits: { requests_per_minute: 2 },
-          defaultPriority: 'realtime',
-        },
-        ...{
-          createdAtMs: NOW_MS + 1,
-          expiresAtMs: NOW_MS + 9,
-          replaced: { sha256: 'c'.repeat(64), untilMs: 5 },
-        },
+        models: ['stt'],
+        limits: { requests_per_minute: 2 },
+        defaultPriority: 'realtime',
+        createdAtMs: NOW_MS + 1,
+        expiresAtMs: NOW_MS + 9,
+        replaced: { sha256: 'c'.repeat(64), untilMs: 5 },
       });
       await stores.keys.create(aKey('a'));
       await stores.keys.create(full);
@@ -108,7 +107,9 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
 
     it('keep ended sessions for others, those that ended since an instant, until they would have expired', async () => {
       const session = (digit: string, endedAtMs: number, expiresAtMs: number) => ({
-        ...{ sha256: digit.repeat(64), endedAtMs, expiresAtMs },
+        sha256: digit.repeat(64),
+        endedAtMs,
+        expiresAtMs,
       });
       const [short, long] = [
         session('1', NOW_MS, NOW_MS + 2),

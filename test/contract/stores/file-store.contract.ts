@@ -24,7 +24,11 @@ const upload = (change: Partial<Upload> = {}): Upload => ({
 });
 
 const part = (id: string, uploadId = 'upload_1') => ({
-  ...{ id, uploadId, blobKey: `parts/${id}`, bytes: 5, createdAtMs: NOW_MS },
+  id,
+  uploadId,
+  blobKey: `parts/${id}`,
+  bytes: 5,
+  createdAtMs: NOW_MS,
 });
 
 /** What every file table does. */

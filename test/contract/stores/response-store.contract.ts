@@ -11,19 +11,26 @@ const NOW = 1_800_000_000_000;
 const ACME = 'acme';
 
 export const responseRecord = (id: string, over: Partial<ResponseRecord> = {}): ResponseRecord => ({
-  ...{ tenant: ACME, id, status: 'queued', chainLength: 1, chainBytes: 10 },
-  ...{ request: '{}', input: '[]', response: '{"output":[]}' },
-  ...{ createdAtMs: NOW, expiresAtMs: NOW + 1000, epoch: 0, nextSequence: 0 },
+  tenant: ACME,
+  id,
+  status: 'queued',
+  chainLength: 1,
+  chainBytes: 10,
+  request: '{}',
+  input: '[]',
+  response: '{"output":[]}',
+  createdAtMs: NOW,
+  expiresAtMs: NOW + 1000,
+  epoch: 0,
+  nextSequence: 0,
   ...over,
 });
 const record = responseRecord;
 const ending = (status: ResponseEnding['status'] = 'completed'): ResponseEnding => ({
-  ...{
-    status,
-    response: `{"status":"${status}"}`,
-    outputBytes: 5,
-    eventsUntilMs: NOW + 500,
-  },
+  status,
+  response: `{"status":"${status}"}`,
+  outputBytes: 5,
+  eventsUntilMs: NOW + 500,
 });
 const event = (sequence: number): string =>
   JSON.stringify({ type: 'response.x', sequence_number: sequence });
@@ -226,13 +233,15 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
 }
 
 const keptFor = (id: string): NewStoredRequest => ({
-  ...{
-    tenant: ACME,
-    name: `response:${id}`,
-    requestId: id,
-    mode: 'async',
-    path: '/v1/responses/background',
-  },
-  ...{ fingerprint: '', headers: {}, blob: `kept/${id}`, status: 'running' },
-  ...{ createdAtMs: NOW, expiresAtMs: NOW + 1000 },
+  tenant: ACME,
+  name: `response:${id}`,
+  requestId: id,
+  mode: 'async',
+  path: '/v1/responses/background',
+  fingerprint: '',
+  headers: {},
+  blob: `kept/${id}`,
+  status: 'running',
+  createdAtMs: NOW,
+  expiresAtMs: NOW + 1000,
 });

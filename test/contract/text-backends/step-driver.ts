@@ -7,8 +7,14 @@ import {
 } from '@switchyard/engine-api/text-backend.port.js';
 
 export const GREEDY: Sampling = {
-  ...{ temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 },
-  ...{ frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 },
+  temperature: 0,
+  topP: 1,
+  topK: 0,
+  minP: 0,
+  seed: 1,
+  frequencyPenalty: 0,
+  presencePenalty: 0,
+  repeatPenalty: 1,
 };
 
 /** Without end: the words of an answer that is as long as it may be. */
@@ -20,7 +26,11 @@ export function sequence(
   salt = 'a',
 ): TextSequence {
   return {
-    ...{ priorityClass: 0, arrivalMs: 0, tenant: salt, salt, maxTokens: 64 },
+    priorityClass: 0,
+    arrivalMs: 0,
+    tenant: salt,
+    salt,
+    maxTokens: 64,
     prompt,
     sampling,
   };

@@ -7,15 +7,16 @@ const BASE = { baseUrl: 'https://gpu-7:8000/v1' };
 
 function spec(options: ModelSpec['options'], changes: Partial<ModelSpec> = {}): ModelSpec {
   return {
-    ...{
-      id: 'whisper',
-      kind: 'stt',
-      engine: 'openai-http',
-      aliases: [],
-      capabilities: [],
-      languages: [],
-    },
-    ...{ replicas: 1, addresses: [], voices: {}, options },
+    id: 'whisper',
+    kind: 'stt',
+    engine: 'openai-http',
+    aliases: [],
+    capabilities: [],
+    languages: [],
+    replicas: 1,
+    addresses: [],
+    voices: {},
+    options,
     ...changes,
   };
 }
@@ -23,26 +24,20 @@ function spec(options: ModelSpec['options'], changes: Partial<ModelSpec> = {}): 
 describe('openai-http options', () => {
   it('need a URL only; the upstream model is named as ours, no key, 8 at a time, 2 retries of at most 30 s', () => {
     expect(readOpenAiHttpOptions(spec({ baseUrl: 'http://127.0.0.1:8000/v1//' }))).toEqual({
-      ...{
-        modelId: 'whisper',
-        baseUrl: 'http://127.0.0.1:8000/v1',
-        model: 'whisper',
-        timeoutMs: 300_000,
-      },
-      ...{
-        maxConcurrent: 8,
-        maxBatch: 1,
-        retries: 2,
-        maxRetryWaitMs: 30_000,
-        insecureSkipVerify: false,
-      },
-      ...{
-        apiKeyFile: undefined,
-        caFile: undefined,
-        headers: {},
-        capabilities: [],
-        languages: [],
-      },
+      modelId: 'whisper',
+      baseUrl: 'http://127.0.0.1:8000/v1',
+      model: 'whisper',
+      timeoutMs: 300_000,
+      maxConcurrent: 8,
+      maxBatch: 1,
+      retries: 2,
+      maxRetryWaitMs: 30_000,
+      insecureSkipVerify: false,
+      apiKeyFile: undefined,
+      caFile: undefined,
+      headers: {},
+      capabilities: [],
+      languages: [],
     });
   });
 
@@ -111,7 +106,8 @@ describe('openai-http options', () => {
   it('of a voice need voices, each listed once, and may tell the rate of its PCM', () => {
     const voices = { alloy: 'af_heart', nova: 'af_heart', onyx: 'am_adam' };
     expect(readOpenAiHttpSpeechOptions(spec(BASE, { kind: 'tts', voices }))).toMatchObject({
-      ...{ voices: ['af_heart', 'am_adam'], sampleRate: 24_000 },
+      voices: ['af_heart', 'am_adam'],
+      sampleRate: 24_000,
     });
     expect(() => readOpenAiHttpSpeechOptions(spec(BASE, { kind: 'tts' }))).toThrow(
       'voices is {}; allowed: at least one',
@@ -125,14 +121,13 @@ describe('openai-http options', () => {
     const options = { ...BASE, maxConcurrent: 9, maxBatch: 4 };
     const capabilities = ['transcribe', 'prompt', 'stream'];
     expect(createEngine(spec(options, { capabilities, languages: ['en'] })).info).toMatchObject({
-      ...{
-        engine: 'openai-http',
-        device: 'remote',
-        maxBatch: 4,
-        maxConcurrent: 2,
-        streams: 0,
-      },
-      ...{ capabilities: ['transcribe', 'prompt'], languages: ['en'] },
+      engine: 'openai-http',
+      device: 'remote',
+      maxBatch: 4,
+      maxConcurrent: 2,
+      streams: 0,
+      capabilities: ['transcribe', 'prompt'],
+      languages: ['en'],
     });
     expect(createEngine(spec(BASE, { kind: 'tts', voices: { a: 'b' } })).kind).toBe('tts');
   });

@@ -3,14 +3,12 @@ import { type TranscribeItem } from '@switchyard/engine-api/speech-recognizer.js
 import { fieldsOf, multipartBody } from './recognizer.js';
 
 const item = (changes: Partial<TranscribeItem> = {}): TranscribeItem => ({
-  ...{
-    requestId: 'r',
-    task: 'transcribe',
-    language: '',
-    prompt: '',
-    temperature: 0,
-    wordTimestamps: false,
-  },
+  requestId: 'r',
+  task: 'transcribe',
+  language: '',
+  prompt: '',
+  temperature: 0,
+  wordTimestamps: false,
   audio: { kind: 'encoded', bytes: Buffer.from('a'), filename: 'a.wav', durationS: 0 },
   signal: new AbortController().signal,
   ...changes,

@@ -15,7 +15,9 @@ describe('transcriptIn', () => {
         CONTEXT,
       ),
     ).toEqual({
-      ...{ text: 'Hi there.', language: 'en', durationS: 2 },
+      text: 'Hi there.',
+      language: 'en',
+      durationS: 2,
       segments: [{ start: 0, end: 1.5, text: 'Hi there.', avgLogprob: -0.3, noSpeechProb: 0.1 }],
       words: [{ word: 'Hi', start: 0, end: 0.4, confidence: 0 }],
     });
