@@ -10,6 +10,7 @@ import { ensureBuild } from './setup/build.mjs';
 import { command, inRoot, toolEnvironment } from './setup/command.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { doing, done, runMain, SetupError } from './setup/report.mjs';
+import { runSuite } from './test-suite.mjs';
 import { freePorts } from './topology/free-port.mjs';
 
 /**
@@ -60,6 +61,7 @@ await runMain(async () => {
       let failed = 0;
       for (const [names, command] of parts)
         if (names.includes(values.only)) failed += await run(...command);
+      if (['', 'decoders'].includes(values.only)) failed += await compareDecoders(python);
       return Math.min(failed, 1);
     });
   } finally {
@@ -171,6 +173,12 @@ async function withProduct(folder, use) {
 }
 
 /** @returns its exit code; it writes to this terminal. */
+/** Its contract test skips the decoder of the Python worker where there is none. */
+async function compareDecoders(python) {
+  const env = { SWITCHYARD_TEST_PYTHON: python };
+  return (await runSuite(['test/contract/audio/decoders.spec.ts'], [], env)).failed;
+}
+
 async function run(file, ...args) {
   const [code] = await once(spawn(file, args, { stdio: 'inherit' }), 'exit');
   return code ?? 1;

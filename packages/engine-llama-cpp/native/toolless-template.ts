@@ -12,21 +12,34 @@ export function withoutTools(
   tools: unknown,
   hasSystem: boolean,
 ): readonly Fields[] {
-  const told = messages.map(plainMessage);
-  if (!Array.isArray(tools) || tools.length === 0) return told;
+  const plain = joinedResults(messages.map(callsAsText));
+  if (!Array.isArray(tools) || tools.length === 0) return plain;
   const declared = declaration(tools);
   const role = hasSystem ? 'system' : 'user';
-  const [first, ...rest] = told;
-  if (first?.role !== role) return [{ role, content: declared }, ...told];
+  const [first, ...rest] = plain;
+  if (first?.role !== role) return [{ role, content: declared }, ...plain];
   return [{ ...first, content: `${textOf(first)}\n\n${declared}` }, ...rest];
 }
 
-function plainMessage({ tool_calls: calls, ...message }: Fields): Fields {
-  if (message.role === 'tool')
-    return {
-      role: 'user',
-      content: `<tool_response>\n${textOf(message)}\n</tool_response>`,
-    };
+/** Results that follow one another are one message: many templates want the roles to alternate. */
+function joinedResults(messages: readonly Fields[]): readonly Fields[] {
+  const joined: Fields[] = [];
+  let results: string[] = [];
+  for (const message of messages) {
+    if (message.role !== 'tool') {
+      results = [];
+      joined.push(message);
+      continue;
+    }
+    if (results.length > 0) joined.pop();
+    results.push(`<tool_response>\n${textOf(message)}\n</tool_response>`);
+    joined.push({ role: 'user', content: results.join('\n') });
+  }
+  return joined;
+}
+
+/** A message whose calls stand in its text, in the form of Hermes. */
+export function callsAsText({ tool_calls: calls, ...message }: Fields): Fields {
   if (!Array.isArray(calls)) return message;
   const texts = calls.map(call => {
     const { function: called } = call as { readonly function: object };

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { streamedWavHeader } from '../../contracts/formats/speech.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { decodeAudio } from './decode.js';
+import { MIX_FILTERS } from './mix-down.js';
 
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), 'decode-spec-'));
@@ -63,6 +64,7 @@ describe('containers and limits', () => {
     expect(python).toContain('LONGEST_S = 4 * 3600');
     expect(here).toContain('MAX_AUDIO_S = 4 * 3600');
     expect(python).toContain('60 + len(file) // 20');
+    expect(/FILTERS = "([^"]+)"/.exec(python)?.[1]).toBe(MIX_FILTERS);
     expect(here).toMatch(/LEAST_BYTES_PER_S = 20;[\s\S]*SLACK_S = 60;/);
   });
 });

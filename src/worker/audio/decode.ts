@@ -4,8 +4,8 @@ import { wavChunks } from '../../contracts/formats/wav-chunks.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { startFfmpeg } from './ffmpeg-process.js';
+import { MIX_FILTERS, MixDown } from './mix-down.js';
 import { openUnnamed } from './received-file.js';
-import { PcmIntake } from './resampler.js';
 
 const PCM = 1;
 
@@ -69,7 +69,7 @@ const UPLOAD = '/dev/fd/3';
 
 const decodeArgs = (longestS: number): string =>
   `-threads 1 -protocol_whitelist file -format_whitelist ${CONTAINERS} -i ${UPLOAD} ` +
-  `-vn -sn -dn -ac 1 -ar ${RECOGNISER_RATE} -t ${longestS + 1} -f s16le pipe:1`;
+  `-vn -sn -dn -af ${MIX_FILTERS} -ar ${RECOGNISER_RATE} -t ${longestS + 1} -f s16le pipe:1`;
 
 /**
  * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits
@@ -95,16 +95,16 @@ export async function* decodedStream(
     ['ignore', 'pipe', 'pipe', file.fd],
     AbortSignal.any([signal, left.signal]),
   );
-  // A pipe cuts where it likes, also inside a sample.
-  const intake = new PcmIntake(RECOGNISER_RATE);
+  const mix = new MixDown();
   let samples = 0;
+  const counted = (piece: Int16Array): Int16Array => {
+    samples += piece.length;
+    if (samples > longestS * RECOGNISER_RATE) throw tooLong(longestS);
+    return piece;
+  };
   try {
-    for await (const part of child.stdout! as AsyncIterable<Buffer>) {
-      const piece = intake.take(part);
-      samples += piece.length;
-      if (samples > longestS * RECOGNISER_RATE) throw tooLong(longestS);
-      yield piece;
-    }
+    for await (const part of child.stdout! as AsyncIterable<Buffer>) yield counted(mix.take(part));
+    yield counted(mix.end());
   } finally {
     // Harmless when ffmpeg has ended by itself: the pipe is read to its end then.
     if (child.stdout?.readableEnded !== true) left.abort();

@@ -138,7 +138,7 @@ describe('prompts for llama.cpp', () => {
   it('give ids of nine letters and digits to templates of Mistral', async () => {
     const template =
       '{{ (tools or []) | tojson }}[TOOL_CALLS]{% for one in messages %}' +
-      '{% for call in one.tool_calls or [] %}{{ call.id }} {% endfor %}{{ one.tool_call_id }}{% endfor %}';
+      '{% for call in one.tool_calls or [] %}{{ call.function.arguments }}{{ call.id }} {% endfor %}{{ one.tool_call_id }}{% endfor %}';
     const other = await llamaBackend({
       modelFile: await llamaModel({ chatTemplate: template }),
     });

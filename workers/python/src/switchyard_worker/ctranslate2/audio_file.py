@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import av
+import av.filter
 import numpy as np
 import numpy.typing as npt
 from faster_whisper.vad import VadOptions, get_speech_timestamps
@@ -20,6 +22,12 @@ RATE = 16_000
 LONGEST_S = 4 * 3600
 #: Containers of audio. Play lists, which could make the decoder read other files, are not among them.
 CONTAINERS = "wav,w64,aiff,au,caf,mp3,aac,flac,ogg,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,asf,amr,mpeg,mpegts,ac3,avi"
+#: Filters that make two channels of any file: the mean of all, and the left one.
+FILTERS = "aformat=sample_fmts=s16:channel_layouts=mono|stereo,pan=stereo|c0<c0+c1|c1=c0"
+#: Samples of which the mean or the left channel is heard: 0.1 s.
+BLOCK = RATE // 10
+#: A mean with less than this part of the left channel's energy: the channels cancel out.
+CANCELLED = 0.01
 #: Windows end in the quietest piece of this length.
 PAUSE = 3 * RATE // 10
 
@@ -30,12 +38,12 @@ def decoded(request: Request[Any]) -> Samples:
     most = RATE * min(LONGEST_S, 60 + len(file) // 20)
     pieces, count = [], 0
     try:
-        for piece in _pieces(file):
+        for piece in _mixed(_pieces(file)):
             request.check()
             pieces.append(piece)
             count += len(piece)
             if count > most:
-                raise WorkerError("file_too_large", f"The audio is longer than {most // RATE} s.", "file")
+                raise WorkerError("invalid_audio", f"The audio is longer than {most // RATE} s.", "file")
     except (av.FFmpegError, IndexError, ValueError) as error:
         raise WorkerError("invalid_audio", f"The file is not audio that can be decoded: {error}", "file") from error
     if count == 0:
@@ -49,17 +57,58 @@ def _pieces(file: bytes) -> Iterator[Samples]:
     with av.open(io.BytesIO(file), mode="r", metadata_errors="ignore", options=options) as container:
         if not container.streams.audio:
             raise ValueError("it has no audio track")
-        resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+        graph: Any = None
         shape: tuple[str, str, int] | None = None
         for frame in _frames(container, _track(container)):
             before, shape = shape, _shape(frame)
-            if before not in (None, shape):
-                # Joined files: what comes next has other channels or another rate.
-                yield from map(_samples, resampler.resample(None))
-                resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+            if before != shape:
+                # The first, or joined files: what comes next has other channels or another rate.
+                yield from _filtered(graph, None)
+                graph = _graph(frame)
             frame.pts = None
-            yield from map(_samples, resampler.resample(frame))
-        yield from map(_samples, resampler.resample(None))
+            yield from _filtered(graph, frame)
+        yield from _filtered(graph, None)
+
+
+def _graph(frame: av.AudioFrame) -> Any:
+    graph: Any = av.filter.Graph()
+    form, layout, rate = _shape(frame)
+    chain = [graph.add_abuffer(format=form, layout=layout, sample_rate=rate, time_base=Fraction(1, rate))]
+    for filter in [*FILTERS.split(","), f"aresample={RATE}", "aformat=sample_fmts=s16"]:
+        name, _, options = filter.partition("=")
+        chain.append(graph.add(name, options))
+    graph.link_nodes(*chain, graph.add("abuffersink")).configure()
+    return graph
+
+
+def _filtered(graph: Any, frame: av.AudioFrame | None) -> Iterator[Samples]:
+    """Pairs of samples that come out; without a frame, all that are left in the filters."""
+    if graph is None:
+        return
+    graph.push(frame)
+    while True:
+        try:
+            yield graph.pull().to_ndarray().reshape(-1, 2)
+        except (av.error.BlockingIOError, av.error.EOFError):
+            return
+
+
+def _mixed(pieces: Iterator[Samples]) -> Iterator[Samples]:
+    """Mono: the mean, or the left channel where right is its opposite and the mean would be silent."""
+    rest: Samples = np.empty((0, 2), np.int16)
+    for piece in pieces:
+        rest = np.concatenate([rest, piece])
+        whole = len(rest) - len(rest) % BLOCK
+        yield _heard(rest[:whole], BLOCK)
+        rest = rest[whole:]
+    yield _heard(rest, max(1, len(rest)))
+
+
+def _heard(pairs: Samples, block: int) -> Samples:
+    blocks = pairs.reshape(-1, block, 2)
+    energy = np.sum(blocks.astype(np.float64) ** 2, axis=1)
+    cancelled = energy[:, 0] < CANCELLED * energy[:, 1]
+    return np.where(cancelled[:, None], blocks[:, :, 1], blocks[:, :, 0]).reshape(-1)
 
 
 def _track(container: Any) -> Any:
@@ -96,11 +145,6 @@ def _frames(container: Any, track: Any) -> Iterator[av.AudioFrame]:
 
 def _shape(frame: av.AudioFrame) -> tuple[str, str, int]:
     return (frame.format.name, frame.layout.name, frame.sample_rate)
-
-
-def _samples(frame: av.AudioFrame) -> Samples:
-    samples: Any = frame.to_ndarray()
-    return samples.reshape(-1)  # type: ignore[no-any-return]
 
 
 def quiet_cuts(samples: Samples, window: int) -> list[tuple[int, int]]:
