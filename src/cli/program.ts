@@ -2,6 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { UsageError } from '../platform/config/program-arguments.js';
 import { StartError } from '../platform/config/start-error.js';
 import { productVersion } from '../platform/process/product-version.js';
+import { backupCommand } from './backup/backup.js';
+import { restoreCommand } from './backup/restore.js';
 import { batchCommand } from './batch.js';
 import { benchCommand } from './bench.js';
 import { chatCommand } from './chat.js';
@@ -59,6 +61,7 @@ Examples:
   switchyard status                                    models, queues, workers, and what limits them
   switchyard why req_0198a1b2c3d4                      why a request waits
   switchyard worker check 127.0.0.1:9000               does this worker keep to the protocol?
+  switchyard backup switchyard.tar                     files, batches, keys and models files in one archive
   switchyard batch submit lines.jsonl --endpoint /v1/audio/speech --watch
 
 Environment:
@@ -87,6 +90,8 @@ const COMMANDS = [
   upCommand,
   doctorCommand,
   supportBundleCommand,
+  backupCommand,
+  restoreCommand,
   statusCommand,
   topCommand,
   queueCommand,

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { pack } from 'tar-stream';
 import { loadConfig } from '../platform/config/load-config.js';
 import { protectSecrets, redacted } from '../platform/config/redaction.js';
 import { isSecretSetting } from '../platform/config/setting-source.js';
@@ -11,41 +13,13 @@ import { gatewayCommand } from './shared/command.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { MARKS, print, say } from './shared/terminal.js';
 
-const BLOCK = 512;
-
 /** A compressed tar archive of small texts, in the order given. */
-function tarGz(files: Readonly<Record<string, string>>, mtimeS: number): Buffer {
-  const entries = Object.entries(files).map(([name, text]) =>
-    entryOf(name, Buffer.from(text), mtimeS),
-  );
-  return gzipSync(Buffer.concat([...entries, Buffer.alloc(2 * BLOCK)]));
-}
-
-function entryOf(name: string, content: Buffer, mtimeS: number): Buffer {
-  const head = Buffer.alloc(BLOCK);
-  const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, '0')}\0`;
-  const fields: readonly (readonly [offset: number, text: string])[] = [
-    [0, name],
-    [100, octal(0o600, 7)],
-    [108, octal(0, 7)],
-    [116, octal(0, 7)],
-    [124, octal(content.length, 11)],
-    [136, octal(mtimeS, 11)],
-    // The sum counts its own field as blanks.
-    [148, ' '.repeat(8)],
-    [156, '0'],
-    [257, 'ustar\x0000'],
-  ];
-  for (const [offset, text] of fields) head.write(text, offset, 'latin1');
-  head.write(
-    `${octal(
-      head.reduce((sum, byte) => sum + byte),
-      6,
-    )} `,
-    148,
-    'latin1',
-  );
-  return Buffer.concat([head, content, Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)]);
+async function tarGz(files: Readonly<Record<string, string>>, mtime: Date): Promise<Buffer> {
+  const archive = pack();
+  for (const [name, text] of Object.entries(files))
+    archive.entry({ name, mtime, mode: 0o600 }, text);
+  archive.finalize();
+  return gzipSync(await buffer(archive));
 }
 
 /** What a running gateway says about itself; no route here answers with content. */
@@ -82,7 +56,7 @@ export const supportBundleCommand = gatewayCommand('support-bundle', {
     const file = options.output ?? `switchyard-support-${stamp}.tar.gz`;
     const path = await writablePath(file);
     const files = await contents(client, async () => diagnose(await engines()));
-    const archive = tarGz(files, Math.floor(now.getTime() / 1000));
+    const archive = await tarGz(files, now);
     writeFileSync(path, archive, { mode: 0o600 });
     const names = Object.keys(files);
     if (options.json) return { file: path, contents: names };

@@ -1,5 +1,5 @@
 interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path parameters in braces, as OpenAPI writes them. */
   readonly path: string;
   readonly summary: string;
@@ -118,6 +118,7 @@ const ROUTES: Readonly<
     'POST /admin/v1/workers/{id}/restart': 'Drain a worker, replace its process, and resume it',
     'GET /admin/v1/keys': 'API keys, without their secrets',
     'POST /admin/v1/keys': 'Create an API key',
+    'PATCH /admin/v1/keys/{id}': 'Change name, scopes, models, limits or expiry of an API key',
     'POST /admin/v1/keys/{id}/rotate': 'Replace the secret of an API key',
     'DELETE /admin/v1/keys/{id}': 'Revoke an API key',
     'GET /admin/v1/tenants': 'Tenants: their keys, limits and usage of today',

@@ -187,7 +187,7 @@ describe('names', () => {
 
   it.each(MANUAL)('of routes in %s exist', file => {
     const named = inlineCode(read(file)).filter(code =>
-      /^(GET|POST|DELETE) \/[\w/{}.-]+$/.test(code),
+      /^(GET|POST|PATCH|DELETE) \/[\w/{}.-]+$/.test(code),
     );
     const known = new Set(
       ENDPOINTS.map(({ method, path }) => `${method} ${path}`.replace(/\{\w+\}/g, '{}')),

@@ -1,7 +1,7 @@
 import type { paths } from './schema';
 
 export type Path = keyof paths;
-type Methods = 'get' | 'post' | 'delete';
+type Methods = 'get' | 'post' | 'patch' | 'delete';
 type Json<R> = R extends { content: { 'application/json': infer T } } ? T : never;
 type Responses<P extends Path, M extends Methods> =
   paths[P] extends Record<M, { responses: infer R }> ? R : never;
@@ -34,7 +34,7 @@ export class ApiError extends Error {
 }
 
 interface Options {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly body?: BodyInit | object;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;

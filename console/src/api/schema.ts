@@ -240,7 +240,11 @@ export interface paths {
         delete: operations["AdminKeysController_revoke"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change name, scopes, models, limits or expiry of an API key
+         * @description What is absent stays as it is. In effect on this gateway at once, on others within 5 s; open sessions and batches keep the scopes, models and priority that they began with.
+         */
+        patch: operations["AdminKeysController_update"];
         trace?: never;
     };
     "/admin/v1/keys/{id}/rotate": {
@@ -2264,23 +2268,23 @@ export interface components {
         };
         CreateKeyDto: {
             /**
-             * @description Of its requests that state none.
-             * @enum {string}
+             * @description Of its requests that state none; null: that of the model.
+             * @enum {string|null}
              */
-            default_priority?: "realtime" | "batch";
-            /** @description Unix seconds; instead of expires_in_days. */
-            expires_at?: number;
-            /** @description Absent, without expires_at: it never expires. */
+            default_priority?: "realtime" | "batch" | null;
+            /** @description Unix seconds; null: it never expires. */
+            expires_at?: number | null;
+            /** @description From now on; instead of expires_at. */
             expires_in_days?: number;
             /**
-             * @description Its own limits in place of `limits.*`: requests_per_day, requests_per_minute, tokens_per_minute, audio_seconds_per_minute, concurrent_requests, weight, max_deadline_ms.
+             * @description All of its own limits in place of `limits.*`: requests_per_day, requests_per_minute, tokens_per_minute, audio_seconds_per_minute, concurrent_requests, weight, max_deadline_ms; null: none.
              * @example {
              *       "requests_per_minute": 60
              *     }
              */
-            limits?: Record<string, never>;
-            /** @description Ids or aliases of the only models it may use; absent: all. */
-            models?: string[];
+            limits?: Record<string, never> | null;
+            /** @description Ids or aliases of the only models it may use; null: all. */
+            models?: string[] | null;
             /**
              * @description For people: who uses it and for what.
              * @example web shop
@@ -3658,6 +3662,29 @@ export interface components {
              * @default 0
              */
             temperature: number;
+        };
+        UpdateKeyDto: {
+            /**
+             * @description Of its requests that state none; null: that of the model.
+             * @enum {string|null}
+             */
+            default_priority?: "realtime" | "batch" | null;
+            /** @description Unix seconds; null: it never expires. */
+            expires_at?: number | null;
+            /** @description From now on; instead of expires_at. */
+            expires_in_days?: number;
+            /**
+             * @description All of its own limits in place of `limits.*`: requests_per_day, requests_per_minute, tokens_per_minute, audio_seconds_per_minute, concurrent_requests, weight, max_deadline_ms; null: none.
+             * @example {
+             *       "requests_per_minute": 60
+             *     }
+             */
+            limits?: Record<string, never> | null;
+            /** @description Ids or aliases of the only models it may use; null: all. */
+            models?: string[] | null;
+            /** @example web shop */
+            name?: string;
+            scopes?: ("inference" | "admin" | "events")[];
         };
         UploadCompleteDto: {
             /** @description Of the whole file; checked when given. */
@@ -5058,6 +5085,107 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `key_not_found`: No such API key, or it is revoked or expired and cannot be rotated. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `key_is_from_file`: Keys of `auth.keys_file` and `auth.key` are changed there only. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminKeysController_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateKeyDto"];
+            };
+        };
         responses: {
             200: {
                 headers: {

@@ -14,7 +14,7 @@ import { secretIn } from './arguments.js';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.js';
 
 export type GatewayPath = keyof paths;
-export type GatewayMethod = 'get' | 'post' | 'delete';
+export type GatewayMethod = 'get' | 'post' | 'patch' | 'delete';
 type Responses<P extends GatewayPath, M extends GatewayMethod> =
   paths[P] extends Record<M, { responses: infer R }> ? R[Extract<keyof R, 200 | 201>] : never;
 /** What a route answers with, as the OpenAPI document says. */

@@ -1,5 +1,12 @@
 import { type PriorityLabel } from '../request/request-priority.js';
 
+/** What of a key can be changed later; absent: it stays, null: it has none any more. */
+export type KeyChange = Partial<Pick<StoredKey, 'name' | 'scopes'>> & {
+  readonly [Name in 'models' | 'limits' | 'defaultPriority' | 'expiresAtMs']?:
+    | StoredKey[Name]
+    | null;
+};
+
 /** An API key in the database. Instants are Unix milliseconds. */
 export interface StoredKey {
   readonly id: string;

@@ -6,6 +6,7 @@ import {
   Header,
   HttpCode,
   Param,
+  Patch,
   Post,
   Query,
 } from '@nestjs/common';
@@ -24,7 +25,8 @@ import {
 import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { allowedBy } from '../../contracts/schema/rules.js';
-import { type StoredKey } from '../../core/access/stored-key.js';
+import { type KeyChange, type StoredKey } from '../../core/access/stored-key.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
@@ -36,7 +38,7 @@ import {
 } from '../../platform/auth/keys-file.js';
 import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
 import { KeyStore } from '../../platform/database/key-store.js';
-import { Strict } from '../http/dto-validation.js';
+import { NullRemoves, Strict } from '../http/dto-validation.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
@@ -62,6 +64,9 @@ const PRIORITIES = ['realtime', 'batch'] as const;
 const DAY_S = 86_400;
 const MAX_DAYS = 3650;
 
+const NO_CHANGE =
+  'Nothing would change: give name, scopes, models, limits, expires_in_days, expires_at or default_priority.';
+
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 const isLimits = (value: unknown): boolean => LIMITS_RULE.safeParse(value).success;
 const isScope = (value: unknown): boolean => KEY_SCOPES.includes(value as KeyScope);
@@ -83,9 +88,39 @@ const EXPIRY: FieldType = {
   ],
 };
 
+const NAME_TYPE = textLike(NAME, 'must be 1 to 100 printable characters');
+
+/** What a new key may have, and what a change may set. */
+class KeyTermsDto {
+  @Field(texts(32, 128, [[isFilled, 'must have at least one entry']]), {
+    description: 'Ids or aliases of the only models it may use; null: all.',
+    nullable: true,
+  })
+  models?: string[] | null;
+
+  @Field(custom({ type: Object }, isLimits, `must be ${allowedBy(LIMITS_RULE)}`), {
+    description: `All of its own limits in place of \`limits.*\`: ${KEY_LIMIT_NAMES.join(', ')}; null: none.`,
+    example: { requests_per_minute: 60 },
+    nullable: true,
+  })
+  limits?: Record<string, number> | null;
+
+  @Field(whole(1, MAX_DAYS), { description: 'From now on; instead of expires_at.' })
+  expires_in_days?: number;
+
+  @Field(EXPIRY, { description: 'Unix seconds; null: it never expires.', nullable: true })
+  expires_at?: number | null;
+
+  @Field(choiceOf(PRIORITIES), {
+    description: 'Of its requests that state none; null: that of the model.',
+    nullable: true,
+  })
+  default_priority?: PriorityLabel | null;
+}
+
 @Strict()
-class CreateKeyDto {
-  @RequiredField(textLike(NAME, 'must be 1 to 100 printable characters'), {
+class CreateKeyDto extends KeyTermsDto {
+  @RequiredField(NAME_TYPE, {
     description: 'For people: who uses it and for what.',
     example: 'web shop',
   })
@@ -98,28 +133,16 @@ class CreateKeyDto {
 
   @Field(SCOPES, { default: ['inference'] })
   scopes: KeyScope[] = ['inference'];
+}
 
-  @Field(texts(32, 128, [[isFilled, 'must have at least one entry']]), {
-    description: 'Ids or aliases of the only models it may use; absent: all.',
-  })
-  models?: string[];
+@Strict()
+@NullRemoves()
+class UpdateKeyDto extends KeyTermsDto {
+  @Field(NAME_TYPE, { example: 'web shop' })
+  name?: string;
 
-  @Field(custom({ type: Object }, isLimits, `must be ${allowedBy(LIMITS_RULE)}`), {
-    description: `Its own limits in place of \`limits.*\`: ${KEY_LIMIT_NAMES.join(', ')}.`,
-    example: { requests_per_minute: 60 },
-  })
-  limits?: Record<string, number>;
-
-  @Field(whole(1, MAX_DAYS), {
-    description: 'Absent, without expires_at: it never expires.',
-  })
-  expires_in_days?: number;
-
-  @Field(EXPIRY, { description: 'Unix seconds; instead of expires_in_days.' })
-  expires_at?: number;
-
-  @Field(choiceOf(PRIORITIES), { description: 'Of its requests that state none.' })
-  default_priority?: PriorityLabel;
+  @Field(SCOPES)
+  scopes?: KeyScope[];
 }
 
 function isSoon(value: unknown): boolean {
@@ -209,7 +232,7 @@ const issued = ({ key, secret, first = false }: IssuedKey) => ({
 });
 
 /**
- * API keys: those of the database are made, rotated and revoked here; those of the keys
+ * API keys: those of the database are made, changed, rotated and revoked here; those of the keys
  * file are listed.
  */
 @Controller('admin/v1/keys')
@@ -245,24 +268,33 @@ export class AdminKeysController {
     'too_many_keys',
     'storage_unavailable',
   )
-  async create(
-    @Body()
-    {
-      scopes,
-      models: named,
-      expires_in_days: days,
-      expires_at: at,
-      default_priority: defaultPriority,
-      ...key
-    }: CreateKeyDto,
-  ) {
-    if (at !== undefined && days !== undefined)
-      throw invalidField('expires_at', 'Give expires_at or expires_in_days, not both.');
+  async create(@Body() { name, tenant, ...fields }: CreateKeyDto) {
     const nowMs = Date.now();
-    const models = named && [...new Set(named.map(name => this.catalog.get(name).id))];
-    const expiresAtMs = days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
-    const wanted = { ...key, scopes: [...new Set(scopes)], models, expiresAtMs };
-    return issued(await this.issuer.create({ ...wanted, defaultPriority }, nowMs));
+    const { models, limits, defaultPriority, expiresAtMs, scopes } = this.#termsIn(fields, nowMs);
+    const terms = {
+      models: models ?? undefined,
+      limits: limits ?? undefined,
+      defaultPriority: defaultPriority ?? undefined,
+      expiresAtMs: expiresAtMs ?? undefined,
+    };
+    return issued(
+      await this.issuer.create({ name, tenant, scopes: scopes ?? [], ...terms }, nowMs),
+    );
+  }
+
+  @Patch(':id')
+  @ApiOperation({
+    description:
+      'What is absent stays as it is. In effect on this gateway at once, on others within 5 s; open sessions and ' +
+      'batches keep the scopes, models and priority that they began with.',
+  })
+  @Answers(ApiKeyDto)
+  @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')
+  async update(@Param('id') id: string, @Body() { name, ...fields }: UpdateKeyDto) {
+    const change = { name: name ?? undefined, ...this.#termsIn(fields, Date.now()) };
+    if (Object.values(change).every(value => value === undefined))
+      throw new DomainError('missing_required_parameter', NO_CHANGE);
+    return storedKeyDto(await this.issuer.update(id, change));
   }
 
   @Post(':id/rotate')
@@ -284,5 +316,22 @@ export class AdminKeysController {
   @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')
   async revoke(@Param('id') id: string) {
     return storedKeyDto(await this.issuer.revoke(id));
+  }
+
+  /** Undefined: not given. @throws DomainError for a model that is not served */
+  #termsIn(
+    fields: KeyTermsDto & { readonly scopes?: readonly KeyScope[] },
+    nowMs: number,
+  ): KeyChange {
+    const { scopes, models, limits, expires_in_days: days, expires_at: at } = fields;
+    if (at != null && days != null)
+      throw invalidField('expires_at', 'Give expires_at or expires_in_days, not both.');
+    return {
+      scopes: scopes ? [...new Set(scopes)] : undefined,
+      models: models && [...new Set(models.map(name => this.catalog.get(name).id))],
+      limits,
+      defaultPriority: fields.default_priority,
+      expiresAtMs: days == null ? at && at * 1000 : nowMs + days * DAY_S * 1000,
+    };
   }
 }

@@ -140,6 +140,12 @@ const STRICT_TYPES = new WeakSet<object>();
  */
 export const Strict = (): ClassDecorator => type => void STRICT_TYPES.add(type);
 
+/** By class. */
+const TYPES_WITH_NULL = new WeakSet<object>();
+
+/** A DTO of changes: null takes a value away, and an absent field leaves it as it is. */
+export const NullRemoves = (): ClassDecorator => type => void TYPES_WITH_NULL.add(type);
+
 const SHOWN_CHARACTERS = 80;
 
 /** Makes an unknown field an error, where ignoring it could harm the caller. */
@@ -167,9 +173,10 @@ export function parseStrictDto<T extends object>(type: ClassConstructor<T>, fiel
 /** A body may have any number of unknown fields, which are not even looked at. */
 function dtoOf<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
   const given: Record<string, unknown> = {};
+  const keepsNull = TYPES_WITH_NULL.has(type);
   for (const name of formOf(type).names) {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (value !== undefined && value !== null) given[name] = value;
+    if (value !== undefined && (value !== null || keepsNull)) given[name] = value;
   }
   return shaped(type, given);
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import { type StoredKey } from '../../core/access/stored-key.js';
+import { type KeyChange, type StoredKey } from '../../core/access/stored-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
@@ -25,7 +25,7 @@ export interface IssuedKey {
 }
 
 /**
- * Makes, rotates and revokes the keys of the database. A change is in effect on this
+ * Makes, changes, rotates and revokes the keys of the database. A change is in effect on this
  * gateway when it resolves.
  */
 @Injectable()
@@ -93,6 +93,17 @@ export class KeyIssuer {
     if (!rotated) throw notFound(id);
     await this.keys.refresh();
     return { key: { ...before, sha256, prefix }, secret };
+  }
+
+  /**
+   * An expired key may get another expiry.
+   * @throws DomainError `key_not_found`, `key_is_from_file`
+   */
+  async update(id: string, change: KeyChange): Promise<StoredKey> {
+    await this.#stored(id);
+    if (!(await this.store.update(id, change))) throw notFound(id, 'is revoked');
+    await this.keys.refresh();
+    return this.#stored(id);
   }
 
   /** @throws DomainError `key_not_found`, `key_is_from_file` */

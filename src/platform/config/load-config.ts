@@ -50,6 +50,8 @@ export function loadConfig(
      * a worker starts.
      */
     readonly askEngine?: EngineCheck;
+    /** No models file is read, which may be absent or wrong. */
+    readonly settingsOnly?: boolean;
   } = {},
 ): LoadedConfig {
   const { environment = process.env, directory = process.cwd(), askEngine } = options;
@@ -57,11 +59,11 @@ export function loadConfig(
   readSettings(directory, environment[CONFIG_FILE_VARIABLE], sources);
   takeEnvironment(environment, sources);
   const settings = effective(sources);
-  const { modelsFile } = options;
-  const models =
-    modelsFile === undefined
-      ? configuredModels(directory, settings, askEngine)
-      : modelsIn(directory, modelsFile, askEngine);
+  const { modelsFile, settingsOnly } = options;
+  const readsConfigured = modelsFile === undefined && !settingsOnly;
+  const models = readsConfigured
+    ? configuredModels(directory, settings, askEngine)
+    : modelsIn(directory, modelsFile, askEngine);
   for (const [path, { value }] of sources)
     if (isSecretSetting(path)) protectSecrets([String(value)]);
   const problems = [
@@ -144,7 +146,8 @@ function configuredModels(
   return starters ? withStarters(configured, modelsFromFile(starters, askEngine)) : configured;
 }
 
-function modelsIn(directory: string, name: string, askEngine: EngineCheck | undefined) {
+function modelsIn(directory: string, name: string | undefined, askEngine: EngineCheck | undefined) {
+  if (name === undefined) return { models: [], problems: [], warnings: [] };
   const file = readYamlFile(resolve(directory, name), name);
   if (file) return modelsFromFile(file, askEngine);
   const message = 'no such file; `workers.models_file` names it';

@@ -1,5 +1,5 @@
 import { type Kysely } from 'kysely';
-import type { StoredKey } from '../../core/access/stored-key.js';
+import type { KeyChange, StoredKey } from '../../core/access/stored-key.js';
 import { DatabaseStore, changesRows } from './database-store.js';
 import type { Database, EndedSession, KeyRow } from './schema.js';
 
@@ -59,6 +59,19 @@ export class KeyStore extends DatabaseStore {
   async version(): Promise<number> {
     const row = await this.db.selectFrom('api_key_version').select('version').executeTakeFirst();
     return Number(row?.version ?? 0);
+  }
+
+  /** False: no such key, or it is revoked. */
+  update(id: string, change: KeyChange): Promise<boolean> {
+    return this.#change(db =>
+      changesRows(
+        db
+          .updateTable('api_keys')
+          .set(change as Partial<KeyRow>)
+          .where('id', '=', id)
+          .where('revokedAtMs', 'is', null),
+      ),
+    );
   }
 
   /** False: no such key, or it is revoked. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { listed } from './networks.js';
 
-const METHODS = 'GET, POST, DELETE';
+const METHODS = 'GET, POST, PATCH, DELETE';
 
 const PREFLIGHT_SECONDS = '600';
 

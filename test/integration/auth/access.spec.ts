@@ -14,7 +14,7 @@ import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
 
-type Method = 'GET' | 'POST' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 let app: NestFastifyApplication;
 let folder: KeysFolder;
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const adapter = gatewayAdapter(settings);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
     for (const verb of [method].flat()) {
-      if (['GET', 'POST', 'DELETE'].includes(verb)) routes.push({ method: verb as Method, url });
+      if (['GET', 'POST', 'PATCH', 'DELETE'].includes(verb)) routes.push({ method: verb as Method, url });
     }
   });
   const module = GatewayModule.forRoot(settings, [sttModel()]);

@@ -139,6 +139,57 @@ describe('a key in the database', () => {
     expect(await Promise.all(secrets.map(secret => works(secret)))).toEqual([401, 401, 200]);
   });
 
+  it('is changed: limits, name, scopes and expiry, here at once and on other gateways within seconds', async () => {
+    const { id, secret } = await issue({ limits: { requests_per_minute: 600 } });
+    const change = (body: object) => call('PATCH', `/admin/v1/keys/${id}`, { body });
+    const limitAt = async (at: GatewayRig) => {
+      const answer = await fetch(`${at.url}/v1/audio/speech`, {
+        method: 'POST',
+        headers: { ...bearer(secret), 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'tts', input: '' }),
+      });
+      return answer.headers.get('x-ratelimit-limit-requests');
+    };
+    await until(async () => (await limitAt(other)) === '600');
+    const changed = await change({ name: 'shop 2', limits: { requests_per_minute: 7 } });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { id, name: 'shop 2', tenant: 'acme', limits: { requests_per_minute: 7 } },
+    });
+    expect(await limitAt(rig)).toBe('7');
+    await until(async () => (await limitAt(other)) === '7');
+
+    await change({ scopes: ['events'] });
+    expect(await works(secret)).toBe(403);
+    await until(async () => (await works(secret, other)) === 403);
+
+    const soon = Math.floor(Date.now() / 1000) + 3600;
+    expect((await change({ scopes: ['inference'], expires_at: soon })).body).toMatchObject({
+      scopes: ['inference'],
+      expires_at: soon,
+      limits: { requests_per_minute: 7 },
+    });
+    expect(
+      (await change({ expires_at: null, limits: null, models: ['tts-1'] })).body,
+    ).toMatchObject({ expires_at: null, limits: null, models: ['tts'] });
+    expect(codeOf(await call('GET', '/v1/models/stt', { key: secret }))).toEqual([
+      404,
+      'model_not_found',
+    ]);
+    expect((await change({ models: null })).body).toMatchObject({ name: 'shop 2', models: null });
+  });
+
+  it('that expired works again when it gets another expiry; a revoked one cannot be changed', async () => {
+    const { id, secret } = await issue({ expires_at: Math.floor(Date.now() / 1000) + 2 });
+    await until(async () => (await works(secret)) === 401);
+    const path = `/admin/v1/keys/${id}`;
+    expect((await call('PATCH', path, { body: { expires_in_days: 1 } })).status).toBe(200);
+    expect(await works(secret)).toBe(200);
+    await call('DELETE', path);
+    const refused = await call('PATCH', path, { body: { name: 'again' } });
+    expect(codeOf(refused)).toEqual([404, 'key_not_found']);
+  });
+
   it('that expired is refused with a message that says so', async () => {
     const { id, secret } = await issue({
       expires_at: Math.floor(Date.now() / 1000) + 2,
@@ -217,6 +268,23 @@ describe('routes of keys', () => {
     expect(answer.body).toMatchObject({ error: { param } });
   });
 
+  it.each([
+    [{}, 'missing_required_parameter'],
+    [{ name: null }, 'missing_required_parameter'],
+    [{ name: '' }, 'missing_required_parameter'],
+    [{ scopes: [] }, 'invalid_value'],
+    [{ scopes: ['root'] }, 'invalid_value'],
+    [{ models: [] }, 'invalid_value'],
+    [{ models: ['nowhere'] }, 'model_not_found'],
+    [{ limits: { requests_per_minute: 0 } }, 'invalid_value'],
+    [{ expires_in_days: 1, expires_at: 4e9 }, 'invalid_value'],
+    [{ tenant: 'other' }, 'invalid_value'],
+  ])('refuse the change %j', async (body, code) => {
+    const { id } = await issue();
+    const answer = await call('PATCH', `/admin/v1/keys/${id}`, { body });
+    expect(codeOf(answer)[1]).toBe(code);
+  });
+
   it('do not change keys of the file, nor unknown ones', async () => {
     const { body } = await call('GET', '/admin/v1/keys');
     const { id } = (body.data as { id: string }[])[0]!;
@@ -224,6 +292,15 @@ describe('routes of keys', () => {
     expect(codeOf(await call('POST', `/admin/v1/keys/${id}/rotate`))).toEqual([
       409,
       'key_is_from_file',
+    ]);
+    const change = { body: { limits: { requests_per_minute: 1 } } };
+    expect(codeOf(await call('PATCH', `/admin/v1/keys/${id}`, change))).toEqual([
+      409,
+      'key_is_from_file',
+    ]);
+    expect(codeOf(await call('PATCH', '/admin/v1/keys/none', change))).toEqual([
+      404,
+      'key_not_found',
     ]);
     expect(codeOf(await call('DELETE', '/admin/v1/keys/none'))).toEqual([404, 'key_not_found']);
     expect(await works(admin)).toBe(200);

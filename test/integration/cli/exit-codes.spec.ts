@@ -34,6 +34,7 @@ const REMOTE: Readonly<Record<string, Row>> = {
     args: ['--tenant', 'a'],
     wrong: ['--tenant', 'a', '--scope', 'root'],
   },
+  'keys set': { args: ['key_1', '--no-limits'], wrong: ['key_1', '--limit', 'wishes=3'] },
   'keys list': { args: [], wrong: ['--limit', '1'] },
   tenants: { args: [], wrong: ['--day', '1'] },
   usage: { args: [], wrong: ['--limit', '1'] },
@@ -61,6 +62,8 @@ const REMOTE: Readonly<Record<string, Row>> = {
  */
 const LOCAL: Readonly<Record<string, Row>> = {
   'support-bundle': { args: [], wrong: ['-o', 'none/bundle.tar.gz'] },
+  backup: { args: [], wrong: ['none/backup.tar'] },
+  restore: { args: [], wrong: ['none.tar'] },
   init: { args: [], wrong: ['.'] },
   up: { args: [], wrong: ['--port', '0'] },
   completion: { args: ['bash'], wrong: ['tcsh'] },

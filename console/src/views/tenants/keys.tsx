@@ -17,24 +17,56 @@ const made = signal<Issued | undefined>(undefined);
 export function Keys() {
   const list = useGet('/admin/v1/keys', { everyMs: 10_000 });
   const creating = useSignal(false);
+  const changing = useSignal<Key | undefined>(undefined);
   const done = (key: Issued) => {
     creating.value = false;
     made.value = key;
     list.reload();
   };
-  const create = (
+  const create = (body: object) => {
+    const act = async () => {
+      const key = await post('/admin/v1/keys', { body });
+      if (key.makes_keys_required) await signIn(key.secret);
+      done(key);
+    };
+    return attempt(act, 'The key is created.');
+  };
+  const change = (body: object) => {
+    const { id = '', name = '' } = changing.value ?? {};
+    const act = async () => {
+      await request(`/admin/v1/keys/${encodeURIComponent(id)}`, { method: 'PATCH', body });
+      changing.value = undefined;
+      list.reload();
+    };
+    return attempt(act, `${name} is changed.`);
+  };
+  const button = (
     <Button disabled={list.data === undefined} act={() => (creating.value = true)}>
       Create a key
     </Button>
   );
   return (
-    <Card title="Keys" aside={create}>
+    <Card title="Keys" aside={button}>
       {!session.value?.keys_required && <p class="muted">{OPEN}</p>}
       <Loaded from={list} none={<Blank icon="tenants" title="No keys" />}>
-        {({ data }) => <KeyTable of={data} reload={list.reload} rotated={done} />}
+        {({ data }) => (
+          <KeyTable
+            of={data}
+            reload={list.reload}
+            rotated={done}
+            change={key => (changing.value = key)}
+          />
+        )}
       </Loaded>
       <Dialog open={creating.value} title="Create a key" onClose={() => (creating.value = false)}>
-        <CreateForm done={done} close={() => (creating.value = false)} />
+        <KeyForm save={create} close={() => (creating.value = false)} />
+      </Dialog>
+      <Dialog
+        open={changing.value !== undefined}
+        title={`Change ${changing.value?.name ?? ''}`}
+        onClose={() => (changing.value = undefined)}
+      >
+        <KeyForm of={changing.value} save={change} close={() => (changing.value = undefined)} />
       </Dialog>
       <Dialog
         open={made.value !== undefined}
@@ -64,9 +96,10 @@ interface KeyTableProps {
   readonly of: readonly Key[];
   readonly reload: () => void;
   readonly rotated: (key: Issued) => void;
+  readonly change: (key: Key) => void;
 }
 
-function KeyTable({ of: keys, reload, rotated }: KeyTableProps) {
+function KeyTable({ of: keys, reload, rotated, change }: KeyTableProps) {
   const revoke = async ({ id, name }: Key) => {
     const question = [
       `Revoke ${name}?`,
@@ -88,6 +121,9 @@ function KeyTable({ of: keys, reload, rotated }: KeyTableProps) {
     if (key.revoked_at) return null;
     return (
       <span class="inline">
+        <Button kind="quiet" act={() => change(key)}>
+          Change
+        </Button>
         <Button kind="quiet" act={() => rotate(key)}>
           Rotate
         </Button>
@@ -104,6 +140,7 @@ const COLUMNS: readonly Column<Key>[] = [
   ['Key', ({ name, prefix }) => [name, below(prefix)]],
   ['Tenant', ({ tenant }) => tenant],
   ['Scopes', ({ scopes, models }) => [scopes.join(', '), below(models?.join(', '))]],
+  ['Limits', ({ limits }) => pairsOf(limits) || <span class="muted">of its tenant</span>],
   ['Last used', key => key.source === 'database' && <Time at={key.last_used_at} />],
   ['Expires', key => <Time at={key.expires_at} />],
   [
@@ -121,63 +158,88 @@ const SCOPES = [
 const isChosen = (scope: string): boolean =>
   scope === 'inference' || (scope === 'admin' && !session.value?.keys_required);
 
-function CreateForm({ done, close }: { done: (key: Issued) => void; close: () => void }) {
-  const submit = async (event: SubmitEvent) => {
+interface KeyFormProps {
+  /** To change; absent: a new one. */
+  readonly of?: Key | undefined;
+  readonly save: (terms: object) => Promise<unknown>;
+  readonly close: () => void;
+}
+
+const pairsOf = (limits: Key['limits']): string =>
+  Object.entries(limits ?? {})
+    .map(pair => pair.join('='))
+    .join(', ');
+
+const dateOf = (seconds: number | null | undefined): string =>
+  seconds ? new Date(seconds * 1000).toISOString().slice(0, 10) : '';
+
+/** The last second of a day. */
+const endOf = (date: string): number => Date.parse(`${date}T23:59:59Z`) / 1000;
+
+function termsIn(form: FormData, before: Key | undefined) {
+  const textOf = (name: string) => String(form.get(name) ?? '');
+  const models = textOf('models')
+    .split(/[\s,]+/)
+    .filter(Boolean);
+  const limits = [...textOf('limits').matchAll(/([a-z_]+)\s*=\s*([\d.]+)/g)];
+  const date = textOf('expires');
+  return {
+    name: textOf('name'),
+    scopes: form.getAll('scopes'),
+    models: models.length > 0 ? models : null,
+    limits:
+      limits.length > 0
+        ? Object.fromEntries(limits.map(([, of, value]) => [of, Number(value)]))
+        : null,
+    // One that is in the past already could not be set again.
+    ...(date !== dateOf(before?.expires_at) && { expires_at: date === '' ? null : endOf(date) }),
+  };
+}
+
+/** What a key may, for a new one and for a change; its tenant stays. */
+function KeyForm({ of: key, save, close }: KeyFormProps) {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    const days = Number(form.get('days'));
-    const models = String(form.get('models') ?? '')
-      .split(/[\s,]+/)
-      .filter(Boolean);
-    const limits = [...String(form.get('limits') ?? '').matchAll(/([a-z_]+)\s*=\s*([\d.]+)/g)];
-    const body = {
-      ...{
-        name: form.get('name'),
-        tenant: form.get('tenant'),
-        scopes: form.getAll('scopes'),
-      },
-      ...(models.length > 0 && { models }),
-      ...(limits.length > 0 && {
-        limits: Object.fromEntries(limits.map(([, of, value]) => [of, Number(value)])),
-      }),
-      ...(days > 0 && { expires_in_days: days }),
-    };
-    const act = async () => {
-      const key = await post('/admin/v1/keys', { body });
-      if (key.makes_keys_required) await signIn(key.secret);
-      done(key);
-    };
-    await attempt(act, 'The key is created.');
+    const terms = termsIn(form, key);
+    void save(key ? terms : { ...terms, tenant: form.get('tenant') });
   };
+  const isScope = (scope: string) => key?.scopes.some(one => one === scope) ?? isChosen(scope);
   return (
-    <form class="stack" onSubmit={event => void submit(event)}>
+    <form class="stack" onSubmit={submit}>
       <Field label="Name">
-        <input name="name" required maxLength={64} />
+        <input name="name" required maxLength={64} defaultValue={key?.name ?? ''} />
       </Field>
-      <Field label="Tenant">
-        <input name="tenant" required maxLength={64} pattern="[A-Za-z0-9._\-]+" />
-      </Field>
+      {!key && (
+        <Field label="Tenant">
+          <input name="tenant" required maxLength={64} pattern="[A-Za-z0-9._\-]+" />
+        </Field>
+      )}
       <fieldset class="stack">
         <legend class="muted small">Scopes</legend>
         {SCOPES.map(([scope, means]) => (
           <label key={scope} class="inline">
-            <input type="checkbox" name="scopes" value={scope} defaultChecked={isChosen(scope)} />{' '}
+            <input type="checkbox" name="scopes" value={scope} defaultChecked={isScope(scope)} />{' '}
             {means}
           </label>
         ))}
       </fieldset>
       <Field label="Only these models (empty: all)">
-        <input name="models" />
+        <input name="models" defaultValue={key?.models?.join(', ') ?? ''} />
       </Field>
       <Field label="Limits, such as requests_per_minute=60, weight=2 (empty: the usual ones)">
-        <input name="limits" pattern="\s*([a-z_]+\s*=\s*[\d.]+[\s,]*)*" />
+        <input
+          name="limits"
+          pattern="\s*([a-z_]+\s*=\s*[\d.]+[\s,]*)*"
+          defaultValue={pairsOf(key?.limits ?? null)}
+        />
       </Field>
-      <Field label="Expires after days (empty: never)">
-        <input name="days" type="number" min={1} max={3650} />
+      <Field label="Expires at the end of, UTC (empty: never)">
+        <input name="expires" type="date" defaultValue={dateOf(key?.expires_at)} />
       </Field>
       <div class="inline dialog-actions">
         <Button act={close}>Close</Button>
-        <Button kind="primary">Create</Button>
+        <Button kind="primary">{key ? 'Save' : 'Create'}</Button>
       </div>
     </form>
   );

@@ -98,7 +98,7 @@ function withSummaries(document: OpenAPIObject): OpenAPIObject {
   return document;
 }
 
-const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
+const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
 
 interface React {
   useMemo<T>(make: () => T, on: readonly unknown[]): T;
