@@ -24,7 +24,6 @@ import {
   type ViewOf,
   viewWith,
 } from '../http/openapi/view.js';
-import { AsyncRequests } from '../requests/async-requests.js';
 import {
   CancellationDto,
   PRIORITIES,
@@ -37,6 +36,7 @@ import {
 import { oneNamed } from '../requests/requests.controller.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { WorkRuns } from '../stored-work/work-runs.js';
 
 const LIVE_STATUSES = ['queued', 'running'] as const;
 
@@ -176,7 +176,7 @@ const requestFilter = ({
 export class AdminRequestsController {
   constructor(
     private readonly scheduler: SchedulerService,
-    private readonly asyncs: AsyncRequests,
+    private readonly runs: WorkRuns,
     private readonly forecasts: Forecasts,
   ) {}
 
@@ -228,7 +228,7 @@ export class AdminRequestsController {
   async cancel(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), tenant);
     const cancelled =
-      view !== undefined && (await this.asyncs.cancel({ tenant: view.tenant, id }, 'operator'));
+      view !== undefined && (await this.runs.cancel({ tenant: view.tenant, id }, 'operator'));
     return { request_id: id, cancelled };
   }
 

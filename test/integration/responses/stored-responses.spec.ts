@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
-import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
-import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
+import { ResponseExpiry } from '../../../src/gateway/responses/stored/response-expiry.js';
+import { ResponseWriter } from '../../../src/gateway/responses/writer/response-writer.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import {

@@ -6,9 +6,6 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import {
-  type EndOutcome,
-  type StoredAttempt,
-  type StoredEnding,
   type StoredLease,
   type StoredRef,
   type StoredRequest,
@@ -16,13 +13,20 @@ import {
 import { Settings } from '../../platform/config/settings.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { StorageRetries } from './storage-retries.js';
 import { StoredAnswers } from './stored-answers.js';
 
 const PORTION = 200;
 
 /** `blob`: of an attempt whose row exists. */
 type LeaseHold = StoredRef & { readonly blob?: string | undefined };
+
+export interface WorkHold {
+  /**
+   * Aborted when another gateway has the attempt, or may have it: it has to stop here.
+   */
+  readonly gone: AbortSignal;
+  readonly release: () => void;
+}
 
 /**
  * Leases of this gateway's stored requests: renews those that run here, receives
@@ -51,7 +55,6 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly scheduler: SchedulerService,
-    readonly retries: StorageRetries,
     private readonly settings: Settings,
   ) {}
 
@@ -90,30 +93,10 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
    * Holds a request until it is released: only held ones are renewed. Call it before the
    * row is created, and for an attempt whose row exists.
    */
-  hold({ tenant, name, blob }: LeaseHold): {
-    /**
-     * Aborted when another gateway has the attempt, or may have it: it has to stop here.
-     */
-    readonly gone: AbortSignal;
-    readonly release: () => void;
-  } {
+  hold({ tenant, name, blob }: LeaseHold): WorkHold {
     const run = new AbortController();
     this.#holds.set(run, { tenant, name, blob });
     return { gone: run.signal, release: () => void this.#holds.delete(run) };
-  }
-
-  /**
-   * Ends an attempt that has run here. With the database away it waits.
-   * @param fullForMs how long it waits for room; absent: without limit
-   */
-  end(
-    attempt: StoredAttempt,
-    ending: Omit<StoredEnding, 'keepMs'>,
-    fullForMs?: number,
-  ): Promise<EndOutcome> {
-    const { keepMs } = this.settings.requests;
-    const write = () => this.store.end(attempt, { ...ending, keepMs });
-    return this.retries.written(write, fullForMs);
   }
 
   /** Renews the leases once. */
@@ -160,7 +143,11 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   async #sweepOnce(): Promise<void> {
-    if (!this.isPatient()) await this.answers.remove(await this.store.expire(PORTION));
+    for (let removed = PORTION; removed === PORTION && !this.isPatient();) {
+      const expired = await this.store.expire(PORTION);
+      await this.answers.remove(expired);
+      removed = expired.length;
+    }
   }
 
   async #renewOnce(): Promise<void> {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ResponseRecord, type ResponseRun } from '../../core/request/response-record.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { settingsFrom } from '../../platform/config/settings.js';
-import { OpenDatabase } from '../../platform/database/open-database.js';
-import { ResponseRecordStore } from '../../platform/database/response-store.js';
-import { StorageRetries } from '../requests/storage-retries.js';
-import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
+import { type ResponseRecord, type ResponseRun } from '../../../core/request/response-record.js';
+import { ProcessClock } from '../../../platform/clock/clock.module.js';
+import { settingsFrom } from '../../../platform/config/settings.js';
+import { OpenDatabase } from '../../../platform/database/open-database.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
+import { ShutdownGrace } from '../../scheduler/shutdown-drain.js';
+import { StorageRetries } from '../../stored-work/storage-retries.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';

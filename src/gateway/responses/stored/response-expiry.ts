@@ -4,18 +4,13 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { Settings } from '../../platform/config/settings.js';
-import { ResponseRecordStore } from '../../platform/database/response-store.js';
-import { counterMetric } from '../../platform/metrics/metric-provider.js';
-import { ResponseRuns } from './response-runs.js';
+import { Settings } from '../../../platform/config/settings.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
+import { counterMetric } from '../../../platform/metrics/metric-provider.js';
 
 const PORTION = 200;
 
-/**
- * Removes expired responses, and ends background responses that no gateway will
- * run any more.
- */
+/** Removes expired responses, and events that are no longer stored. */
 @Injectable()
 export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(ResponseExpiry.name);
@@ -24,12 +19,11 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly store: ResponseRecordStore,
-    private readonly runs: ResponseRuns,
     private readonly settings: Settings,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.#timer = setInterval(() => void this.#safely(), this.settings.requests.leaseMs);
+    this.#timer = setInterval(() => void this.#safely(), this.settings.files.gcIntervalMs);
   }
 
   onModuleDestroy(): void {
@@ -38,12 +32,9 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** @returns the number of responses that were removed */
   async sweep(nowMs: number): Promise<number> {
-    for (const record of await this.store.abandoned(
-      nowMs - this.settings.requests.leaseMs,
-      PORTION,
-    ))
-      await this.runs.endWith(record, writer => writer.fail(abandoned()));
-    const removed = await this.store.expire(nowMs, PORTION);
+    let removed = 0;
+    for (let portion = PORTION; portion === PORTION; removed += portion)
+      portion = await this.store.expire(nowMs, PORTION);
     this.#removed.inc(removed);
     return removed;
   }
@@ -58,9 +49,3 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
     );
   }
 }
-
-const abandoned = (): DomainError =>
-  new DomainError(
-    'gateway_lost',
-    'Too many gateways ended while they ran this response, or it was never queued.',
-  );
