@@ -42,6 +42,8 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
    * Undefined: none is taken over.
    */
   onAbandoned: ((request: StoredRequest) => void) | undefined;
+  /** Remove what else has expired; each is called at every sweep. */
+  readonly sweeps: (() => Promise<unknown>)[] = [];
   /** Requests that run or are served here. */
   readonly #holds = new Map<AbortController, LeaseHold>();
   #renewal: NodeJS.Timeout | undefined;
@@ -65,7 +67,9 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
       () => void (this.#renewing ??= this.#renewOnce()),
       requests.leaseMs / 3,
     );
-    this.#sweep = setInterval(() => void this.#safely(() => this.#sweepOnce()), files.gcIntervalMs);
+    this.sweeps.push(() => this.#removeExpired());
+    const sweep = (): void => this.sweeps.forEach(remove => void this.#safely(remove));
+    this.#sweep = setInterval(sweep, files.gcIntervalMs);
   }
 
   /**
@@ -142,7 +146,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  async #sweepOnce(): Promise<void> {
+  async #removeExpired(): Promise<void> {
     for (let removed = PORTION; removed === PORTION && !this.isPatient();) {
       const expired = await this.store.expire(PORTION);
       await this.answers.remove(expired);
@@ -160,7 +164,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     await act().catch((error: unknown) =>
       this.#logger.warn(
         { reason: (error as Error).message },
-        'leases of stored requests could not be renewed',
+        'stored requests could not be renewed or removed',
       ),
     );
   }

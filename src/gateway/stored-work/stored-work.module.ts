@@ -12,6 +12,6 @@ import { WorkRuns } from './work-runs.js';
 @Module({
   imports: [DatabaseModule, BlobModule, SchedulerModule],
   providers: [StorageRetries, StoredAnswers, StoredLeases, StoredWork, WorkRuns],
-  exports: [StorageRetries, StoredAnswers, StoredWork, WorkRuns],
+  exports: [StorageRetries, StoredAnswers, StoredLeases, StoredWork, WorkRuns],
 })
 export class StoredWorkModule {}

@@ -1,33 +1,22 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
-import { Settings } from '../../../platform/config/settings.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 import { counterMetric } from '../../../platform/metrics/metric-provider.js';
+import { StoredLeases } from '../../stored-work/stored-leases.js';
 
 const PORTION = 200;
 
 /** Removes expired responses, and events that are no longer stored. */
 @Injectable()
-export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
-  readonly #logger = new Logger(ResponseExpiry.name);
+export class ResponseExpiry implements OnModuleInit {
   readonly #removed = counterMetric('switchyard_responses_expired_total');
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly store: ResponseRecordStore,
-    private readonly settings: Settings,
+    private readonly leases: StoredLeases,
   ) {}
 
-  onApplicationBootstrap(): void {
-    this.#timer = setInterval(() => void this.#safely(), this.settings.files.gcIntervalMs);
-  }
-
-  onModuleDestroy(): void {
-    clearInterval(this.#timer);
+  onModuleInit(): void {
+    this.leases.sweeps.push(() => this.sweep(Date.now()));
   }
 
   /** @returns the number of responses that were removed */
@@ -37,15 +26,5 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
       portion = await this.store.expire(nowMs, PORTION);
     this.#removed.inc(removed);
     return removed;
-  }
-
-  /** If the database is away, the next run tries again. */
-  async #safely(): Promise<void> {
-    await this.sweep(Date.now()).catch((error: unknown) =>
-      this.#logger.warn(
-        { reason: (error as Error).message },
-        'expired responses could not be removed',
-      ),
-    );
   }
 }
