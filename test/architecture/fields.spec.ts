@@ -30,7 +30,7 @@ import { REQUEST_DTOS, REQUEST_FIELDS } from '../../src/gateway/http/openapi/req
 import { parseMessage } from '../../src/gateway/messages/parse-message.js';
 import { requestParser } from '../../src/gateway/models/model-abilities.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
-import { parseResponse } from '../../src/gateway/responses/parse-response.js';
+import { parseResponse } from '../../src/gateway/responses/parse/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/completions.controller.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
 import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';

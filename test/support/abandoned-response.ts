@@ -2,7 +2,7 @@ import { type INestApplicationContext } from '@nestjs/common';
 import { IgnoredFields } from '../../src/contracts/openai/ignored-fields.js';
 import { type ResponseObject } from '../../src/contracts/openai/responses.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
-import { parseResponse } from '../../src/gateway/responses/parse-response.js';
+import { parseResponse } from '../../src/gateway/responses/parse/parse-response.js';
 import { ResponseRecordStore } from '../../src/platform/database/response-store.js';
 import { StoredRequestStore } from '../../src/platform/database/stored-request-store.js';
 

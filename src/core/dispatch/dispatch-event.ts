@@ -34,7 +34,7 @@ export interface WorkUsage {
 
 /**
  * Everything that happens to a request, in order: accepted → (promoted) → leased →
- * (requeued → leased) → settled; `reprioritized` at any time while it waits. Metrics,
+ * (requeued → leased) → settled → (withdrawn); `reprioritized` at any time while it waits. Metrics,
  * logs, latency and the live feed subscribe to these and to nothing else (D-23).
  */
 export type DispatchEvent =
@@ -99,6 +99,13 @@ export type DispatchEvent =
       /** For completed requests only. */
       readonly usage?: WorkUsage;
       readonly attempts: number;
-    });
+    })
+  /**
+   * It was settled as completed, but a cancel came before its stored answer counted: it
+   * ended as cancelled. Only `scheduler_requests_total`, the log and the live feed follow;
+   * usage, device time, latencies, forecasts and the counts of tenants are about what was
+   * computed, and that was.
+   */
+  | (EventBase & { readonly type: 'withdrawn'; readonly code: ErrorCode });
 
 export type EventOf<T extends DispatchEvent['type']> = Extract<DispatchEvent, { readonly type: T }>;

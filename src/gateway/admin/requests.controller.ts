@@ -26,7 +26,6 @@ import {
   viewWith,
 } from '../http/openapi/view.js';
 import { Forecasts } from '../queue/forecasts.js';
-import { AsyncRequests } from '../requests/async-requests.js';
 import {
   CancellationDto,
   PRIORITIES,
@@ -38,6 +37,7 @@ import {
 } from '../requests/request.dto.js';
 import { oneNamed } from '../requests/requests.controller.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { WorkRuns } from '../stored-work/work-runs.js';
 
 const LIVE_STATUSES = ['queued', 'running'] as const;
 
@@ -178,7 +178,7 @@ export class AdminRequestsController {
   constructor(
     private readonly scheduler: SchedulerService,
     private readonly cancellations: CancellationManager,
-    private readonly asyncs: AsyncRequests,
+    private readonly runs: WorkRuns,
     private readonly forecasts: Forecasts,
   ) {}
 
@@ -230,7 +230,7 @@ export class AdminRequestsController {
   async cancel(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), tenant);
     const cancelled =
-      view !== undefined && (await this.asyncs.cancel({ tenant: view.tenant, id }, 'operator'));
+      view !== undefined && (await this.runs.cancel({ tenant: view.tenant, id }, 'operator'));
     return { request_id: id, cancelled };
   }
 

@@ -40,6 +40,7 @@ const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
   'requeued',
   'reprioritized',
   'settled',
+  'withdrawn',
 ]);
 
 /**
@@ -74,6 +75,10 @@ export class LiveSource {
     if (ends === undefined) this.#ends.set(model, (ends = { ...NO_ENDS }));
     if (event.type === 'rejected') ends.rejected += 1;
     else if (event.type === 'settled') ends[event.status] += 1;
+    else if (event.type === 'withdrawn') {
+      ends.completed -= 1;
+      ends.cancelled += 1;
+    }
     return QUEUE_CHANGES.has(event.type);
   }
 

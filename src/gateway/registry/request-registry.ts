@@ -211,12 +211,11 @@ export class RequestRegistry {
   withdrawn(key: RequestKey): void {
     const view = this.#ended.get(key);
     if (view?.state !== 'completed') return;
-    this.#ended.add(key, {
-      ...view,
-      state: 'cancelled',
-      code: 'request_cancelled',
-      cancelReason: 'client',
-    });
+    const { id: requestId, tenant, model, priority } = view;
+    const code = 'request_cancelled';
+    this.#ended.add(key, { ...view, state: 'cancelled', code, cancelReason: 'client' });
+    const request = { key, requestId, tenant, model, priority, atMs: this.clock.nowMs() };
+    this.events.emit({ type: 'withdrawn', code, ...request });
   }
 
   /** Resolves when nothing runs. */

@@ -9,20 +9,18 @@ import { type StoredRequest } from '../../core/request/stored-request.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
-import { storageUnavailable } from '../../platform/http/passing-errors.js';
-import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
 import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 import { ARRIVED_HEADER } from '../inference/request-deadlines.js';
 import { detachTicket } from '../limits/limit-guard.js';
+import { type AnswerHeaders, StoredAnswers } from '../stored-work/stored-answers.js';
+import { StoredWork, type WorkAttempt } from '../stored-work/stored-work.js';
+import { WorkRuns } from '../stored-work/work-runs.js';
 import { AsyncRequests } from './async-requests.js';
 import { innerHeaders } from './inner-requests.js';
 import { Replays } from './replays.js';
 import { fingerprintOf, FormDigest, isJson, isSame } from './request-fingerprint.js';
-import { type AnswerHeaders, StoredAnswers } from './stored-answers.js';
-import { StoredLeases } from './stored-leases.js';
 
 /** How the answer of a request is stored. */
 interface IdempotencyOptions {
@@ -90,11 +88,11 @@ export class IdempotencyService {
   readonly #byRequestId: boolean;
 
   constructor(
-    private readonly store: StoredRequestStore,
+    private readonly works: StoredWork,
+    private readonly runs: WorkRuns,
     private readonly answers: StoredAnswers,
     private readonly asyncs: AsyncRequests,
     private readonly replays: Replays,
-    private readonly leases: StoredLeases,
     private readonly settings: Settings,
   ) {
     const { requests, database } = settings;
@@ -138,25 +136,12 @@ export class IdempotencyService {
     }
   }
 
-  /**
-   * Undefined: this is the first attempt, and it was begun. Only that one holds the
-   * request: what waits for it must not keep the row of an attempt that ended.
-   */
+  /** Undefined: this is the first attempt, and it was begun. */
   async #begun(call: IdempotentCall): Promise<StoredRequest | undefined> {
-    const { request, options } = call;
-    const { release } = this.leases.hold({
-      tenant: tenantOf(request),
-      name: options.name,
-    });
-    try {
-      const { created, request: stored, replaced } = await this.#open(call);
-      await this.answers.remove(replaced);
-      if (!created) return stored;
-      await (options.mode === 'async' ? this.#begin(call, stored) : this.#goOn(call, stored));
-      return undefined;
-    } finally {
-      release();
-    }
+    const { attempt, work } = await this.#open(call);
+    if (!attempt) return work;
+    await (call.options.mode === 'async' ? this.#begin(call, attempt) : this.#goOn(call, attempt));
+    return undefined;
   }
 
   /**
@@ -173,76 +158,74 @@ export class IdempotencyService {
     if (!stored) return false;
     if (stored.status === 'completed' && (await this.answers.size(stored)) === undefined) {
       // Its bytes are gone: what cannot be answered again runs again.
-      await this.store.drop(stored);
+      await this.works.drop(stored);
       return false;
     }
     await this.#demandSameBytes(call, stored);
-    if (isAsync) await this.replays.accept(stored, reply);
+    if (isAsync) await this.asyncs.accept(stored, reply);
     else this.replays.replay(stored, reply);
     return true;
   }
 
   #open({ request, options, fingerprint }: IdempotentCall) {
-    const nowMs = Date.now();
-    return this.store.open(
-      {
-        tenant: tenantOf(request),
-        name: options.name,
-        requestId: request.id,
-        mode: options.mode,
-        path: request.url.split('?', 1)[0] ?? request.url,
-        fingerprint,
-        headers: {
-          ...innerHeaders(request.headers, principalOf(request)),
-          [ARRIVED_HEADER]: String(nowMs),
-        },
-        blob: newStoredBlob(),
-        status: options.mode === 'async' ? 'receiving' : 'running',
-        createdAtMs: nowMs,
-        expiresAtMs: nowMs + this.settings.requests.keepMs,
+    return this.works.open({
+      tenant: tenantOf(request),
+      name: options.name,
+      requestId: request.id,
+      mode: options.mode,
+      path: request.url.split('?', 1)[0] ?? request.url,
+      fingerprint,
+      headers: {
+        ...innerHeaders(request.headers, principalOf(request)),
+        [ARRIVED_HEADER]: String(Date.now()),
       },
-      this.leases.lease,
-    );
+      status: options.mode === 'async' ? 'receiving' : 'running',
+    });
   }
 
   /** A form passes the digest while its route reads it. */
-  async #goOn(call: IdempotentCall, stored: StoredRequest): Promise<void> {
+  async #goOn(call: IdempotentCall, attempt: WorkAttempt): Promise<void> {
     const { request, reply, json } = call;
     if (reply.raw.destroyed) {
-      await this.replays.drop(stored);
+      await this.#leave(attempt);
       throw callerLeft();
     }
-    if (json) return this.replays.begin(reply, stored, stored);
+    if (json) return this.replays.begin(reply, attempt, attempt.work);
     const form = digestOf(call);
     // Without the pause, a listener would let the bytes flow.
     request.raw.pause().on('data', (chunk: Buffer) => form.take(chunk));
-    this.replays.begin(reply, stored, form);
+    this.replays.begin(reply, attempt, form);
   }
 
   /**
    * The body is stored before the caller gets its 202: then any gateway can
    * run the request.
    */
-  async #begin(call: IdempotentCall, opened: StoredRequest): Promise<void> {
+  async #begin(call: IdempotentCall, opened: WorkAttempt): Promise<void> {
     const { request, reply, json } = call;
     const detach = detachTicket(reply);
     const form = digestOf(call);
     try {
       const body = json ? Readable.from([json]) : form.passing(this.#bodyOf(request));
-      const stored = { ...opened, body: await this.answers.storeBody(opened, body) };
-      const { fingerprint } = json ? stored : form;
-      if (!(await this.store.markReceived(stored, { fingerprint, body: stored.body })))
-        throw lostLease();
-      const early = await this.asyncs.begin(stored, detach);
-      if (!early) return await this.replays.accept(stored, reply);
+      const { fingerprint } = opened.work;
+      const attempt = await this.works.receive(opened, body, () =>
+        json ? fingerprint : form.fingerprint,
+      );
+      const early = await this.runs.begin(attempt, detach);
+      if (!early) return await this.asyncs.accept(attempt.work, reply);
       // Not what a route answered: it has no headers yet.
       if (early.error) throw early.error;
       void reply.code(early.status).headers(refusalHeaders(early.headers)).send(early.body);
     } catch (error) {
       detach();
-      await this.replays.drop(opened);
+      await this.#leave(opened);
       throw error;
     }
+  }
+
+  async #leave({ work, release }: WorkAttempt): Promise<void> {
+    await this.works.drop(work);
+    release();
   }
 
   /** Reads a form to its end if only its bytes show whether it is the same request. */
@@ -293,8 +276,6 @@ const digestOf = ({ fingerprint, request }: IdempotentCall): FormDigest =>
 
 const callerLeft = (): DomainError =>
   new DomainError('request_cancelled', 'The caller disconnected.');
-
-const lostLease = (): DomainError => storageUnavailable('The request could not be stored in time.');
 
 function otherMode({ param }: IdempotencyOptions, { mode, requestId }: StoredRequest): DomainError {
   const rule =

@@ -8,12 +8,11 @@ import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type FastifyRequest } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
 import { admitAs } from '../../platform/auth/access-hooks.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { followCaller } from '../cancellation/disconnect-watch.js';
-import { type AnswerHeaders } from './stored-answers.js';
+import { type WorkAnswer } from '../stored-work/stored-work.js';
 
 /** Names an inner request, by a random id that only this process knows. */
 const RUN_HEADER = 'x-switchyard-inner';
@@ -54,14 +53,6 @@ interface InnerRequest {
   readonly caller: AbortSignal;
 }
 
-export interface InnerAnswer {
-  readonly status: number;
-  readonly headers: AnswerHeaders;
-  readonly body: Readable;
-  /** What it failed with before a route, or in its runner; the body has it too. */
-  readonly error?: DomainError;
-}
-
 /**
  * Runs a request that has no connection of its own through this gateway's own routes, so
  * that it is answered like any other. It acts for its tenant, and inference is all that it
@@ -99,7 +90,7 @@ export class InnerRequests {
    * request, whatever its route makes of the first part.
    * @throws what the body was broken with
    */
-  async run(inner: InnerRequest): Promise<InnerAnswer> {
+  async run(inner: InnerRequest): Promise<WorkAnswer> {
     const { requestId, path, headers, body, bytes } = inner;
     const run = randomUUID();
     const length = Buffer.isBuffer(body) ? body.length : bytes;

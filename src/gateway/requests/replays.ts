@@ -6,19 +6,17 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { Settings } from '../../platform/config/settings.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { followCaller } from '../cancellation/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { type AnswerHeaders, StoredAnswers } from './stored-answers.js';
-import { StoredLeases } from './stored-leases.js';
+import { type AnswerHeaders, StoredAnswers } from '../stored-work/stored-answers.js';
+import { isCallersOnly, StoredWork, type WorkAttempt } from '../stored-work/stored-work.js';
 
 const POLLS = { firstMs: 100, longestMs: 1000 };
 /** A caller waits for so long until a full database has room; then it is 507. */
 const ROOM_WITHIN_MS = 20_000;
 
 /** Of a request whose answer is stored on its way to the caller. */
-interface FirstAttempt extends ReturnType<StoredLeases['hold']> {
-  readonly stored: StoredRequest;
+interface FirstAttempt extends WorkAttempt {
   readonly asked: Asked;
 }
 
@@ -37,9 +35,8 @@ export class Replays implements OnApplicationShutdown {
   readonly #attempts = new WeakMap<FastifyRequest, FirstAttempt>();
 
   constructor(
-    private readonly store: StoredRequestStore,
+    private readonly works: StoredWork,
     private readonly answers: StoredAnswers,
-    private readonly leases: StoredLeases,
     private readonly scheduler: SchedulerService,
     private readonly settings: Settings,
   ) {}
@@ -53,10 +50,9 @@ export class Replays implements OnApplicationShutdown {
    * The request goes on to its route, and its answer is stored on its way out (`keep`).
    * Another gateway that has it stops it like a disconnect.
    */
-  begin({ raw, request }: FastifyReply, stored: StoredRequest, asked: Asked): void {
-    const run = this.leases.hold(stored);
-    followCaller(request, run.gone);
-    this.#attempts.set(request, { ...run, stored, asked });
+  begin({ raw, request }: FastifyReply, attempt: WorkAttempt, asked: Asked): void {
+    followCaller(request, attempt.gone);
+    this.#attempts.set(request, { ...attempt, asked });
     raw.once('close', () => {
       // Where the rest of a body never comes, there may be no answer.
       if (!request.raw.readableEnded) void this.#fail(this.#taken(request));
@@ -78,7 +74,7 @@ export class Replays implements OnApplicationShutdown {
     if (reply.statusCode !== 200) {
       const isGone = attempt.gone.aborted;
       await this.#fail(attempt);
-      if (isGone) throw stillRunning(attempt.stored);
+      if (isGone) throw stillRunning(attempt.work);
       return payload;
     }
     const isStream = payload instanceof Readable;
@@ -106,28 +102,9 @@ export class Replays implements OnApplicationShutdown {
 
   async #fail(attempt: FirstAttempt | undefined): Promise<void> {
     if (!attempt) return;
-    await this.drop(attempt.stored);
+    // In a shutdown one statement gives all rows back.
+    if (this.scheduler.accepting) await this.works.drop(attempt.work);
     attempt.release();
-  }
-
-  /** 202, with the time at which its answer will probably be there, if that is known. */
-  async accept(
-    { requestId, tenant, status, createdAtMs }: StoredRequest,
-    reply: FastifyReply,
-  ): Promise<void> {
-    const location = `/v1/requests/${requestId}`;
-    const etaMs = await this.scheduler.etaMs({ tenant, id: requestId }).catch(() => undefined);
-    void reply
-      .code(202)
-      .headers({ location, 'preference-applied': 'respond-async' })
-      .headers(etaMs === undefined ? {} : { 'retry-after': Math.max(1, Math.ceil(etaMs / 1000)) })
-      .send({
-        request_id: requestId,
-        status: status === 'completed' ? status : 'queued',
-        created_at: Math.floor(createdAtMs / 1000),
-        location,
-        eta_s: etaMs && Math.round(etaMs / 100) / 10,
-      });
   }
 
   /** Sends the stored answer. */
@@ -151,28 +128,14 @@ export class Replays implements OnApplicationShutdown {
     let now: StoredRequest | undefined = request;
     for (let polls = 1; !left(); polls++) {
       const pauseMs = backoffMs(polls, POLLS);
-      if (now?.blob !== request.blob) return undefined;
-      if (!isOpen(now)) return now.mode === 'async' || now.status === 'completed' ? now : undefined;
-      if (now.lapsed && !this.leases.isPatient()) return undefined;
+      if (!now) return undefined;
+      if (!isCallersOnly(now))
+        return now.mode === 'async' || now.status === 'completed' ? now : undefined;
       if (performance.now() + pauseMs > endMs) throw stillRunning(request);
       await sleep(pauseMs);
-      now = await this.store.find(request);
+      now = await this.works.now(request);
     }
     throw new DomainError('request_cancelled', 'The caller disconnected.');
-  }
-
-  /**
-   * Removes the request, row and bytes; if the database is away, its lease expires. Never
-   * rejects. In a shutdown one statement releases all rows.
-   */
-  async drop(request: StoredRequest): Promise<void> {
-    if (!this.scheduler.accepting) return;
-    try {
-      await this.store.drop(request);
-      await this.answers.remove([request]);
-    } catch (error) {
-      this.#logger.warn({ reason: (error as Error).message }, 'a request was not removed');
-    }
   }
 
   /**
@@ -181,31 +144,26 @@ export class Replays implements OnApplicationShutdown {
    * @throws DomainError `duplicate_request_id` when another attempt has the request
    */
   async #store(
-    { stored, asked }: FirstAttempt,
+    { work, asked: { fingerprint } }: FirstAttempt,
     headers: AnswerHeaders,
     bytes: Readable,
   ): Promise<void> {
     let kept: Awaited<ReturnType<StoredAnswers['store']>>;
     try {
-      kept = await this.answers.store(stored, { status: 200, headers }, bytes);
+      kept = await this.answers.store(work, { status: 200, headers }, bytes);
       // Its caller has the failure by then, and a retry runs again.
-      if (!kept.isWhole) return await this.drop(stored);
+      if (!kept.isWhole) return await this.works.drop(work);
     } catch (error) {
       // An incomplete answer must not be replayed.
       this.#logger.warn(
         { reason: (error as Error).message },
         'an answer could not be stored for a retry',
       );
-      await this.drop(stored);
+      await this.works.drop(work);
       throw error;
     }
-    const end = {
-      status: 'completed',
-      answer: kept.answer,
-      fingerprint: asked.fingerprint,
-    } as const;
-    const outcome = await this.leases.end(stored, end, ROOM_WITHIN_MS);
-    if (outcome !== 'ended') throw stillRunning(stored);
+    const end = { status: 'completed', answer: kept.answer, fingerprint } as const;
+    if ((await this.works.end(work, end, ROOM_WITHIN_MS)) !== 'ended') throw stillRunning(work);
   }
 }
 
@@ -234,10 +192,6 @@ function split(body: Readable, toStore: PassThrough, stored: Promise<void>): Tra
   body.pipe(toCaller);
   return toCaller;
 }
-
-/** An async request is joined once its body is stored. */
-const isOpen = ({ mode, status }: StoredRequest): boolean =>
-  status === 'receiving' || (mode === 'waiting' && status === 'running');
 
 const stillRunning = ({ requestId }: StoredRequest): DomainError =>
   new DomainError('duplicate_request_id', `The first attempt, ${requestId}, is still running.`, {

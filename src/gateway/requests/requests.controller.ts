@@ -11,7 +11,7 @@ import { type ViewOf } from '../http/openapi/view.js';
 import { CallerPrincipal } from '../http/params.js';
 import { Forecasts } from '../queue/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { AsyncRequests } from './async-requests.js';
+import { WorkRuns } from '../stored-work/work-runs.js';
 import {
   ExplainedRequestDto,
   explainedDto,
@@ -63,7 +63,7 @@ export class StoredContentController {
 export class CancellationsController {
   constructor(
     private readonly scheduler: SchedulerService,
-    private readonly asyncs: AsyncRequests,
+    private readonly runs: WorkRuns,
   ) {}
 
   @Post([
@@ -77,7 +77,7 @@ export class CancellationsController {
   @Answers(CancellationDto)
   async cancel(@CallerPrincipal() principal: Principal, @Param('id') id: string) {
     const cancelled =
-      (await this.asyncs.cancel({ tenant: principal.tenant, id }, 'client')) ||
+      (await this.runs.cancel({ tenant: principal.tenant, id }, 'client')) ||
       (permits(principal, 'admin') && (await this.#cancelOthers(id)));
     return { request_id: id, cancelled };
   }
@@ -85,7 +85,7 @@ export class CancellationsController {
   /** An admin may cancel another tenant's request. */
   async #cancelOthers(id: string): Promise<boolean> {
     const view = oneNamed((await this.scheduler.named(id)).filter(isLive), undefined);
-    return view !== undefined && this.asyncs.cancel({ tenant: view.tenant, id }, 'client');
+    return view !== undefined && this.runs.cancel({ tenant: view.tenant, id }, 'client');
   }
 }
 

@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
-import { DatabaseModule } from '../../platform/database/database.module.js';
-import { BlobModule } from '../../platform/storage/blob.module.js';
-import { LifecycleModule } from '../lifecycle/lifecycle.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
+import { StoredWorkModule } from '../stored-work/stored-work.module.js';
 import { AsyncRequests } from './async-requests.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { InnerRequests } from './inner-requests.js';
@@ -12,9 +10,6 @@ import {
   RequestsController,
   StoredContentController,
 } from './requests.controller.js';
-import { StorageRetries } from './storage-retries.js';
-import { StoredAnswers } from './stored-answers.js';
-import { StoredLeases } from './stored-leases.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
 /**
@@ -22,18 +17,9 @@ import { StoredRequestsService } from './stored-requests.service.js';
  * respond-async`, `Idempotency-Key`, retries by request id.
  */
 @Module({
-  imports: [DatabaseModule, BlobModule, LifecycleModule, SchedulerModule],
+  imports: [SchedulerModule, StoredWorkModule],
   controllers: [CancellationsController, RequestsController, StoredContentController],
-  providers: [
-    AsyncRequests,
-    InnerRequests,
-    StorageRetries,
-    StoredAnswers,
-    IdempotencyService,
-    StoredLeases,
-    StoredRequestsService,
-    Replays,
-  ],
-  exports: [AsyncRequests, InnerRequests, StorageRetries, StoredLeases],
+  providers: [AsyncRequests, InnerRequests, IdempotencyService, StoredRequestsService, Replays],
+  exports: [InnerRequests, StoredWorkModule],
 })
 export class RequestsModule {}

@@ -4,9 +4,9 @@ import { parseBoundedJson, STORED_BOUNDS } from '@switchyard/engine-api/bounded-
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { unixSeconds } from '../http/openapi/view.js';
-import { StoredAnswers, storedText } from './stored-answers.js';
+import { StoredAnswers, storedText } from '../stored-work/stored-answers.js';
+import { StoredWork } from '../stored-work/stored-work.js';
 
 /** Answers up to this size are shown inside the view. */
 const INLINE_BYTES = 65_536;
@@ -15,15 +15,15 @@ const INLINE_BYTES = 65_536;
 @Injectable()
 export class StoredRequestsService {
   constructor(
-    private readonly store: StoredRequestStore,
+    private readonly works: StoredWork,
     private readonly answers: StoredAnswers,
   ) {}
 
   /** Its own; for an admin without one, the latest of that id of any tenant. */
   async find(principal: Principal, requestId: string): Promise<StoredRequest | undefined> {
-    const own = await this.store.findById(requestId, principal.tenant);
+    const own = await this.works.named(requestId, principal.tenant);
     const found =
-      own || !permits(principal, 'admin') ? own : await this.store.findById(requestId, undefined);
+      own || !permits(principal, 'admin') ? own : await this.works.named(requestId, undefined);
     return found?.status === 'receiving' ? undefined : found;
   }
 

@@ -23,10 +23,10 @@ import {
   TextGenerationService,
   type TextTurn,
 } from '../text/text-generation.service.js';
-import { Conversations } from './conversations.js';
-import { readInput } from './parse-response.js';
-import { failureOf } from './response-generation.js';
-import { newId } from './response-object.js';
+import { readInput } from './parse/parse-response.js';
+import { Conversations } from './stored/conversations.js';
+import { failureOf } from './writer/response-generation.js';
+import { newId } from './writer/response-object.js';
 
 /**
  * The events of another server, each byte by byte but for the fields that the gateway

@@ -24,14 +24,19 @@ import {
   type TextDialect,
   TextGenerationService,
 } from '../text/text-generation.service.js';
-import { BackgroundResponses } from './background-responses.js';
-import { Conversations, type ResponseTurn } from './conversations.js';
+import { BackgroundResponses } from './background/background-responses.js';
 import { NativeResponses } from './native-responses.js';
-import { parseCompaction, parseInputCount, parseResponse, compactionOf } from './parse-response.js';
-import { eventFrame, ResponseFeed } from './response-feed.js';
-import { PARAMS_OF_RESPONSE } from './response-generation.js';
-import { newResponse } from './response-object.js';
-import { ResponseWriter } from './response-writer.js';
+import {
+  parseCompaction,
+  parseInputCount,
+  parseResponse,
+  compactionOf,
+} from './parse/parse-response.js';
+import { Conversations, type ResponseTurn } from './stored/conversations.js';
+import { eventFrame, ResponseFeed } from './stored/response-feed.js';
+import { PARAMS_OF_RESPONSE } from './writer/response-generation.js';
+import { newResponse } from './writer/response-object.js';
+import { ResponseWriter } from './writer/response-writer.js';
 
 const EVENTS = {
   type: 'string',

@@ -6,18 +6,18 @@ import { ModelsModule } from '../models/models.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { TextModule } from '../text/text.module.js';
-import { BackgroundResponses, BackgroundRunner } from './background-responses.js';
-import { Conversations } from './conversations.js';
+import { BackgroundResponses, BackgroundRunner } from './background/background-responses.js';
 import { NativeResponses } from './native-responses.js';
-import { ResponseEventLog } from './response-event-log.js';
-import { ResponseExpiry } from './response-expiry.js';
-import { ResponseFeed } from './response-feed.js';
-import { ResponseRecords } from './response-records.js';
-import { ResponseRuns } from './response-runs.js';
 import { ResponsesController } from './responses.controller.js';
-import { ResponsesGateway } from './responses.gateway.js';
-import { openResponsesMetric } from './responses.metrics.js';
-import { StoredResponsesController } from './stored-responses.controller.js';
+import { ResponsesGateway } from './socket/responses.gateway.js';
+import { Conversations } from './stored/conversations.js';
+import { ResponseEventLog } from './stored/response-event-log.js';
+import { ResponseExpiry } from './stored/response-expiry.js';
+import { ResponseFeed } from './stored/response-feed.js';
+import { ResponseRecords } from './stored/response-records.js';
+import { ResponseRuns } from './stored/response-runs.js';
+import { openResponsesMetric } from './stored/responses.metrics.js';
+import { StoredResponsesController } from './stored/stored-responses.controller.js';
 
 /**
  * `/v1/responses`, stored and background responses. Without `responses.store` none are

@@ -61,6 +61,14 @@ describe('RequestLog', () => {
     expect(lines.map(([level]) => level)).toEqual(['log', 'log', 'warn']);
   });
 
+  it('writes a second line for one whose answer was withdrawn', () => {
+    bus.emit({ ...base, type: 'withdrawn', code: 'request_cancelled' });
+    const fields = { requestId: 'r1', model: 'm', priority: 'batch', status: 'cancelled' };
+    expect(lines).toEqual([
+      ['log', { ...fields, code: 'request_cancelled' }, expect.stringContaining('withdrawn')],
+    ]);
+  });
+
   it('warns when a worker died under a request', () => {
     bus.emit({ ...base, type: 'requeued', workerId: 'w1', code: 'worker_lost' });
     expect(lines).toEqual([

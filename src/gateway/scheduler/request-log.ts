@@ -5,7 +5,7 @@ import { type DispatchEventBus } from '../../platform/events/events.module.js';
 
 /**
  * One log line per settled request, with its phases, and one when its worker gave it back
- * to the queue.
+ * to the queue or its answer was withdrawn.
  */
 export function logRequestEvents(events: DispatchEventBus): void {
   const logger = new Logger('Request');
@@ -14,6 +14,10 @@ export function logRequestEvents(events: DispatchEventBus): void {
     const line = { ...fields, ...rounded(phases) };
     const isServerFault = code !== undefined && ERROR_REGISTRY[code].status >= 500;
     logger[isServerFault ? 'warn' : 'log'](line, `request ${status}`);
+  });
+  events.on('withdrawn', ({ requestId, tenant, model, priority, code }) => {
+    const line = { requestId, tenant, model, priority, status: 'cancelled', code };
+    logger.log(line, 'request cancelled: its answer was computed, and is withdrawn');
   });
   // What a worker gives back is no warning: nothing was lost.
   events.on('requeued', ({ requestId, model, workerId, code }) => {

@@ -15,27 +15,51 @@ function readRunning(gauge: Gauge, registry: RequestRegistry, models: readonly M
   }
 }
 
+interface Total {
+  readonly labels: LabelValues<string>;
+  value: number;
+  /** As it was at the last scrape. */
+  scraped: number;
+}
+
 /**
  * Counts events by labels, for a scrape that reads them at one instant. prom-client formats
  * live values some microtasks after it took them, so a request that settles in between
  * would be in one metric and not yet in the other. Here values change in `collect` only.
  */
-function scrapedTotal(counter: Counter, ...names: ('status' | 'priority' | 'model')[]) {
-  const totals = new Map<string, { labels: LabelValues<string>; value: number }>();
-  const collect = (): void => {
-    counter.reset();
-    for (const { labels, value } of totals.values()) counter.inc(labels, value);
-  };
-  Object.assign(counter, { collect });
-  return (event: LabelValues<(typeof names)[number]>): void => {
+function scrapedTotal<N extends 'status' | 'priority' | 'model'>(counter: Counter, ...names: N[]) {
+  const totals = new Map<string, Total>();
+  let moves: { readonly from: Total; readonly to: Total }[] = [];
+  const totalOf = (event: LabelValues<N>): Total => {
     let key = '';
     for (const name of names) key += ` ${event[name]}`;
-    const total = totals.get(key);
-    if (total) total.value += 1;
-    else {
+    let total = totals.get(key);
+    if (!total) {
       const labels = Object.fromEntries(names.map(name => [name, event[name]]));
-      totals.set(key, { labels, value: 1 });
+      totals.set(key, (total = { labels, value: 0, scraped: 0 }));
     }
+    return total;
+  };
+  const collect = (): void => {
+    // A counter never falls: what was scraped already moves with the next that is counted.
+    moves = moves.filter(({ from, to }) => {
+      if (from.value === from.scraped) return true;
+      from.value -= 1;
+      to.value += 1;
+      return false;
+    });
+    counter.reset();
+    for (const total of totals.values()) {
+      counter.inc(total.labels, total.value);
+      total.scraped = total.value;
+    }
+  };
+  Object.assign(counter, { collect });
+  return {
+    count: (event: LabelValues<N>): void => void (totalOf(event).value += 1),
+    /** What was counted as `from` turned out to be `to`. */
+    move: (from: LabelValues<N>, to: LabelValues<N>): void =>
+      void moves.push({ from: totalOf(from), to: totalOf(to) }),
   };
 }
 
@@ -45,11 +69,18 @@ function scrapedTotal(counter: Counter, ...names: ('status' | 'priority' | 'mode
  * from the owners of that state.
  */
 export const schedulerMetricProviders: Provider[] = [
-  eventMetric('scheduler_requests_total', (counter: Counter, bus) =>
-    bus.on('settled', scrapedTotal(counter, 'status', 'priority', 'model')),
-  ),
+  eventMetric('scheduler_requests_total', (counter: Counter, bus) => {
+    const total = scrapedTotal(counter, 'status', 'priority', 'model');
+    bus.on('settled', total.count);
+    bus.on('withdrawn', ({ priority, model }) =>
+      total.move(
+        { status: 'completed', priority, model },
+        { status: 'cancelled', priority, model },
+      ),
+    );
+  }),
   eventMetric('switchyard_requests_accepted_total', (counter: Counter, bus) =>
-    bus.on('accepted', scrapedTotal(counter, 'priority', 'model')),
+    bus.on('accepted', scrapedTotal(counter, 'priority', 'model').count),
   ),
   eventMetric('switchyard_requests_rejected_total', (rejected: Counter, bus) =>
     bus.on('rejected', ({ code, model }) => rejected.inc({ code, model })),

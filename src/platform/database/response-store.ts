@@ -183,29 +183,6 @@ export class ResponseRecordStore extends DatabaseStore {
     return { queued: 0, in_progress: 0, ...Object.fromEntries(counts) };
   }
 
-  /** Background responses that no stored request runs any more: their gateways died too often, or before they began. */
-  abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRef[]> {
-    return this.db
-      .selectFrom('responses')
-      .select(['tenant', 'id'])
-      .where('status', 'in', OPEN)
-      .where('createdAtMs', '<', createdBeforeMs)
-      .where(row =>
-        row.not(
-          row.exists(
-            row
-              .selectFrom('kept_requests')
-              .select('requestId')
-              .whereRef('kept_requests.tenant', '=', 'responses.tenant')
-              .whereRef('kept_requests.requestId', '=', 'responses.id')
-              .where('kept_requests.status', 'in', ['receiving', 'running']),
-          ),
-        ),
-      )
-      .limit(limit)
-      .execute();
-  }
-
   /** Removes expired responses, and events that are no longer stored. @returns the number of responses */
   async expire(nowMs: number, limit: number): Promise<number> {
     const refs = await this.#due('expiresAtMs', nowMs, limit);

@@ -3,9 +3,7 @@ import {
   type ResponseEnding,
   type ResponseRecord,
 } from '../../../src/core/request/response-record.js';
-import { type NewStoredRequest } from '../../../src/core/request/stored-request.js';
 import { type ResponseRecordStore } from '../../../src/platform/database/response-store.js';
-import { type StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const NOW = 1_800_000_000_000;
 const ACME = 'acme';
@@ -40,7 +38,6 @@ const numbered = (from: number, count: number): string[] =>
 interface Stores {
   readonly responses: ResponseRecordStore;
   readonly othersResponses: ResponseRecordStore;
-  readonly kept: StoredRequestStore;
 }
 
 /**
@@ -204,23 +201,6 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(await othersResponses.append([{ ...append, first: 4 }])).toEqual(new Set());
   });
 
-  it('knows the responses that no stored request runs', async () => {
-    const { responses, kept } = await fresh();
-    await responses.create(record('run'), []);
-    await responses.create(record('lost'), []);
-    await responses.create(record('over', { status: 'completed' }), []);
-    const lease = { owner: 'one', leaseMs: 10 };
-    await kept.open(keptFor('run'), lease);
-    const { request } = await kept.open(keptFor('lost'), lease);
-    const abandoned = async (beforeMs = NOW + 1) =>
-      (await responses.abandoned(beforeMs, 10)).map(({ id }) => id);
-    expect(await abandoned()).toEqual([]);
-    const answer = { status: 503, headers: {} };
-    await kept.end(request, { status: 'failed', answer, keepMs: 1 });
-    expect(await abandoned()).toEqual(['lost']);
-    expect(await abandoned(NOW)).toEqual([]);
-  });
-
   it('counts what has not ended', async () => {
     const { responses } = await fresh();
     expect(await responses.countOpen()).toEqual({ queued: 0, in_progress: 0 });
@@ -231,17 +211,3 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     expect(await responses.countOpen()).toEqual({ queued: 2, in_progress: 1 });
   });
 }
-
-const keptFor = (id: string): NewStoredRequest => ({
-  tenant: ACME,
-  name: `response:${id}`,
-  requestId: id,
-  mode: 'async',
-  path: '/v1/responses/background',
-  fingerprint: '',
-  headers: {},
-  blob: `kept/${id}`,
-  status: 'running',
-  createdAtMs: NOW,
-  expiresAtMs: NOW + 1000,
-});

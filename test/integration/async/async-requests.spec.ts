@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BlobStore } from '../../../src/core/jobs/job.ports.js';
-import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
+import { StoredAnswers } from '../../../src/gateway/stored-work/stored-answers.js';
 import { OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { filter, firstValueFrom } from 'rxjs';
+import { type LiveQueueLine } from '../../../src/contracts/events/live-event.js';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
-import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
-import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
+import { StoredAnswers } from '../../../src/gateway/stored-work/stored-answers.js';
+import { StoredLeases } from '../../../src/gateway/stored-work/stored-leases.js';
 import { OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { DispatchEventBus } from '../../../src/platform/events/events.module.js';
@@ -15,6 +17,7 @@ import { newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+import { FeedClient } from '../live-feed/feed-client.js';
 
 const TENANT = 'default';
 /** Another gateway, which holds what it took for as long as a test needs. */
@@ -61,6 +64,17 @@ const view = (id: string) => rig.json(`/v1/requests/${id}`) as Promise<Record<st
 const content = (id: string): Promise<Response> => fetch(`${rig.url}/v1/requests/${id}/content`);
 const ended = (id: string) => until(async () => (await stored(id)).answer !== undefined);
 const times = (id: string): number => worker.received.filter(received => received === id).length;
+
+/** The end of the next attempt is written when `written` is called. */
+function heldEnd() {
+  const gate = Promise.withResolvers<void>();
+  const end = store.end.bind(store);
+  const ending = jest.spyOn(store, 'end').mockImplementationOnce(async (...call) => {
+    await gate.promise;
+    return end(...call);
+  });
+  return { reached: () => until(() => ending.mock.calls.length > 0), written: gate.resolve };
+}
 
 /** As a gateway does that finds its lease lapsed. */
 async function takenOver(id: string) {
@@ -154,18 +168,13 @@ describe('a cancel of an async request', () => {
   });
 
   it('that comes while the end is being written, wins', async () => {
-    let written: () => void = () => undefined;
-    const end = store.end.bind(store);
-    const ending = jest.spyOn(store, 'end').mockImplementationOnce(async (...call) => {
-      await new Promise<void>(resolve => (written = resolve));
-      return end(...call);
-    });
+    const end = heldEnd();
     await later('at-the-end');
-    await until(() => ending.mock.calls.length > 0);
+    await end.reached();
     expect(await view('at-the-end')).toMatchObject({ state: 'running', status: 'running' });
     const answer = await rig.post('/v1/requests/at-the-end/cancel', {});
     expect(await answer.json()).toEqual({ request_id: 'at-the-end', cancelled: true });
-    written();
+    end.written();
     await ended('at-the-end');
     expect(await stored('at-the-end')).toMatchObject({ status: 'cancelled' });
     expect(await errorOf(content('at-the-end'))).toMatchObject({
@@ -175,6 +184,41 @@ describe('a cancel of an async request', () => {
     const outcome = { state: 'cancelled', code: 'request_cancelled' };
     expect(await view('at-the-end')).toMatchObject({ ...outcome, status: 'cancelled' });
     expect(await rig.json('/admin/v1/requests/at-the-end')).toMatchObject(outcome);
+  });
+
+  it('that wins when its answer was computed is counted, shown and logged as cancelled', async () => {
+    const total = (status: string) =>
+      rig.metric(`scheduler_requests_total{status="${status}",priority="batch",model="stt"}`);
+    const totals = async () => [await total('completed'), await total('cancelled')];
+    const lines = jest.spyOn(Logger.prototype, 'log');
+    using feed = await FeedClient.connect(rig.url);
+    await feed.join('queue');
+    const line = () => feed.state('queue').stt as LiveQueueLine;
+    const withdrawn = async (id: string, meanwhile: () => Promise<unknown>) => {
+      const end = heldEnd();
+      await feed.join(`request:${id}`);
+      await later(id);
+      await end.reached();
+      await until(() => feed.request(id)?.state === 'completed');
+      await meanwhile();
+      await rig.post(`/v1/requests/${id}/cancel`, {});
+      end.written();
+      await ended(id);
+      await until(() => feed.request(id)?.state === 'cancelled');
+      const logged = expect.objectContaining({ requestId: id, status: 'cancelled' });
+      expect(lines).toHaveBeenCalledWith(logged, expect.stringContaining('request cancelled'));
+    };
+    const [completed = NaN, cancelled = NaN] = await totals();
+    const { completed: shown, cancelled: left } = line();
+    await withdrawn('withdrawn', () => Promise.resolve());
+    expect(await totals()).toEqual([completed, cancelled + 1]);
+    await until(() => line().cancelled === left + 1 && line().completed === shown);
+    // A scrape has seen it as completed: a counter never falls, so the next one evens it out.
+    await withdrawn('scraped', totals);
+    expect(await totals()).toEqual([completed + 1, cancelled + 1]);
+    await later('next');
+    await ended('next');
+    expect(await totals()).toEqual([completed + 1, cancelled + 2]);
   });
 
   it('is not told as true while the database, which decides, does not answer', async () => {
@@ -214,18 +258,13 @@ describe('an end whose outcome is unknown', () => {
   );
 
   it('holds the last bytes back until a retry finds the answer', async () => {
-    let back: () => void = () => undefined;
-    const end = store.end.bind(store);
-    const ending = jest.spyOn(store, 'end').mockImplementationOnce(async (...call) => {
-      await new Promise<void>(resolve => (back = resolve));
-      return end(...call);
-    });
+    const end = heldEnd();
     let isAnswered = false;
     const first = send({ 'idempotency-key': 'held back' }).finally(() => (isAnswered = true));
-    await until(() => ending.mock.calls.length > 0);
+    await end.reached();
     expect(isAnswered).toBe(false);
     expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe('running');
-    back();
+    end.written();
     expect((await first).status).toBe(200);
     expect((await store.find({ tenant: TENANT, name: 'key:held back' }))?.status).toBe('completed');
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
+import { StoredLeases } from '../../../src/gateway/stored-work/stored-leases.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

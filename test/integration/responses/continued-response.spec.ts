@@ -4,7 +4,7 @@ import {
   type ResponseEvent,
   type ResponseObject,
 } from '../../../src/contracts/openai/responses.js';
-import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
+import { ResponseWriter } from '../../../src/gateway/responses/writer/response-writer.js';
 import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
 import { countFrom, numbersOf, ResponseClient, taken } from '../../support/response-client.js';

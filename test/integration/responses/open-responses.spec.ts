@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
+import { ResponseExpiry } from '../../../src/gateway/responses/stored/response-expiry.js';
 import { type OpenResponsesTarget } from '../../support/open-responses-client.js';
 import { OPEN_RESPONSES_CASES } from '../../support/open-responses.js';
 import { ResponseClient, taken } from '../../support/response-client.js';

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
-import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
-import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
+import { ResponseExpiry } from '../../../src/gateway/responses/stored/response-expiry.js';
+import { ResponseWriter } from '../../../src/gateway/responses/writer/response-writer.js';
+import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import {
@@ -155,13 +156,17 @@ describe('a stored response', () => {
     });
   });
 
-  it('expires', async () => {
+  it('expires, with all others at one sweep: more than 200', async () => {
     const { id } = await acme.created(WORDS, short);
+    const records = other.app.get(ResponseRecordStore, { strict: false });
+    const like = (await records.find({ tenant: 'acme', id }, Date.now()))!;
+    for (let n = 0; n < 201; n++) await records.create({ ...like, id: `resp_old_${n}` }, []);
     const inAMonth = Date.now() + 31 * 86_400_000;
     expect(await other.app.get(ResponseExpiry, { strict: false }).sweep(inAMonth)).toBeGreaterThan(
-      0,
+      201,
     );
     expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
+    expect(await errorOf(acme.get('resp_old_200'))).toMatchObject({ status: 404 });
   });
 });
 

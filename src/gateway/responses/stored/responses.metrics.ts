@@ -1,6 +1,6 @@
 import { type Gauge } from 'prom-client';
-import { ResponseRecordStore } from '../../platform/database/response-store.js';
-import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
+import { metricProvider } from '../../../platform/metrics/metric-provider.js';
 
 export const openResponsesMetric = metricProvider('switchyard_background_responses', {
   inject: [ResponseRecordStore],

@@ -1,11 +1,11 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
-import { InputItemsQueryDto, RetrieveQueryDto } from '../../contracts/openai/response.dto.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { Answers } from '../http/openapi/route.decorator.js';
-import { deletionView, pageView } from '../http/openapi/view.js';
-import { CallerTenant } from '../http/params.js';
+import { InputItemsQueryDto, RetrieveQueryDto } from '../../../contracts/openai/response.dto.js';
+import { DescribesErrors } from '../../http/openapi/errors.js';
+import { Answers } from '../../http/openapi/route.decorator.js';
+import { deletionView, pageView } from '../../http/openapi/view.js';
+import { CallerTenant } from '../../http/params.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';

@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type ResponseEvent } from '../../contracts/openai/responses.js';
+import { type ResponseEvent } from '../../../contracts/openai/responses.js';
 import {
   type ResponseAppend,
   type ResponseEnding,
   type ResponseRef,
   type ResponseRun,
-} from '../../core/request/response-record.js';
-import { Settings } from '../../platform/config/settings.js';
-import { ResponseRecordStore } from '../../platform/database/response-store.js';
-import { StorageRetries } from '../requests/storage-retries.js';
+} from '../../../core/request/response-record.js';
+import { Settings } from '../../../platform/config/settings.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
+import { StorageRetries } from '../../stored-work/storage-retries.js';
 
 /** Responses in one transaction. */
 const MOST_APPENDS = 256;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
+import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { type ModelCatalog } from '../../models/model-catalog.js';
 import { parseInputCount, parseResponse } from './parse-response.js';
 
 const catalog = {

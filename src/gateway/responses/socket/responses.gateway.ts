@@ -7,27 +7,31 @@ import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type WebSocket } from 'ws';
 import { z } from 'zod';
-import { errorDefinition } from '../../contracts/errors/error-registry.js';
-import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
-import { CLOSE, type CloseCode } from '../../contracts/realtime/realtime-event.js';
-import { readObject } from '../../contracts/schema/field-problems.js';
-import { defaulted, filled, oneOf, wholeNumberFrom } from '../../contracts/schema/rules.js';
-import { DomainError, shownError } from '../../core/errors/domain-error.js';
-import { SharedBound } from '../../core/limits/shared-bound.js';
-import { Authenticator } from '../../platform/auth/authenticator.js';
-import { demandScope, type Principal } from '../../platform/auth/principal.js';
-import { Settings } from '../../platform/config/settings.js';
-import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { linesOf } from '../../platform/storage/line-splitter.js';
-import { requestIdFor } from '../http/request-headers.js';
-import { ShutdownGrace } from '../lifecycle/shutdown-drain.js';
-import { LimitGuard, receivingPace, SMALL_BODY } from '../limits/limit-guard.js';
-import { innerHeaders, InnerRequests, type InnerAnswer } from '../requests/inner-requests.js';
-import { ClientSocket } from '../websockets/client-socket.js';
-import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
-import { type AdmittedCaller, type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
-import { ResponseFeed } from './response-feed.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
+import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
+import { FINAL_EVENTS, type ResponseObject } from '../../../contracts/openai/responses.js';
+import { CLOSE, type CloseCode } from '../../../contracts/realtime/realtime-event.js';
+import { readObject } from '../../../contracts/schema/field-problems.js';
+import { defaulted, filled, oneOf, wholeNumberFrom } from '../../../contracts/schema/rules.js';
+import { DomainError, shownError } from '../../../core/errors/domain-error.js';
+import { SharedBound } from '../../../core/limits/shared-bound.js';
+import { Authenticator } from '../../../platform/auth/authenticator.js';
+import { demandScope, type Principal } from '../../../platform/auth/principal.js';
+import { Settings } from '../../../platform/config/settings.js';
+import { shuttingDown } from '../../../platform/http/passing-errors.js';
+import { linesOf } from '../../../platform/storage/line-splitter.js';
+import { requestIdFor } from '../../http/request-headers.js';
+import { ShutdownGrace } from '../../lifecycle/shutdown-drain.js';
+import { LimitGuard, receivingPace, SMALL_BODY } from '../../limits/limit-guard.js';
+import { innerHeaders, InnerRequests } from '../../requests/inner-requests.js';
+import { type WorkAnswer } from '../../stored-work/stored-work.js';
+import { ClientSocket } from '../../websockets/client-socket.js';
+import { type WebSocketGatewayOptions } from '../../websockets/composite-websocket-adapter.js';
+import {
+  type AdmittedCaller,
+  type WebSocketEndpoint,
+} from '../../websockets/websocket-endpoint.js';
+import { ResponseFeed } from '../stored/response-feed.js';
 
 /** Messages of one connection that wait for their turn, the one that runs included. */
 const MOST_WAITING = 16;
@@ -84,7 +88,7 @@ class ResponseConnection {
     /** Its gateway, in the name of its caller. */
     private readonly host: {
       /** Runs `POST /v1/responses`, until `left` is aborted. @throws DomainError */
-      create(body: Buffer, left: AbortSignal): Promise<InnerAnswer>;
+      create(body: Buffer, left: AbortSignal): Promise<WorkAnswer>;
       /** Events of a background response. @throws DomainError when it has none */
       resume(id: string, after: number, left: AbortSignal): Promise<AsyncIterable<Buffer>>;
       /** A place for a message while it comes, as a body has. Undefined: there is none. */

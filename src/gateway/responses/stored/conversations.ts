@@ -1,21 +1,21 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { samplingIn } from '../../contracts/openai/generation.dto.js';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
-import { type ItemReference, type ResponseItem } from '../../contracts/openai/response-items.js';
-import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
-import { type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { Settings } from '../../platform/config/settings.js';
-import { type JsonRequest } from '../http/json-body.js';
-import { httpCaller } from '../inference/inference.service.js';
-import { usedTier } from '../inference/request-priority.js';
-import { ModelCatalog } from '../models/model-catalog.js';
-import { type TextTurn } from '../text/text-generation.service.js';
-import { type parseResponse } from './parse-response.js';
-import { generationOf } from './response-generation.js';
-import { newId, newResponse } from './response-object.js';
+import { samplingIn } from '../../../contracts/openai/generation.dto.js';
+import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
+import { type ItemReference, type ResponseItem } from '../../../contracts/openai/response-items.js';
+import { MOST_ITEMS } from '../../../contracts/openai/response.dto.js';
+import { type ResponseObject, type ResponseRequest } from '../../../contracts/openai/responses.js';
+import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { Settings } from '../../../platform/config/settings.js';
+import { type JsonRequest } from '../../http/json-body.js';
+import { httpCaller } from '../../inference/inference.service.js';
+import { usedTier } from '../../inference/request-priority.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import { type TextTurn } from '../../text/text-generation.service.js';
+import { type parseResponse } from '../parse/parse-response.js';
+import { generationOf } from '../writer/response-generation.js';
+import { newId, newResponse } from '../writer/response-object.js';
 import { ResponseRecords } from './response-records.js';
 
 interface KnownConversation {

@@ -1,21 +1,24 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { samplingIn } from '../../contracts/openai/generation.dto.js';
+import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
+import { samplingIn } from '../../../contracts/openai/generation.dto.js';
 import {
   callableTools,
   argumentsOf,
   functionInChat,
   nameInChat,
   usableTools,
-} from '../../contracts/openai/read-tools.js';
-import { type ResponseItem, type MessageItem } from '../../contracts/openai/response-items.js';
-import { type ResponseEventBody, type ResponseRequest } from '../../contracts/openai/responses.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
-import { callOf, given, imagePart, streamed } from '../text/chat-body.js';
-import { inWordsOf, type ParamNames } from '../text/param-names.js';
-import { type Generation, parseChat } from '../text/parse-generation.js';
+} from '../../../contracts/openai/read-tools.js';
+import { type ResponseItem, type MessageItem } from '../../../contracts/openai/response-items.js';
+import {
+  type ResponseEventBody,
+  type ResponseRequest,
+} from '../../../contracts/openai/responses.js';
+import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { type DomainError } from '../../../core/errors/domain-error.js';
+import { type ModelCatalog } from '../../models/model-catalog.js';
+import { callOf, given, imagePart, streamed } from '../../text/chat-body.js';
+import { inWordsOf, type ParamNames } from '../../text/param-names.js';
+import { type Generation, parseChat } from '../../text/parse-generation.js';
 
 /**
  * A response as a chat, which is the one form of a conversation that engines know (D-30).

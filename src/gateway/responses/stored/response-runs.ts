@@ -1,20 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type ResponseEvent, type ResponseObject } from '../../contracts/openai/responses.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
+import { type ResponseEvent, type ResponseObject } from '../../../contracts/openai/responses.js';
+import { invalidField } from '../../../contracts/schema/field-problems.js';
 import {
   type ResponseEnding,
   type ResponseRecord,
   type ResponseRef,
   type StoredResponseStatus,
-} from '../../core/request/response-record.js';
-import { Settings } from '../../platform/config/settings.js';
-import { ResponseRecordStore } from '../../platform/database/response-store.js';
-import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
-import { SchedulerService } from '../scheduler/scheduler.service.js';
+} from '../../../core/request/response-record.js';
+import { Settings } from '../../../platform/config/settings.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
+import { WorkRuns } from '../../stored-work/work-runs.js';
+import { ResponseWriter } from '../writer/response-writer.js';
 import { DurableEvents, ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords } from './response-records.js';
-import { ResponseWriter } from './response-writer.js';
 
 /** Groups of events that are read at a time. */
 const PORTION = 1000;
@@ -35,10 +34,9 @@ export interface ResponseRunState {
 export class ResponseRuns {
   constructor(
     private readonly store: ResponseRecordStore,
-    private readonly requests: StoredRequestStore,
     private readonly records: ResponseRecords,
     private readonly log: ResponseEventLog,
-    private readonly scheduler: SchedulerService,
+    private readonly works: WorkRuns,
     private readonly settings: Settings,
   ) {}
 
@@ -85,15 +83,15 @@ export class ResponseRuns {
       const message = `Only background responses can be cancelled; \`${ref.id}\` was created without \`background\`.`;
       throw invalidField('response_id', message);
     }
-    await this.stop(ref);
+    // The end first: it holds all that is durable when the generation stops.
+    if ((await this.stop(ref)) === true) await this.works.cancel(ref, 'client');
     return this.records.response(ref);
   }
 
-  /** @returns false: it had ended */
-  async stop(ref: ResponseRef): Promise<boolean> {
-    const isStopped = await this.endWith(ref, writer => writer.cancel());
-    if (isStopped) await this.#abort(ref);
-    return isStopped;
+  /** False: it had ended otherwise. `cancelled`: it was cancelled or deleted before. */
+  async stop(ref: ResponseRef): Promise<boolean | 'cancelled'> {
+    if (await this.endWith(ref, writer => writer.cancel())) return true;
+    return (await this.statusOf(ref)) === 'cancelled' && 'cancelled';
   }
 
   /**
@@ -113,13 +111,7 @@ export class ResponseRuns {
   async remove(ref: ResponseRef): Promise<void> {
     const head = await this.records.head(ref);
     await this.store.remove(ref);
-    if (isOpen(head)) await this.#abort(ref);
-  }
-
-  /** The gateway that runs it stops the generation. */
-  async #abort({ tenant, id }: ResponseRef): Promise<void> {
-    await this.requests.requestCancel(tenant, id);
-    await this.scheduler.cancel({ tenant, id }, 'client');
+    if (isOpen(head)) await this.works.cancel(ref, 'client');
   }
 
   async #allEvents(ref: ResponseRef, after = -1): ReturnType<ResponseEventLog['read']> {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ResponseEvent } from '../../contracts/openai/responses.js';
-import { type ResponseAppend, type ResponseRun } from '../../core/request/response-record.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { settingsFrom } from '../../platform/config/settings.js';
-import { type ResponseRecordStore } from '../../platform/database/response-store.js';
-import { storageUnavailable } from '../../platform/http/passing-errors.js';
-import { ShutdownGrace } from '../lifecycle/shutdown-drain.js';
-import { StorageRetries } from '../requests/storage-retries.js';
+import { type ResponseEvent } from '../../../contracts/openai/responses.js';
+import { type ResponseAppend, type ResponseRun } from '../../../core/request/response-record.js';
+import { ProcessClock } from '../../../platform/clock/clock.module.js';
+import { settingsFrom } from '../../../platform/config/settings.js';
+import { type ResponseRecordStore } from '../../../platform/database/response-store.js';
+import { storageUnavailable } from '../../../platform/http/passing-errors.js';
+import { ShutdownGrace } from '../../lifecycle/shutdown-drain.js';
+import { StorageRetries } from '../../stored-work/storage-retries.js';
 import { DurableEvents, ResponseEventLog, RunReplaced } from './response-event-log.js';
 
 const run = (id: string): ResponseRun => ({ tenant: 'acme', id, epoch: 1 });

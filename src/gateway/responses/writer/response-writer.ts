@@ -1,18 +1,18 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { callableTools, inputOf } from '../../contracts/openai/read-tools.js';
+import { callableTools, inputOf } from '../../../contracts/openai/read-tools.js';
 import {
   type ResponseItem,
   type OutputPart,
   RESPONSE_ITEMS,
-} from '../../contracts/openai/response-items.js';
+} from '../../../contracts/openai/response-items.js';
 import {
   type ResponseEvent,
   type ResponseEventBody,
   type ResponseObject,
   type ResponseStatusEvent,
-} from '../../contracts/openai/responses.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
-import { type GenerationPiece } from '../text/generation-pieces.js';
+} from '../../../contracts/openai/responses.js';
+import { type DomainError } from '../../../core/errors/domain-error.js';
+import { type GenerationPiece } from '../../text/generation-pieces.js';
 import { failureOf } from './response-generation.js';
 
 /**

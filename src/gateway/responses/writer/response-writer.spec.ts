@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { aRequest } from '../../../test/support/response-schema.js';
-import { type ResponseEvent } from '../../contracts/openai/responses.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { type GenerationPiece } from '../text/generation-pieces.js';
+import { aRequest } from '../../../../test/support/response-schema.js';
+import { type ResponseEvent } from '../../../contracts/openai/responses.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type GenerationPiece } from '../../text/generation-pieces.js';
 import { newResponse } from './response-object.js';
 import { ResponseWriter } from './response-writer.js';
 

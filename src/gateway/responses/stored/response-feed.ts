@@ -3,11 +3,11 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type FastifyReply } from 'fastify';
 import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxjs';
-import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
-import { FINAL_EVENTS, type ResponseEvent } from '../../contracts/openai/responses.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
-import { type ResponseProgress, type ResponseRef } from '../../core/request/response-record.js';
-import { sendEvents } from '../inference/output-stream.js';
+import { SSE_DONE, sseEvent } from '../../../contracts/formats/server-sent-event.js';
+import { FINAL_EVENTS, type ResponseEvent } from '../../../contracts/openai/responses.js';
+import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { type ResponseProgress, type ResponseRef } from '../../../core/request/response-record.js';
+import { sendEvents } from '../../inference/output-stream.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords } from './response-records.js';
 

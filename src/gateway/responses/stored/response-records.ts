@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type ResponseItem } from '../../contracts/openai/response-items.js';
-import { type InputItemsQueryDto } from '../../contracts/openai/response.dto.js';
-import { type ResponseObject } from '../../contracts/openai/responses.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { type ResponseItem } from '../../../contracts/openai/response-items.js';
+import { type InputItemsQueryDto } from '../../../contracts/openai/response.dto.js';
+import { type ResponseObject } from '../../../contracts/openai/responses.js';
+import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   type ResponseProgress,
   type ResponseRecord,
   type ResponseRef,
-} from '../../core/request/response-record.js';
-import { Settings } from '../../platform/config/settings.js';
-import { ResponseRecordStore } from '../../platform/database/response-store.js';
+} from '../../../core/request/response-record.js';
+import { Settings } from '../../../platform/config/settings.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 
 const OPEN: readonly string[] = ['queued', 'in_progress'];
 

@@ -6,23 +6,27 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import {
-  type EndOutcome,
-  type StoredAttempt,
-  type StoredEnding,
   type StoredLease,
   type StoredRef,
   type StoredRequest,
 } from '../../core/request/stored-request.js';
 import { Settings } from '../../platform/config/settings.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
-import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { StorageRetries } from './storage-retries.js';
+import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { StoredAnswers } from './stored-answers.js';
 
 const PORTION = 200;
 
 /** `blob`: of an attempt whose row exists. */
 type LeaseHold = StoredRef & { readonly blob?: string | undefined };
+
+export interface WorkHold {
+  /**
+   * Aborted when another gateway has the attempt, or may have it: it has to stop here.
+   */
+  readonly gone: AbortSignal;
+  readonly release: () => void;
+}
 
 /**
  * Leases of this gateway's stored requests: renews those that run here, receives
@@ -38,6 +42,8 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
    * Undefined: none is taken over.
    */
   onAbandoned: ((request: StoredRequest) => void) | undefined;
+  /** Remove what else has expired; each is called at every sweep. */
+  readonly sweeps: (() => Promise<unknown>)[] = [];
   /** Requests that run or are served here. */
   readonly #holds = new Map<AbortController, LeaseHold>();
   #renewal: NodeJS.Timeout | undefined;
@@ -50,8 +56,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
-    private readonly scheduler: SchedulerService,
-    readonly retries: StorageRetries,
+    private readonly cancellations: CancellationManager,
     private readonly settings: Settings,
   ) {}
 
@@ -62,7 +67,9 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
       () => void (this.#renewing ??= this.#renewOnce()),
       requests.leaseMs / 3,
     );
-    this.#sweep = setInterval(() => void this.#safely(() => this.#sweepOnce()), files.gcIntervalMs);
+    this.sweeps.push(() => this.#removeExpired());
+    const sweep = (): void => this.sweeps.forEach(remove => void this.#safely(remove));
+    this.#sweep = setInterval(sweep, files.gcIntervalMs);
   }
 
   /**
@@ -90,30 +97,10 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
    * Holds a request until it is released: only held ones are renewed. Call it before the
    * row is created, and for an attempt whose row exists.
    */
-  hold({ tenant, name, blob }: LeaseHold): {
-    /**
-     * Aborted when another gateway has the attempt, or may have it: it has to stop here.
-     */
-    readonly gone: AbortSignal;
-    readonly release: () => void;
-  } {
+  hold({ tenant, name, blob }: LeaseHold): WorkHold {
     const run = new AbortController();
     this.#holds.set(run, { tenant, name, blob });
     return { gone: run.signal, release: () => void this.#holds.delete(run) };
-  }
-
-  /**
-   * Ends an attempt that has run here. With the database away it waits.
-   * @param fullForMs how long it waits for room; absent: without limit
-   */
-  end(
-    attempt: StoredAttempt,
-    ending: Omit<StoredEnding, 'keepMs'>,
-    fullForMs?: number,
-  ): Promise<EndOutcome> {
-    const { keepMs } = this.settings.requests;
-    const write = () => this.store.end(attempt, { ...ending, keepMs });
-    return this.retries.written(write, fullForMs);
   }
 
   /** Renews the leases once. */
@@ -127,7 +114,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
       const { tenant, requestId: id, cancelling } = request;
       // The request ended here, but its end could not be written.
       if (!names.has(nameOf(request))) await this.store.release(this.owner, request);
-      else if (cancelling) await this.scheduler.cancel({ tenant, id }, 'client');
+      else if (cancelling) await this.cancellations.cancel({ tenant, id }, 'client');
     }
     const isPatient = this.isPatient();
     this.#renewedMs = performance.now();
@@ -159,8 +146,12 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  async #sweepOnce(): Promise<void> {
-    if (!this.isPatient()) await this.answers.remove(await this.store.expire(PORTION));
+  async #removeExpired(): Promise<void> {
+    for (let removed = PORTION; removed === PORTION && !this.isPatient();) {
+      const expired = await this.store.expire(PORTION);
+      await this.answers.remove(expired);
+      removed = expired.length;
+    }
   }
 
   async #renewOnce(): Promise<void> {
@@ -173,7 +164,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     await act().catch((error: unknown) =>
       this.#logger.warn(
         { reason: (error as Error).message },
-        'leases of stored requests could not be renewed',
+        'stored requests could not be renewed or removed',
       ),
     );
   }

@@ -1,46 +1,46 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
-import { type ServiceTier } from '../../contracts/openai/field-types.js';
-import { rulesOf } from '../../contracts/openai/field.decorators.js';
-import { samplingIn } from '../../contracts/openai/generation.dto.js';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
-import { readTools } from '../../contracts/openai/read-tools.js';
+import { type ServiceTier } from '../../../contracts/openai/field-types.js';
+import { rulesOf } from '../../../contracts/openai/field.decorators.js';
+import { samplingIn } from '../../../contracts/openai/generation.dto.js';
+import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
+import { readTools } from '../../../contracts/openai/read-tools.js';
 import {
   ITEM_REFERENCE,
   type ItemReference,
   RESPONSE_ITEMS,
   type ResponseItem,
-} from '../../contracts/openai/response-items.js';
+} from '../../../contracts/openai/response-items.js';
 import {
   CreateResponseRequest,
   ResponseInputRequest,
   MOST_ITEMS,
-} from '../../contracts/openai/response.dto.js';
+} from '../../../contracts/openai/response.dto.js';
 import {
   RESPONSE_OBJECTS,
   type ResponseRequest,
   type ResponseObject,
-} from '../../contracts/openai/responses.js';
+} from '../../../contracts/openai/responses.js';
 import {
   readObject,
   unsupportedField,
   wrongField,
   missingField,
-} from '../../contracts/schema/field-problems.js';
+} from '../../../contracts/schema/field-problems.js';
 import {
   ANYTHING,
   asksForNothing,
   optional,
   objectsUpTo,
   textUpTo,
-} from '../../contracts/schema/rules.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { parseDto } from '../http/dto-validation.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
-import { piecesOf, usageAmong } from '../text/generation-pieces.js';
-import { newId } from './response-object.js';
+} from '../../../contracts/schema/rules.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { parseDto } from '../../http/dto-validation.js';
+import { type ModelCatalog } from '../../models/model-catalog.js';
+import { piecesOf, usageAmong } from '../../text/generation-pieces.js';
+import { newId } from '../writer/response-object.js';
 
 /** Opaque to clients: what this gateway can read again begins so. */
 const MARK = 'switchyard1.';

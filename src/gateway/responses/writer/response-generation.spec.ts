@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { aRequest } from '../../../test/support/response-schema.js';
-import { type ResponseItem } from '../../contracts/openai/response-items.js';
-import { type ResponseRequest } from '../../contracts/openai/responses.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
-import { renamed } from '../text/param-names.js';
-import { readInput } from './parse-response.js';
+import { aRequest } from '../../../../test/support/response-schema.js';
+import { type ResponseItem } from '../../../contracts/openai/response-items.js';
+import { type ResponseRequest } from '../../../contracts/openai/responses.js';
+import { type ModelCatalog } from '../../models/model-catalog.js';
+import { renamed } from '../../text/param-names.js';
+import { readInput } from '../parse/parse-response.js';
 import { generationOf, PARAMS_OF_RESPONSE } from './response-generation.js';
 
 const itemsOf = (input: unknown): readonly ResponseItem[] =>

@@ -1,15 +1,15 @@
-import { withJsonFields } from '../../contracts/formats/json-fields.js';
-import { type ResponseObject } from '../../contracts/openai/responses.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { pause } from '../../platform/clock/pause.js';
-import { type EngineName } from '../../platform/config/model-spec.js';
-import { type InferenceRequest } from '../inference/inference.service.js';
-import { type OutputForm, OutputStream } from '../inference/output-stream.js';
-import { type StoredAttemptOptions } from '../requests/async-requests.js';
-import { readAnswer } from '../text/generation-pieces.js';
-import { type GenerationPiece } from '../text/generation-pieces.js';
-import { type Generation } from '../text/parse-generation.js';
-import { type ResponseRunState } from './response-runs.js';
+import { withJsonFields } from '../../../contracts/formats/json-fields.js';
+import { type ResponseObject } from '../../../contracts/openai/responses.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { pause } from '../../../platform/clock/pause.js';
+import { type EngineName } from '../../../platform/config/model-spec.js';
+import { type InferenceRequest } from '../../inference/inference.service.js';
+import { type OutputForm, OutputStream } from '../../inference/output-stream.js';
+import { type WorkRunOptions } from '../../stored-work/work-runs.js';
+import { readAnswer } from '../../text/generation-pieces.js';
+import { type GenerationPiece } from '../../text/generation-pieces.js';
+import { type Generation } from '../../text/parse-generation.js';
+import { type ResponseRunState } from '../stored/response-runs.js';
 
 /** Engines that tell the tokens of an answer, and continue it from them. */
 const CONTINUING: ReadonlySet<EngineName> = new Set(['llama-cpp', 'synthetic']);
@@ -88,7 +88,7 @@ export class BackgroundRun {
 
   constructor(
     private readonly options: Omit<ResponseRunState, 'record'> &
-      StoredAttemptOptions & {
+      WorkRunOptions & {
         /** @throws DomainError for what the model, as it is configured now, cannot do */
         readonly generation: () => Generation;
         readonly start: (generation: Generation, output: OutputStream) => InferenceRequest;

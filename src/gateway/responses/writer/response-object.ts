@@ -3,8 +3,8 @@ import {
   samplingIn,
   type SamplingRequest,
   USUAL_SAMPLING,
-} from '../../contracts/openai/generation.dto.js';
-import { type ResponseObject, type ResponseRequest } from '../../contracts/openai/responses.js';
+} from '../../../contracts/openai/generation.dto.js';
+import { type ResponseObject, type ResponseRequest } from '../../../contracts/openai/responses.js';
 
 /** An id that no one can guess, which names a response of its tenant. */
 export const newId = (prefix: string): string => `${prefix}_${randomBytes(24).toString('hex')}`;
