@@ -45,6 +45,11 @@ export class RequestQueues {
     return { record, refusal };
   }
 
+  /** Of the shared queue what this gateway has there. */
+  isIdle(model: string): boolean {
+    return (this.shared.enabled ? this.shared : this.embedded).isIdle(model);
+  }
+
   #timed(
     request: TaskRequest,
     queue: TrackedRequest['queue'],
