@@ -25,8 +25,7 @@ from .cuda_libraries import load_cuda_libraries
 Features = npt.NDArray[np.float32]
 #: Seconds of one timestamp token.
 TICK_S = 0.02
-#: Frames, 10 s: a draft is computed over a multiple of these that leaves DRAFT_REST of silence. A window of 10 s costs a
-#: fifth of one of 30 s.
+#: Frames: a draft is computed over a multiple of 10 s that leaves 1 s of silence. 10 s cost a fifth of 30 s.
 DRAFT_FRAMES, DRAFT_REST = 1000, 100
 #: As openai-whisper: a window that looks worse is decoded again.
 WORST_LOGPROB, MOST_REPETITIVE, SILENCE = -1.0, 2.4, 0.6
