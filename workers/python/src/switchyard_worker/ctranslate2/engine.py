@@ -147,7 +147,7 @@ class WhisperEngine(Transcriber):
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _settled(self, window: Window, device: Device, executions: Executions) -> Heard:
-        """A doubtful result is computed again, unless the caller gave a temperature or wants a draft; the best stays."""
+        """A doubtful result is computed again, unless the caller set a temperature or wants a draft; the best stays."""
         tries: list[Heard] = []
         while True:
             heard, execution = await device(window)
