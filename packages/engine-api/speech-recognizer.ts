@@ -22,6 +22,11 @@ export interface TranscriptionParams {
   readonly hotWords: readonly string[];
   /** How long audio is cut; absent: the worker decides. */
   readonly chunking?: VoiceActivityOptions;
+  /**
+   * Text of an unfinished utterance that later text replaces: an engine may compute it faster and
+   * less well.
+   */
+  readonly draft?: boolean | undefined;
 }
 
 /** A transcription with no options set. */

@@ -80,7 +80,8 @@ class Arrivals implements Disposable {
 const STARTERS = ['whisper-base', 'smollm2-135m-instruct', 'piper-en-joe'];
 
 const NOTES = `Whisper base, SmolLM2 135M Instruct and a Piper voice: 310 MB, and 0.5 GB for the Python environment of CTranslate2.
-Each model is loaded as soon as it is there, and then takes its aliases from pocketsphinx, flite and synthetic. Entries
+Each model is loaded as soon as it is there, and then takes its aliases from pocketsphinx, flite and synthetic, whose
+workers stop when no name is left: a request for their id starts them again, for ten minutes without work. Entries
 are written to models.yaml in data.dir, which is read beside workers.models_file; that one wins where they differ. What
 is there already is not fetched again.`;
 

@@ -185,6 +185,32 @@ describeWith(published)('published models and human speech', () => {
     expect(wordErrors(text, String(transcript))).toBe(0);
   });
 
+  it('Whisper sends words while they are spoken, and the final text is that of the whole utterance', async () => {
+    const { data, rate } = wavSamples(await clip('en/quick_brown_fox'));
+    const client = await RealtimeClient.open(product.url, { model: 'whisper-1' });
+    client.update({ format: { type: 'audio/pcm', rate }, turn_detection: null });
+    const done = async () =>
+      (
+        (await (await fetch(`${product.url}/admin/v1/requests?state=completed`)).json()) as {
+          data: readonly { id: string }[];
+        }
+      ).data.filter(({ id }) => /\.\d+\.\d+\.\d+$/.test(id)).length;
+    const before = await done();
+    const part = Math.floor(data.length / 8) * 2;
+    for (let pass = 1; pass <= 3; pass++) {
+      client.say(data.subarray((pass - 1) * part, pass * part));
+      await product.until(`pass ${pass}`, async () => (await done()) >= before + pass);
+    }
+    const said = client.events.filter(({ type }) => type === `${TRANSCRIPTION}.delta`);
+    expect(said.length).toBeGreaterThan(0);
+    client.say(data.subarray(3 * part));
+    client.commit();
+    const { transcript } = await client.next(`${TRANSCRIPTION}.completed`);
+    client.socket.close();
+    const { text } = await hear(pcmWav(data, rate));
+    expect(transcript).toBe(text);
+  });
+
   const QUESTION = {
     model: 'gpt-4o-mini',
     messages: [{ role: 'user' as const, content: 'What is the capital of France?' }],

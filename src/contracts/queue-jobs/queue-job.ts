@@ -95,6 +95,8 @@ const TRANSCRIPTION_OPTIONS = objectOf({
   // Of `knownSpeakers`, an audio file of that voice alone.
   knownSpeakers: defaulted(objectsUpTo(16, objectOf({ name: textUpTo(1024), blob: BLOB })), []),
   chunking: optional(CHUNKING),
+  // Text of an unfinished utterance that later text replaces.
+  draft: optional(FLAG),
   // As the client named it: a container hint for the decoder, never a path.
   filename: defaulted(textUpTo(4096), 'audio'),
   // Seconds, by headers or guessed; absent: unknown.

@@ -73,6 +73,11 @@ export class RequestQueues {
     return bytes;
   }
 
+  /** Of the shared queue what this gateway has there. */
+  isIdle(model: string): boolean {
+    return (this.shared.enabled ? this.shared : this.embedded).isIdle(model);
+  }
+
   #timed(
     request: TaskRequest,
     queue: TrackedRequest['queue'],

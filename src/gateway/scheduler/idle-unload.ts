@@ -25,9 +25,7 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly queue: PriorityQueue,
   ) {}
 
-  /** Without such a model there is nothing to check. */
   onApplicationBootstrap(): void {
-    if (!this.pool.models().some(({ idleUnloadS }) => idleUnloadS !== undefined)) return;
     this.#timer = setInterval(() => this.check(), INTERVAL_MS);
     this.#timer.unref();
   }

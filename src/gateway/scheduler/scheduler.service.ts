@@ -50,6 +50,11 @@ export class SchedulerService {
     return this.intake.accepting;
   }
 
+  /** Nothing waits for the model, and one of its workers has nothing to do, as far as this gateway knows. */
+  isIdle(model: string): boolean {
+    return this.queues.isIdle(model);
+  }
+
   /** True while the dispatch loop runs. */
   get running(): boolean {
     return this.loop.running;

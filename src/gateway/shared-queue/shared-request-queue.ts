@@ -39,9 +39,13 @@ export class SharedRequestQueue implements SchedulerQueue {
    * gateway has a worker to send it to.
    */
   accepts({ model, payload }: TaskRequest): boolean {
-    if (!this.jobs.link.enabled || payload.kind === 'generate') return false;
+    if (!this.enabled || payload.kind === 'generate') return false;
     const isStreamed = payload.kind === 'transcribe' && payload.onSegment !== undefined;
     return !isStreamed || !this.workers.hasPushed(model);
+  }
+
+  get enabled(): boolean {
+    return this.jobs.link.enabled;
   }
 
   isIdle(model: string): boolean {

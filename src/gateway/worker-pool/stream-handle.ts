@@ -24,6 +24,8 @@ const CANCEL_MS = 50;
 
 /** One live stream. It ends by `close()`, by `cancel()`, or with the worker. */
 export interface StreamHandle {
+  /** Partial texts in a row that must agree on a word before it is sent. */
+  readonly agreement: number;
   /**
    * The worker has ended the stream, for whatever reason: its slot is
    * free. Never rejects.
@@ -64,6 +66,8 @@ export interface StreamHandle {
  * the worker; events come down.
  */
 export class WorkerStream extends CallProgress implements StreamHandle {
+  /** Partials come every few hundred milliseconds, and change. */
+  readonly agreement = 3;
   readonly #call: ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
   #halfClosed = false;
   #cancelled: Promise<void> | undefined;

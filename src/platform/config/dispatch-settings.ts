@@ -195,11 +195,12 @@ export const DISPATCH_SETTINGS = {
     'How long a session waits for its first worker or for a replacement.',
   ),
   'realtime.interim_ms': ms(
-    0,
+    300,
     0,
     60_000,
-    'For models without live streams: recognise an unfinished utterance again after this much more speech, while the ' +
-      'model has nothing else to do. Each time is a request. 0: text comes at the end of an utterance.',
+    'For models without live streams: recognise an unfinished utterance again after this much more speech, while ' +
+      'nothing else waits for the model. Each time is a request. Not for openai-http. 0: text comes at the end of an ' +
+      'utterance.',
   ),
   'realtime.replay_ms': ms(
     60_000,

@@ -246,6 +246,7 @@ describe('withStarters', () => {
     const { models, problems, warnings } = withStarters(read(configured), read(starters));
     expect(problems).toEqual([]);
     return {
+      models,
       names: models.map(({ id, aliases }) => [id, ...aliases].join(' ')),
       warnings,
     };
@@ -269,6 +270,22 @@ describe('withStarters', () => {
       entries('base openai-http whisper-1 gpt-4o-transcribe', 'tiny openai-http b'),
     );
     expect(names).toEqual(['ears own', 'gpu gpt-4o-transcribe', 'tiny', 'base whisper-1']);
+  });
+
+  it('loads a stand-in without names of its own only on request, unless its entry says otherwise', () => {
+    const { models } = merged(
+      entries('ears synthetic whisper-1', 'kept synthetic tts-1 own', 'nameless synthetic').replace(
+        'id: kept',
+        'autostart: always, id: kept',
+      ),
+      entries('base openai-http whisper-1 tts-1'),
+    );
+    expect(models.map(({ id, autostart, idleUnloadS }) => [id, autostart, idleUnloadS])).toEqual([
+      ['ears', 'on_request', 600],
+      ['kept', 'always', undefined],
+      ['nameless', undefined, undefined],
+      ['base', undefined, undefined],
+    ]);
   });
 
   it('warns of no models only where both files have none', () => {

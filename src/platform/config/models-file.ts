@@ -188,7 +188,8 @@ export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []
 
 /**
  * Both files as one list. A model of the starter set takes its names from stand-ins only;
- * what the configured file says otherwise wins.
+ * what the configured file says otherwise wins. A stand-in that has lost all its names is loaded
+ * only when a request names its id.
  */
 export function withStarters(configured: ModelsFile, starters: ModelsFile): ModelsFile {
   const isStandIn = ({ engine }: ModelSpec) => STAND_INS.includes(engine);
@@ -204,10 +205,11 @@ export function withStarters(configured: ModelsFile, starters: ModelsFile): Mode
       aliases: model.aliases.filter(name => !kept.has(name)),
     }));
   const taken = new Set(added.flatMap(({ id, aliases }) => [id, ...aliases]));
-  const own = configured.models.map(model => ({
-    ...model,
-    aliases: model.aliases.filter(name => !taken.has(name)),
-  }));
+  const own = configured.models.map(model => {
+    const aliases = model.aliases.filter(name => !taken.has(name));
+    const isDisplaced = model.aliases.length > 0 && aliases.length === 0;
+    return { ...(isDisplaced && DISPLACED), ...model, aliases };
+  });
   const warnings = [...configured.warnings, ...starters.warnings];
   return {
     models: [...own, ...added],
@@ -215,6 +217,8 @@ export function withStarters(configured: ModelsFile, starters: ModelsFile): Mode
     warnings: warnings.filter(({ message }) => added.length === 0 || message !== NO_MODELS),
   };
 }
+
+const DISPLACED = { autostart: 'on_request', idleUnloadS: 600 } as const;
 
 /** The list below `models:`; what is wrong with it is added to `problems`. */
 function entriesOf(

@@ -87,10 +87,10 @@ describe('switchyard models starter', () => {
     rig!.app
       .get(ModelList, { strict: false })
       .current.find(({ id, aliases }) => [id, ...aliases].includes(name))?.id;
-  const ask = async () => {
+  const ask = async (model = 'whisper-1') => {
     const form = new FormData();
     form.set('file', new Blob([pcmWav(Buffer.alloc(32_000), 16_000)]), 'a.wav');
-    form.set('model', 'whisper-1');
+    form.set('model', model);
     return (await rig!.post('/v1/audio/transcriptions', form)).status;
   };
   const starters = () => join(folder, 'data', 'models.yaml');
@@ -123,6 +123,21 @@ describe('switchyard models starter', () => {
       expect.not.stringContaining('these names now: whisper-1'),
     ]);
     expect(holder('whisper-1')).toBe('ears');
+  }, 60_000);
+
+  it('ends the workers of a stand-in that has lost all its names; a request for it loads it again', async () => {
+    writeFileSync(join(folder, 'models.yaml'), CONFIGURED.replace(', ears-1', ''));
+    const { pool } = await startGateway();
+    expect(await ask('ears')).toBe(200);
+    expect((await run('starter', 'real', '--yes')).code).toBe(0);
+    await until(() => Promise.resolve(pool.of('ears')?.view().state === 'unloaded'));
+    expect(
+      pool
+        .of('ears')
+        ?.view()
+        .workers.map(({ pid }) => pid),
+    ).toEqual([undefined]);
+    expect(await ask('ears')).toBe(200);
   }, 60_000);
 
   it('one that does not load is one line with the repair, and the stand-in keeps its names; the others arrive', async () => {

@@ -22,6 +22,7 @@ from harness import Client, trailers, worker
 from whisper_models import FIXTURES, convert
 
 from switchyard.v1 import stt_pb2 as stt
+from switchyard_worker.ctranslate2 import whisper
 from switchyard_worker.ctranslate2.audio_file import RATE, quiet_cuts
 from switchyard_worker.ctranslate2.engine import WhisperEngine
 from switchyard_worker.ctranslate2.whisper import Heard, Settings, Task, Whisper
@@ -158,6 +159,27 @@ def test_a_doubtful_window_is_decoded_again_to_the_same_text_each_time(folder: P
         assert once.segments[0].temperature == 0
         told = await client.transcribe("u", audio=wav(rhythm(1, 5)), language="en", temperature=0.7)
         assert told.segments[0].temperature == pytest.approx(0.7)
+
+    on_model(folder, test, retries=2)
+
+
+def test_a_draft_is_computed_over_a_part_of_the_window_and_never_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whisper, "DRAFT_FRAMES", 100)
+    monkeypatch.setattr(whisper, "DRAFT_REST", 10)
+    model, half = Whisper(Settings(folder, threads=1)), rhythm(0.5, 5)
+    assert [model.features(half, draft).shape[1] for draft in (True, False)] == [100, 200]
+    assert len(model.hear([Task(model.features(half, draft), 0.5, "en") for draft in (True, False)])) == 2
+
+    async def test(client: Client) -> None:
+        tries: list[int] = []
+        heard = Heard("en", avg_logprob=-1.4)
+        monkeypatch.setattr(Whisper, "hear", lambda _, tasks: tries.append(len(tasks)) or [heard] * len(tasks))
+        await client.transcribe("d", audio=wav(half), language="en", draft=True)
+        assert tries == [1]
+        await client.transcribe("f", audio=wav(half), language="en")
+        assert tries == [1] * 4
 
     on_model(folder, test, retries=2)
 

@@ -174,7 +174,7 @@ export class RecogniserStreams {
     const handle = this.options.open();
     this.#handle = handle;
     this.#released = handle.finished;
-    this.recognition.opened();
+    this.recognition.opened(handle.agreement);
     this.#listening = this.#listen(handle);
     void this.pump();
   }

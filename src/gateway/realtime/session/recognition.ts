@@ -176,8 +176,12 @@ export class Recognition {
     return this.#log.next((this.#limits.replayMs / 1000) * this.#bytesPerSecond);
   }
 
-  /** A stream begins. */
-  opened(): void {
+  /**
+   * A stream begins.
+   * @param agreement of its `StreamHandle`
+   */
+  opened(agreement: number): void {
+    this.items.agreement = agreement;
     this.#startS = this.#log.nextStart / this.#bytesPerSecond;
     this.#utterance = this.items.finals;
     this.#trailing = new TrailingFinal();

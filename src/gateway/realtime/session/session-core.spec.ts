@@ -70,7 +70,7 @@ describe('a session, one call after the other', () => {
   it('opens a stream for its first audio, and commits in order', () => {
     const { core, recognition, done, message, taken } = session();
     expect(done(() => core.binary(FRAME, 0))).toEqual(['open', 'audio']);
-    recognition.opened();
+    recognition.opened(3);
     expect(done(() => core.binary(FRAME, 100))).toEqual(['audio']);
     const commit = () => core.text(message('input_audio_buffer.commit'), 100);
     expect(done(commit)).toEqual(['committed', 'added', 'done']);
@@ -100,7 +100,7 @@ describe('a session, one call after the other', () => {
   it('gives a new worker what the last one has not completed', () => {
     const { core, recognition, done, taken } = session();
     done(() => core.binary(FRAME, 0));
-    recognition.opened();
+    recognition.opened(3);
     taken();
     done(() => core.binary(FRAME, 100));
     taken();
@@ -115,7 +115,7 @@ describe('a session, one call after the other', () => {
   it('gives up at the fourth death without a completed segment', () => {
     const { core, recognition, done } = session();
     done(() => core.binary(FRAME, 0));
-    recognition.opened();
+    recognition.opened(3);
     done(() => recognition.lost(died));
     done(() => recognition.heard(final(0, 'hi'), false, 0));
     for (let death = 0; death < 3; death += 1)

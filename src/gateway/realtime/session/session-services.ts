@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type KeyTerms } from '../../../core/access/key-terms.js';
+import { requestKey } from '../../../core/request/request-key.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { Settings } from '../../../platform/config/settings.js';
@@ -12,6 +13,7 @@ import { ModelCatalog } from '../../models/model-catalog.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { WrittenForm } from '../../written-form/written-form.js';
+import { InterimPasses } from './interim-passes.js';
 import { type SpokenText } from './session-actions.js';
 import { SessionActivity } from './session-activity.js';
 import { UtteranceStream } from './utterance-stream.js';
@@ -30,6 +32,7 @@ export class SessionServices {
     readonly settings: Settings,
     private readonly pool: WorkerPoolService,
     private readonly writtenForm: WrittenForm,
+    private readonly interims: InterimPasses,
   ) {}
 
   /** Canonical id of the model that recognises. */
@@ -54,12 +57,13 @@ export class SessionServices {
       return new UtteranceStream({
         sampleRate: format.sampleRate,
         voiceActivity: turnDetection ?? undefined,
-        interim: this.#interim(model),
-        recognise: (wav, durationS, name) =>
-          this.#recognise(
-            { ...owner, id: `${sessionId}.${name}` },
-            { model, wav, durationS, language, prompt },
-          ),
+        interim: this.interims.of(model),
+        recognise: (wav, durationS, name, draft) => {
+          const caller = { ...owner, id: `${sessionId}.${name}` };
+          const start = () =>
+            this.#recognise(caller, { model, wav, durationS, language, prompt, draft });
+          return draft ? this.interims.run(model, requestKey(caller), start) : start();
+        },
       });
     return this.pool.openStream(model, {
       sessionId,
@@ -69,13 +73,6 @@ export class SessionServices {
       partials: true,
       ...(turnDetection && { voiceActivity: turnDetection }),
     });
-  }
-
-  #interim(model: string) {
-    const { interimMs } = this.settings.realtime;
-    if (interimMs === 0) return undefined;
-    const isIdle = () => this.pool.of(model)?.view().running === 0;
-    return { everyS: interimMs / 1000, isIdle };
   }
 
   /**
@@ -139,9 +136,12 @@ export class SessionServices {
       readonly durationS: number;
       readonly language: string;
       readonly prompt: string;
+      /** Its utterance is still being spoken: whatever else waits goes first. */
+      readonly draft: boolean;
     },
   ) {
-    const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
+    const priority = fields.draft ? RequestPriority.BATCH : RequestPriority.REALTIME;
+    const caller = { id, tenant, terms, priority };
     const audio = {
       size: wav.length,
       bytes: () => Promise.resolve(wav),

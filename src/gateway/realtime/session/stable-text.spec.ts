@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { TranscriptItems } from './transcript-items.js';
 
 /** Every delta that is not empty. */
-const deltas = (guesses: string[], final: string): string[] => {
+const deltas = (guesses: string[], final: string, agreement = 3): string[] => {
   const sent: string[] = [];
   const items = new TranscriptItems(({ type, delta }) => {
     if (type.endsWith('.delta')) sent.push(String(delta));
   });
+  items.agreement = agreement;
   for (const text of guesses) items.receive({ type: 'partial', utterance: 0, text });
   items.receive({
     type: 'final',
@@ -24,6 +25,11 @@ describe('deltas of revised guesses', () => {
   it('says a word when three guesses agree on it and another follows', () => {
     const guesses = ['the', 'the train', 'the train is', 'the train is on'];
     expect(deltas(guesses, 'the train is on time')).toEqual(['the', ' train', ' is on time']);
+  });
+
+  it('of a recogniser whose guesses are far apart two are enough', () => {
+    const guesses = ['the', 'the train is', 'the train is on', 'the train is late today'];
+    expect(deltas(guesses, 'the train is late', 2)).toEqual(['the', ' train is', ' late']);
   });
 
   it('holds back what still changes, and what follows it', () => {

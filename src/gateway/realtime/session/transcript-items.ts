@@ -13,13 +13,10 @@ const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana
  */
 const TOKENS = new RegExp(String.raw`\s*[${SPACELESS}]|\s*[^\s${SPACELESS}]+`, 'gu');
 
-/** Hypotheses in a row that must agree on a word. */
-const AGREEMENT = 3;
-
 /**
- * Makes append-only deltas out of revised hypotheses: a word is sent once three
- * hypotheses in a row agree on it and on all words before it, and never when it is the
- * last word, which is still being spoken. The rest comes with the final text.
+ * Makes append-only deltas out of revised hypotheses: a word is sent once
+ * `agreement` hypotheses in a row agree on it and on all words before it, and never when it is
+ * the last word, which is still being spoken. The rest comes with the final text.
  *
  * What was sent is not revised. When the recogniser revises it, the rest is appended
  * where it fits best, and only the completed transcript is right (README "Deltas").
@@ -38,10 +35,10 @@ class StableText {
   }
 
   /** The text to send for this hypothesis; empty when nothing new is stable. */
-  partial(hypothesis: string): string {
+  partial(hypothesis: string, agreement: number): string {
     const tokens = tokensOf(hypothesis);
-    this.#hypotheses = [...this.#hypotheses, tokens].slice(-AGREEMENT);
-    if (this.#hypotheses.length < AGREEMENT) return '';
+    this.#hypotheses = [...this.#hypotheses, tokens].slice(-agreement);
+    if (this.#hypotheses.length < agreement) return '';
     const agreed = this.#hypotheses.reduce(
       (length, other) => Math.min(length, commonPrefix(tokens, other)),
       tokens.length - 1,
@@ -104,6 +101,8 @@ interface TranscriptItem {
  * them, in OpenAI's order.
  */
 export class TranscriptItems {
+  /** Hypotheses in a row that must agree on a word. */
+  agreement = 3;
   readonly #open = new Map<number, TranscriptItem>();
   /** The utterance that the next commit ends. */
   #next = 0;
@@ -183,7 +182,7 @@ export class TranscriptItems {
       case 'speech_stopped':
         return this.#stopped(item, event);
       case 'partial':
-        if (!item.discarded) this.#delta(item, item.text.partial(event.text));
+        if (!item.discarded) this.#delta(item, item.text.partial(event.text, this.agreement));
         return;
       case 'final':
         return this.#final(item, event);

@@ -183,6 +183,28 @@ describe('UtteranceStream', () => {
     ]);
   });
 
+  it('begins no pass in silence, and marks passes as drafts', async () => {
+    const { recognise } = recogniser();
+    const drafts: boolean[] = [];
+    const stream = new UtteranceStream({
+      ...{ sampleRate: RATE, voiceActivity: VAD },
+      interim: { everyS: 0.3, isIdle: () => true },
+      recognise: (wav, seconds, _, draft) => {
+        drafts.push(draft);
+        const call = recognise(wav, seconds);
+        return { ...call, transcript: Promise.resolve(transcript('x')) };
+      },
+    });
+    await send(stream, silence(1000));
+    await send(stream, speech(350));
+    expect(drafts).toEqual([true]);
+    await send(stream, silence(400));
+    expect(drafts).toEqual([true]);
+    await send(stream, silence(400));
+    expect(drafts).toEqual([true, false]);
+    await stream.cancel();
+  });
+
   it('an interim request that fails costs nothing', async () => {
     const { calls, recognise } = recogniser();
     const stream = new UtteranceStream({

@@ -52,7 +52,7 @@ function decibels(frame: Buffer): number {
 const MOST_WAITING = 3;
 const BYTES = 2;
 
-interface RecognisedUtterance {
+export interface RecognisedUtterance {
   /** @throws DomainError */
   readonly transcript: Promise<Transcript>;
   cancel(): void;
@@ -81,8 +81,10 @@ export class UtteranceStream implements StreamHandle {
   #utterance = 0;
   #interim: RecognisedUtterance | undefined;
   #interims = 0;
-  /** Byte up to which the utterance was recognised while it was spoken. */
+  /** Byte up to which speech was recognised while it was spoken; at first where it began. */
   #interimTo = 0;
+  /** Byte at which the last speech ended. */
+  #spokenTo = 0;
   #last: Promise<void> = Promise.resolve();
   #closed = false;
   #ended = false;
@@ -108,9 +110,9 @@ export class UtteranceStream implements StreamHandle {
       /**
        * Recognises one utterance, a request of its own.
        * @param wav a whole file. @param seconds of it. @param name `2`: the third;
-       *   `2.0`: its beginning, for the first time
+       *   `2.0`: its beginning, for the first time. @param draft it is a beginning
        */
-      recognise(wav: Buffer, seconds: number, name: string): RecognisedUtterance;
+      recognise(wav: Buffer, seconds: number, name: string, draft: boolean): RecognisedUtterance;
     },
   ) {
     const { voiceActivity, sampleRate } = options;
@@ -118,6 +120,9 @@ export class UtteranceStream implements StreamHandle {
     if (voiceActivity) this.#tracker = new VoiceActivityTracker(voiceActivity);
     else this.#openFrom = 0;
   }
+
+  /** What two passes heard is sent: they are far apart. */
+  readonly agreement = 2;
 
   get finished(): Promise<void> {
     return this.#end.promise;
@@ -192,7 +197,9 @@ export class UtteranceStream implements StreamHandle {
       const at = this.#judged - this.#from;
       const frame = this.#audio.subarray(at, at + this.#frameBytes);
       this.#judged += this.#frameBytes;
-      const event = tracker.next(this.#speech(frame));
+      const probability = this.#speech(frame);
+      if (probability >= this.options.voiceActivity!.threshold) this.#spokenTo = this.#judged;
+      const event = tracker.next(probability);
       if (event) this.#spoken(event);
       if (tracker.speaking && this.#judged - this.#openFrom! >= this.#bytesAt(LONGEST_UTTERANCE))
         for (const cut of tracker.split(tracker.position)) this.#spoken(cut);
@@ -203,6 +210,7 @@ export class UtteranceStream implements StreamHandle {
     const at = event.atS;
     if (event.type === 'started') {
       this.#openFrom = this.#bytesAt(event.audioFrom);
+      this.#interimTo = this.#bytesAt(at * RECOGNISER_RATE);
       return this.#emit({ type: 'speech_started', utterance: this.#utterance, at });
     }
     this.#emit({ type: 'speech_stopped', utterance: this.#utterance, at });
@@ -229,7 +237,7 @@ export class UtteranceStream implements StreamHandle {
     let recognised: RecognisedUtterance | undefined;
     try {
       if (pcm.length > 0) {
-        recognised = this.#recognise(pcm, String(utterance));
+        recognised = this.#recognise(pcm, String(utterance), false);
         this.#running.add(recognised);
       }
     } catch (error) {
@@ -257,14 +265,15 @@ export class UtteranceStream implements StreamHandle {
     const { interim, sampleRate } = this.options;
     const from = this.#openFrom;
     if (!interim || this.#interim || from === undefined) return;
-    const to = this.#received;
+    // Silence needs no pass, and the end of the utterance is near.
+    const to = this.#tracker ? this.#spokenTo : this.#received;
     const fresh = to - Math.max(from, this.#interimTo);
     if (fresh < BYTES * sampleRate * interim.everyS || !interim.isIdle()) return;
     this.#interimTo = to;
     const utterance = this.#utterance;
     const name = `${utterance}.${this.#interims++}`;
     try {
-      const recognised = this.#recognise(this.#between(from, to), name);
+      const recognised = this.#recognise(this.#between(from, this.#received), name, true);
       this.#interim = recognised;
       const isCurrent = () => this.#interim === recognised;
       const said = ({ text }: Transcript) => {
@@ -279,11 +288,11 @@ export class UtteranceStream implements StreamHandle {
     }
   }
 
-  #recognise(pcm: Buffer, name: string): RecognisedUtterance {
+  #recognise(pcm: Buffer, name: string, draft: boolean): RecognisedUtterance {
     const { sampleRate } = this.options;
     const wav = Buffer.concat([wavHeader(sampleRate, pcm.length), pcm]);
     const seconds = pcm.length / BYTES / sampleRate;
-    const recognised = this.options.recognise(wav, seconds, name);
+    const recognised = this.options.recognise(wav, seconds, name, draft);
     recognised.transcript.catch(() => undefined);
     return recognised;
   }

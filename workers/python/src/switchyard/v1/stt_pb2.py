@@ -25,53 +25,53 @@ _sym_db = _symbol_database.Default()
 from switchyard.v1 import common_pb2 as switchyard_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17switchyard/v1/stt.proto\x12\rswitchyard.v1\x1a\x1aswitchyard/v1/common.proto\"\xbd\x03\n\x15TranscribeFileRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12)\n\x08priority\x18\x02 \x01(\x0e\x32\x17.switchyard.v1.Priority\x12#\n\x05group\x18\x03 \x01(\x0b\x32\x14.switchyard.v1.Group\x12!\n\x04task\x18\x04 \x01(\x0e\x32\x13.switchyard.v1.Task\x12\r\n\x05\x61udio\x18\x05 \x01(\x0c\x12\x10\n\x08\x66ilename\x18\x06 \x01(\t\x12\x10\n\x08language\x18\x07 \x01(\t\x12\x0e\n\x06prompt\x18\x08 \x01(\t\x12\x13\n\x0btemperature\x18\t \x01(\x01\x12\x17\n\x0fword_timestamps\x18\n \x01(\x08\x12\x11\n\taudio_url\x18\x0b \x01(\t\x12\x10\n\x08logprobs\x18\x0c \x01(\x08\x12\x0f\n\x07\x64iarize\x18\r \x01(\x08\x12\x33\n\x0eknown_speakers\x18\x0e \x03(\x0b\x32\x1b.switchyard.v1.KnownSpeaker\x12\x11\n\thot_words\x18\x0f \x03(\t\x12.\n\x08\x63hunking\x18\x10 \x01(\x0b\x32\x1c.switchyard.v1.VoiceActivity\"/\n\x0cKnownSpeaker\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\treference\x18\x02 \x01(\x0c\"l\n\x17TranscribeUploadRequest\x12\x35\n\x05start\x18\x01 \x01(\x0b\x32$.switchyard.v1.TranscribeFileRequestH\x00\x12\x0f\n\x05\x61udio\x18\x02 \x01(\x0cH\x00\x42\t\n\x07message\"\x8b\x01\n\x18TranscribeUploadResponse\x12-\n\x07segment\x18\x01 \x01(\x0b\x32\x1a.switchyard.v1.SegmentDoneH\x00\x12\x35\n\x04\x64one\x18\x02 \x01(\x0b\x32%.switchyard.v1.TranscribeFileResponseH\x00\x42\t\n\x07message\"\x89\x01\n\x0bSegmentDone\x12\'\n\x07segment\x18\x01 \x01(\x0b\x32\x16.switchyard.v1.Segment\x12\"\n\x05words\x18\x02 \x03(\x0b\x32\x13.switchyard.v1.Word\x12-\n\x08logprobs\x18\x03 \x03(\x0b\x32\x1b.switchyard.v1.TokenLogprob\"\xf6\x01\n\x16TranscribeFileResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x12\n\nduration_s\x18\x03 \x01(\x01\x12(\n\x08segments\x18\x04 \x03(\x0b\x32\x16.switchyard.v1.Segment\x12\"\n\x05words\x18\x05 \x03(\x0b\x32\x13.switchyard.v1.Word\x12+\n\texecution\x18\x06 \x01(\x0b\x32\x18.switchyard.v1.Execution\x12-\n\x08logprobs\x18\x07 \x03(\x0b\x32\x1b.switchyard.v1.TokenLogprob\"=\n\x0cTokenLogprob\x12\r\n\x05token\x18\x01 \x01(\t\x12\x0f\n\x07logprob\x18\x02 \x01(\x01\x12\r\n\x05\x62ytes\x18\x03 \x01(\x0c\"\xc3\x01\n\x07Segment\x12\n\n\x02id\x18\x01 \x01(\r\x12\r\n\x05start\x18\x02 \x01(\x01\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x01\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x0e\n\x06tokens\x18\x05 \x03(\r\x12\x13\n\x0btemperature\x18\x06 \x01(\x01\x12\x13\n\x0b\x61vg_logprob\x18\x07 \x01(\x01\x12\x16\n\x0eno_speech_prob\x18\t \x01(\x01\x12\x0f\n\x07speaker\x18\n \x01(\t\x12\x19\n\x11\x63ompression_ratio\x18\x0b \x01(\x01J\x04\x08\x08\x10\t\"D\n\x04Word\x12\x0c\n\x04word\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\x01\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x01\x12\x12\n\nconfidence\x18\x04 \x01(\x01\"\x8d\x01\n\x17TranscribeStreamRequest\x12-\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1b.switchyard.v1.StreamConfigH\x00\x12\x0f\n\x05\x61udio\x18\x02 \x01(\x0cH\x00\x12\'\n\x06\x63ommit\x18\x03 \x01(\x0b\x32\x15.switchyard.v1.CommitH\x00\x42\t\n\x07message\"\xa1\x01\n\x0cStreamConfig\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x13\n\x0bsample_rate\x18\x03 \x01(\r\x12\x10\n\x08partials\x18\x04 \x01(\x08\x12\x0e\n\x06prompt\x18\x05 \x01(\t\x12\x34\n\x0evoice_activity\x18\x06 \x01(\x0b\x32\x1c.switchyard.v1.VoiceActivity\"Z\n\rVoiceActivity\x12\x11\n\tthreshold\x18\x01 \x01(\x01\x12\x19\n\x11prefix_padding_ms\x18\x02 \x01(\r\x12\x1b\n\x13silence_duration_ms\x18\x03 \x01(\r\"\x08\n\x06\x43ommit\"\xa6\x02\n\x18TranscribeStreamResponse\x12+\n\x05ready\x18\x01 \x01(\x0b\x32\x1a.switchyard.v1.StreamReadyH\x00\x12\x33\n\x07partial\x18\x02 \x01(\x0b\x32 .switchyard.v1.PartialTranscriptH\x00\x12/\n\x05\x66inal\x18\x03 \x01(\x0b\x32\x1e.switchyard.v1.FinalTranscriptH\x00\x12\x36\n\x0espeech_started\x18\x04 \x01(\x0b\x32\x1c.switchyard.v1.SpeechStartedH\x00\x12\x36\n\x0espeech_stopped\x18\x05 \x01(\x0b\x32\x1c.switchyard.v1.SpeechStoppedH\x00\x42\x07\n\x05\x65vent\".\n\rSpeechStarted\x12\x11\n\tutterance\x18\x01 \x01(\r\x12\n\n\x02\x61t\x18\x02 \x01(\x01\".\n\rSpeechStopped\x12\x11\n\tutterance\x18\x01 \x01(\r\x12\n\n\x02\x61t\x18\x02 \x01(\x01\"\r\n\x0bStreamReady\"4\n\x11PartialTranscript\x12\x11\n\tutterance\x18\x01 \x01(\r\x12\x0c\n\x04text\x18\x02 \x01(\t\"r\n\x0f\x46inalTranscript\x12\x11\n\tutterance\x18\x01 \x01(\r\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05start\x18\x03 \x01(\x01\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x01\x12\"\n\x05words\x18\x05 \x03(\x0b\x32\x13.switchyard.v1.Word*/\n\x04Task\x12\x13\n\x0fTASK_TRANSCRIBE\x10\x00\x12\x12\n\x0eTASK_TRANSLATE\x10\x01\x32\x9a\x04\n\x0cSpeechToText\x12]\n\x0eTranscribeFile\x12$.switchyard.v1.TranscribeFileRequest\x1a%.switchyard.v1.TranscribeFileResponse\x12g\n\x10TranscribeUpload\x12&.switchyard.v1.TranscribeUploadRequest\x1a\'.switchyard.v1.TranscribeUploadResponse(\x01\x30\x01\x12g\n\x10TranscribeStream\x12&.switchyard.v1.TranscribeStreamRequest\x1a\'.switchyard.v1.TranscribeStreamResponse(\x01\x30\x01\x12\x45\n\x06\x43\x61ncel\x12\x1c.switchyard.v1.CancelRequest\x1a\x1d.switchyard.v1.CancelResponse\x12K\n\x08Progress\x12\x1e.switchyard.v1.ProgressRequest\x1a\x1f.switchyard.v1.ProgressResponse\x12\x45\n\x06Health\x12\x1c.switchyard.v1.HealthRequest\x1a\x1d.switchyard.v1.HealthResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17switchyard/v1/stt.proto\x12\rswitchyard.v1\x1a\x1aswitchyard/v1/common.proto\"\xcc\x03\n\x15TranscribeFileRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12)\n\x08priority\x18\x02 \x01(\x0e\x32\x17.switchyard.v1.Priority\x12#\n\x05group\x18\x03 \x01(\x0b\x32\x14.switchyard.v1.Group\x12!\n\x04task\x18\x04 \x01(\x0e\x32\x13.switchyard.v1.Task\x12\r\n\x05\x61udio\x18\x05 \x01(\x0c\x12\x10\n\x08\x66ilename\x18\x06 \x01(\t\x12\x10\n\x08language\x18\x07 \x01(\t\x12\x0e\n\x06prompt\x18\x08 \x01(\t\x12\x13\n\x0btemperature\x18\t \x01(\x01\x12\x17\n\x0fword_timestamps\x18\n \x01(\x08\x12\x11\n\taudio_url\x18\x0b \x01(\t\x12\x10\n\x08logprobs\x18\x0c \x01(\x08\x12\x0f\n\x07\x64iarize\x18\r \x01(\x08\x12\x33\n\x0eknown_speakers\x18\x0e \x03(\x0b\x32\x1b.switchyard.v1.KnownSpeaker\x12\x11\n\thot_words\x18\x0f \x03(\t\x12.\n\x08\x63hunking\x18\x10 \x01(\x0b\x32\x1c.switchyard.v1.VoiceActivity\x12\r\n\x05\x64raft\x18\x11 \x01(\x08\"/\n\x0cKnownSpeaker\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\treference\x18\x02 \x01(\x0c\"l\n\x17TranscribeUploadRequest\x12\x35\n\x05start\x18\x01 \x01(\x0b\x32$.switchyard.v1.TranscribeFileRequestH\x00\x12\x0f\n\x05\x61udio\x18\x02 \x01(\x0cH\x00\x42\t\n\x07message\"\x8b\x01\n\x18TranscribeUploadResponse\x12-\n\x07segment\x18\x01 \x01(\x0b\x32\x1a.switchyard.v1.SegmentDoneH\x00\x12\x35\n\x04\x64one\x18\x02 \x01(\x0b\x32%.switchyard.v1.TranscribeFileResponseH\x00\x42\t\n\x07message\"\x89\x01\n\x0bSegmentDone\x12\'\n\x07segment\x18\x01 \x01(\x0b\x32\x16.switchyard.v1.Segment\x12\"\n\x05words\x18\x02 \x03(\x0b\x32\x13.switchyard.v1.Word\x12-\n\x08logprobs\x18\x03 \x03(\x0b\x32\x1b.switchyard.v1.TokenLogprob\"\xf6\x01\n\x16TranscribeFileResponse\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x12\n\nduration_s\x18\x03 \x01(\x01\x12(\n\x08segments\x18\x04 \x03(\x0b\x32\x16.switchyard.v1.Segment\x12\"\n\x05words\x18\x05 \x03(\x0b\x32\x13.switchyard.v1.Word\x12+\n\texecution\x18\x06 \x01(\x0b\x32\x18.switchyard.v1.Execution\x12-\n\x08logprobs\x18\x07 \x03(\x0b\x32\x1b.switchyard.v1.TokenLogprob\"=\n\x0cTokenLogprob\x12\r\n\x05token\x18\x01 \x01(\t\x12\x0f\n\x07logprob\x18\x02 \x01(\x01\x12\r\n\x05\x62ytes\x18\x03 \x01(\x0c\"\xc3\x01\n\x07Segment\x12\n\n\x02id\x18\x01 \x01(\r\x12\r\n\x05start\x18\x02 \x01(\x01\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x01\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x0e\n\x06tokens\x18\x05 \x03(\r\x12\x13\n\x0btemperature\x18\x06 \x01(\x01\x12\x13\n\x0b\x61vg_logprob\x18\x07 \x01(\x01\x12\x16\n\x0eno_speech_prob\x18\t \x01(\x01\x12\x0f\n\x07speaker\x18\n \x01(\t\x12\x19\n\x11\x63ompression_ratio\x18\x0b \x01(\x01J\x04\x08\x08\x10\t\"D\n\x04Word\x12\x0c\n\x04word\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\x01\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x01\x12\x12\n\nconfidence\x18\x04 \x01(\x01\"\x8d\x01\n\x17TranscribeStreamRequest\x12-\n\x06\x63onfig\x18\x01 \x01(\x0b\x32\x1b.switchyard.v1.StreamConfigH\x00\x12\x0f\n\x05\x61udio\x18\x02 \x01(\x0cH\x00\x12\'\n\x06\x63ommit\x18\x03 \x01(\x0b\x32\x15.switchyard.v1.CommitH\x00\x42\t\n\x07message\"\xa1\x01\n\x0cStreamConfig\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x13\n\x0bsample_rate\x18\x03 \x01(\r\x12\x10\n\x08partials\x18\x04 \x01(\x08\x12\x0e\n\x06prompt\x18\x05 \x01(\t\x12\x34\n\x0evoice_activity\x18\x06 \x01(\x0b\x32\x1c.switchyard.v1.VoiceActivity\"Z\n\rVoiceActivity\x12\x11\n\tthreshold\x18\x01 \x01(\x01\x12\x19\n\x11prefix_padding_ms\x18\x02 \x01(\r\x12\x1b\n\x13silence_duration_ms\x18\x03 \x01(\r\"\x08\n\x06\x43ommit\"\xa6\x02\n\x18TranscribeStreamResponse\x12+\n\x05ready\x18\x01 \x01(\x0b\x32\x1a.switchyard.v1.StreamReadyH\x00\x12\x33\n\x07partial\x18\x02 \x01(\x0b\x32 .switchyard.v1.PartialTranscriptH\x00\x12/\n\x05\x66inal\x18\x03 \x01(\x0b\x32\x1e.switchyard.v1.FinalTranscriptH\x00\x12\x36\n\x0espeech_started\x18\x04 \x01(\x0b\x32\x1c.switchyard.v1.SpeechStartedH\x00\x12\x36\n\x0espeech_stopped\x18\x05 \x01(\x0b\x32\x1c.switchyard.v1.SpeechStoppedH\x00\x42\x07\n\x05\x65vent\".\n\rSpeechStarted\x12\x11\n\tutterance\x18\x01 \x01(\r\x12\n\n\x02\x61t\x18\x02 \x01(\x01\".\n\rSpeechStopped\x12\x11\n\tutterance\x18\x01 \x01(\r\x12\n\n\x02\x61t\x18\x02 \x01(\x01\"\r\n\x0bStreamReady\"4\n\x11PartialTranscript\x12\x11\n\tutterance\x18\x01 \x01(\r\x12\x0c\n\x04text\x18\x02 \x01(\t\"r\n\x0f\x46inalTranscript\x12\x11\n\tutterance\x18\x01 \x01(\r\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05start\x18\x03 \x01(\x01\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x01\x12\"\n\x05words\x18\x05 \x03(\x0b\x32\x13.switchyard.v1.Word*/\n\x04Task\x12\x13\n\x0fTASK_TRANSCRIBE\x10\x00\x12\x12\n\x0eTASK_TRANSLATE\x10\x01\x32\x9a\x04\n\x0cSpeechToText\x12]\n\x0eTranscribeFile\x12$.switchyard.v1.TranscribeFileRequest\x1a%.switchyard.v1.TranscribeFileResponse\x12g\n\x10TranscribeUpload\x12&.switchyard.v1.TranscribeUploadRequest\x1a\'.switchyard.v1.TranscribeUploadResponse(\x01\x30\x01\x12g\n\x10TranscribeStream\x12&.switchyard.v1.TranscribeStreamRequest\x1a\'.switchyard.v1.TranscribeStreamResponse(\x01\x30\x01\x12\x45\n\x06\x43\x61ncel\x12\x1c.switchyard.v1.CancelRequest\x1a\x1d.switchyard.v1.CancelResponse\x12K\n\x08Progress\x12\x1e.switchyard.v1.ProgressRequest\x1a\x1f.switchyard.v1.ProgressResponse\x12\x45\n\x06Health\x12\x1c.switchyard.v1.HealthRequest\x1a\x1d.switchyard.v1.HealthResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchyard.v1.stt_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TASK']._serialized_start=2527
-  _globals['_TASK']._serialized_end=2574
+  _globals['_TASK']._serialized_start=2542
+  _globals['_TASK']._serialized_end=2589
   _globals['_TRANSCRIBEFILEREQUEST']._serialized_start=71
-  _globals['_TRANSCRIBEFILEREQUEST']._serialized_end=516
-  _globals['_KNOWNSPEAKER']._serialized_start=518
-  _globals['_KNOWNSPEAKER']._serialized_end=565
-  _globals['_TRANSCRIBEUPLOADREQUEST']._serialized_start=567
-  _globals['_TRANSCRIBEUPLOADREQUEST']._serialized_end=675
-  _globals['_TRANSCRIBEUPLOADRESPONSE']._serialized_start=678
-  _globals['_TRANSCRIBEUPLOADRESPONSE']._serialized_end=817
-  _globals['_SEGMENTDONE']._serialized_start=820
-  _globals['_SEGMENTDONE']._serialized_end=957
-  _globals['_TRANSCRIBEFILERESPONSE']._serialized_start=960
-  _globals['_TRANSCRIBEFILERESPONSE']._serialized_end=1206
-  _globals['_TOKENLOGPROB']._serialized_start=1208
-  _globals['_TOKENLOGPROB']._serialized_end=1269
-  _globals['_SEGMENT']._serialized_start=1272
-  _globals['_SEGMENT']._serialized_end=1467
-  _globals['_WORD']._serialized_start=1469
-  _globals['_WORD']._serialized_end=1537
-  _globals['_TRANSCRIBESTREAMREQUEST']._serialized_start=1540
-  _globals['_TRANSCRIBESTREAMREQUEST']._serialized_end=1681
-  _globals['_STREAMCONFIG']._serialized_start=1684
-  _globals['_STREAMCONFIG']._serialized_end=1845
-  _globals['_VOICEACTIVITY']._serialized_start=1847
-  _globals['_VOICEACTIVITY']._serialized_end=1937
-  _globals['_COMMIT']._serialized_start=1939
-  _globals['_COMMIT']._serialized_end=1947
-  _globals['_TRANSCRIBESTREAMRESPONSE']._serialized_start=1950
-  _globals['_TRANSCRIBESTREAMRESPONSE']._serialized_end=2244
-  _globals['_SPEECHSTARTED']._serialized_start=2246
-  _globals['_SPEECHSTARTED']._serialized_end=2292
-  _globals['_SPEECHSTOPPED']._serialized_start=2294
-  _globals['_SPEECHSTOPPED']._serialized_end=2340
-  _globals['_STREAMREADY']._serialized_start=2342
-  _globals['_STREAMREADY']._serialized_end=2355
-  _globals['_PARTIALTRANSCRIPT']._serialized_start=2357
-  _globals['_PARTIALTRANSCRIPT']._serialized_end=2409
-  _globals['_FINALTRANSCRIPT']._serialized_start=2411
-  _globals['_FINALTRANSCRIPT']._serialized_end=2525
-  _globals['_SPEECHTOTEXT']._serialized_start=2577
-  _globals['_SPEECHTOTEXT']._serialized_end=3115
+  _globals['_TRANSCRIBEFILEREQUEST']._serialized_end=531
+  _globals['_KNOWNSPEAKER']._serialized_start=533
+  _globals['_KNOWNSPEAKER']._serialized_end=580
+  _globals['_TRANSCRIBEUPLOADREQUEST']._serialized_start=582
+  _globals['_TRANSCRIBEUPLOADREQUEST']._serialized_end=690
+  _globals['_TRANSCRIBEUPLOADRESPONSE']._serialized_start=693
+  _globals['_TRANSCRIBEUPLOADRESPONSE']._serialized_end=832
+  _globals['_SEGMENTDONE']._serialized_start=835
+  _globals['_SEGMENTDONE']._serialized_end=972
+  _globals['_TRANSCRIBEFILERESPONSE']._serialized_start=975
+  _globals['_TRANSCRIBEFILERESPONSE']._serialized_end=1221
+  _globals['_TOKENLOGPROB']._serialized_start=1223
+  _globals['_TOKENLOGPROB']._serialized_end=1284
+  _globals['_SEGMENT']._serialized_start=1287
+  _globals['_SEGMENT']._serialized_end=1482
+  _globals['_WORD']._serialized_start=1484
+  _globals['_WORD']._serialized_end=1552
+  _globals['_TRANSCRIBESTREAMREQUEST']._serialized_start=1555
+  _globals['_TRANSCRIBESTREAMREQUEST']._serialized_end=1696
+  _globals['_STREAMCONFIG']._serialized_start=1699
+  _globals['_STREAMCONFIG']._serialized_end=1860
+  _globals['_VOICEACTIVITY']._serialized_start=1862
+  _globals['_VOICEACTIVITY']._serialized_end=1952
+  _globals['_COMMIT']._serialized_start=1954
+  _globals['_COMMIT']._serialized_end=1962
+  _globals['_TRANSCRIBESTREAMRESPONSE']._serialized_start=1965
+  _globals['_TRANSCRIBESTREAMRESPONSE']._serialized_end=2259
+  _globals['_SPEECHSTARTED']._serialized_start=2261
+  _globals['_SPEECHSTARTED']._serialized_end=2307
+  _globals['_SPEECHSTOPPED']._serialized_start=2309
+  _globals['_SPEECHSTOPPED']._serialized_end=2355
+  _globals['_STREAMREADY']._serialized_start=2357
+  _globals['_STREAMREADY']._serialized_end=2370
+  _globals['_PARTIALTRANSCRIPT']._serialized_start=2372
+  _globals['_PARTIALTRANSCRIPT']._serialized_end=2424
+  _globals['_FINALTRANSCRIPT']._serialized_start=2426
+  _globals['_FINALTRANSCRIPT']._serialized_end=2540
+  _globals['_SPEECHTOTEXT']._serialized_start=2592
+  _globals['_SPEECHTOTEXT']._serialized_end=3130
 # @@protoc_insertion_point(module_scope)

@@ -55,6 +55,7 @@ class TranscribeFileRequest(_message.Message):
     KNOWN_SPEAKERS_FIELD_NUMBER: _builtins.int
     HOT_WORDS_FIELD_NUMBER: _builtins.int
     CHUNKING_FIELD_NUMBER: _builtins.int
+    DRAFT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     priority: _common_pb2.Priority.ValueType
     task: Global___Task.ValueType
@@ -67,6 +68,7 @@ class TranscribeFileRequest(_message.Message):
     audio_url: _builtins.str
     logprobs: _builtins.bool
     diarize: _builtins.bool
+    draft: _builtins.bool
     @_builtins.property
     def group(self) -> _common_pb2.Group: ...
     @_builtins.property
@@ -94,10 +96,11 @@ class TranscribeFileRequest(_message.Message):
         known_speakers: _abc.Iterable[Global___KnownSpeaker] | None = ...,
         hot_words: _abc.Iterable[_builtins.str] | None = ...,
         chunking: Global___VoiceActivity | None = ...,
+        draft: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["chunking", b"chunking", "group", b"group"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "audio_url", b"audio_url", "chunking", b"chunking", "diarize", b"diarize", "filename", b"filename", "group", b"group", "hot_words", b"hot_words", "known_speakers", b"known_speakers", "language", b"language", "logprobs", b"logprobs", "priority", b"priority", "prompt", b"prompt", "request_id", b"request_id", "task", b"task", "temperature", b"temperature", "word_timestamps", b"word_timestamps"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["audio", b"audio", "audio_url", b"audio_url", "chunking", b"chunking", "diarize", b"diarize", "draft", b"draft", "filename", b"filename", "group", b"group", "hot_words", b"hot_words", "known_speakers", b"known_speakers", "language", b"language", "logprobs", b"logprobs", "priority", b"priority", "prompt", b"prompt", "request_id", b"request_id", "task", b"task", "temperature", b"temperature", "word_timestamps", b"word_timestamps"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -80,7 +80,7 @@ class WhisperEngine(Transcriber):
 
     def prepare(self, window: Window) -> None:
         if window.prepared is None:
-            window.prepared = self._whisper.features(window.samples)
+            window.prepared = self._whisper.features(window.samples, window.call.message.draft)
 
     def transcribe(self, batch: Sequence[Window]) -> list[Any]:
         """A window whose request was cancelled while it waited costs nothing."""
@@ -147,13 +147,14 @@ class WhisperEngine(Transcriber):
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _settled(self, window: Window, device: Device, executions: Executions) -> Heard:
-        """A doubtful result is computed again, unless the caller gave a temperature; the best one stays."""
+        """A doubtful result is computed again, unless the caller set a temperature or wants a draft; the best stays."""
         tries: list[Heard] = []
         while True:
             heard, execution = await device(window)
             executions.add(execution)
             tries.append(heard)
-            if not heard.doubtful or window.temperature or window.retry == self._retries:
+            retries = 0 if window.temperature or window.call.message.draft else self._retries
+            if not heard.doubtful or window.retry == retries:
                 return max(tries, key=lambda one: one.rank)
             window.retry += 1
 

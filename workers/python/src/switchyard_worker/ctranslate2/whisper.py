@@ -25,6 +25,8 @@ from .cuda_libraries import load_cuda_libraries
 Features = npt.NDArray[np.float32]
 #: Seconds of one timestamp token.
 TICK_S = 0.02
+#: Frames: a draft is computed over a multiple of 10 s that leaves 1 s of silence. 10 s cost a fifth of 30 s.
+DRAFT_FRAMES, DRAFT_REST = 1000, 100
 #: As openai-whisper: a window that looks worse is decoded again.
 WORST_LOGPROB, MOST_REPETITIVE, SILENCE = -1.0, 2.4, 0.6
 LOWEST_LOGIT = -1e30
@@ -74,7 +76,8 @@ class Task:
     def shape(self) -> tuple[Any, ...]:
         """The start token must be at the same place; one temperature per call; alignment has one start sequence."""
         aligned = (self.language, self.translate) if self.words else ()
-        return (len(self.before), self.temperature, self.retry, self.words, self.logprobs, aligned)
+        frames = self.features.shape[1]
+        return (len(self.before), self.temperature, self.retry, self.words, self.logprobs, aligned, frames)
 
 
 @dataclass
@@ -126,13 +129,15 @@ class Whisper:
         self._tokenizers: dict[tuple[str, bool], Tokenizer] = {}
         self.revision = _revision(settings.path)
 
-    def features(self, samples: Samples) -> Features:
-        """Log-mel of a whole window; of its silent rest only the value, which is the same for all of it."""
+    def features(self, samples: Samples, draft: bool = False) -> Features:
+        """Log-mel of a whole window, or of as much as a draft needs; its silent rest has one value."""
         audio = np.pad(as_float(samples), (0, min(400, self.window_samples - len(samples))))
         audio = np.pad(audio, (0, max(0, 1200 - len(audio))))
         heard = self._model.feature_extractor(audio, padding=0)[:, : self._frames]
         silence = (max(-10.0, 4 * float(heard.max()) - 12.0) + 4.0) / 4.0
-        whole = np.full((heard.shape[0], self._frames), silence, np.float32)
+        steps = -(-(heard.shape[1] + DRAFT_REST) // DRAFT_FRAMES)
+        frames = min(self._frames, steps * DRAFT_FRAMES) if draft else self._frames
+        whole = np.full((heard.shape[0], frames), silence, np.float32)
         whole[:, : heard.shape[1]] = heard
         return whole
 

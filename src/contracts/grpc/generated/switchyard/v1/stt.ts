@@ -69,7 +69,11 @@ export interface TranscribeFileRequest {
   /** Words and phrases to expect; only of models with the capability "hot_words". */
   hotWords: string[];
   /** How the caller wants long audio cut; absent: the worker decides. */
-  chunking?: VoiceActivity | undefined;
+  chunking?:
+    | VoiceActivity
+    | undefined;
+  /** Text of an unfinished utterance that later text replaces: one fast pass, no second try. May be ignored. */
+  draft: boolean;
 }
 
 /** A voice the caller can name, for diarisation. */
@@ -244,6 +248,7 @@ function createBaseTranscribeFileRequest(): TranscribeFileRequest {
     knownSpeakers: [],
     hotWords: [],
     chunking: undefined,
+    draft: false,
   };
 }
 
@@ -296,6 +301,9 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
     }
     if (message.chunking !== undefined) {
       VoiceActivity.encode(message.chunking, writer.uint32(130).fork()).join();
+    }
+    if (message.draft !== false) {
+      writer.uint32(136).bool(message.draft);
     }
     return writer;
   },
@@ -441,6 +449,14 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
             message.chunking = VoiceActivity.decode(reader, reader.uint32());
             continue;
           }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.draft = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -476,6 +492,7 @@ export const TranscribeFileRequest: MessageFns<TranscribeFileRequest> = {
     message.chunking = (object.chunking !== undefined && object.chunking !== null)
       ? VoiceActivity.fromPartial(object.chunking)
       : undefined;
+    message.draft = object.draft ?? false;
     return message;
   },
 };
