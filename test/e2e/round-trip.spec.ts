@@ -78,14 +78,6 @@ describe('the default models, through an unchanged OpenAI client', () => {
     },
   );
 
-  it('accepts English as the source of a translation', async () => {
-    const { text } = await openai.audio.translations.create({
-      file: await toFile(mp3, 'fox.mp3'),
-      model: 'whisper-1',
-    });
-    expect(heard(text)).toBeGreaterThanOrEqual(5);
-  });
-
   it.each(['opus', 'aac', 'flac', 'wav', 'pcm'] as const)(
     'speaks %s that it understands again',
     async format => {
@@ -122,38 +114,5 @@ describe('the default models, through an unchanged OpenAI client', () => {
       expect(end).toBeLessThanOrEqual(Number(answer.duration) + 0.1);
     });
     expect(answer.segments?.map(({ text }) => text).join(' ')).toContain('brown');
-  });
-
-  it('streams a transcript with the event names of the SDK', async () => {
-    const events = await openai.audio.transcriptions.create({
-      file: await toFile(mp3, 'fox.mp3'),
-      model: 'whisper-1',
-      stream: true,
-    });
-    const types: string[] = [];
-    for await (const event of events) types.push(event.type);
-    expect(types.at(-1)).toBe('transcript.text.done');
-    expect(types).toContain('transcript.text.delta');
-  });
-
-  it('lists and retrieves models under their OpenAI names', async () => {
-    const ids: string[] = [];
-    for await (const model of openai.models.list()) ids.push(model.id);
-    expect(ids).toEqual(
-      expect.arrayContaining(['pocketsphinx-en', 'whisper-1', 'flite-en', 'tts-1']),
-    );
-    expect((await openai.models.retrieve('whisper-1')).id).toBe('whisper-1');
-  });
-
-  it('refuses a synthesis model for transcription with a 400 that is not retried', async () => {
-    const attempt = openai.audio.transcriptions.create({
-      file: await toFile(mp3, 'fox.mp3'),
-      model: 'tts-1',
-    });
-    await expect(attempt).rejects.toMatchObject({
-      status: 400,
-      code: 'model_kind_mismatch',
-      param: 'model',
-    });
   });
 });

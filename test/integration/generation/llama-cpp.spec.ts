@@ -46,8 +46,6 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const messages = [{ role: 'user' as const, content: 'what does a switchyard do?' }];
-const running = () =>
-  rig.pool.workers().reduce((sum, { health }) => sum + (health?.generation?.running ?? 0), 0);
 
 describe('the openai SDK on llama.cpp', () => {
   it('chats, whole and as a stream: the same text for the same seed', async () => {
@@ -114,30 +112,6 @@ describe('the openai SDK on llama.cpp', () => {
 });
 
 describe('a stream from llama.cpp', () => {
-  it.each(['cancel endpoint', 'disconnect'])('ends in the worker by %s', async way => {
-    const abort = new AbortController();
-    const headers = { 'x-request-id': `gone-by-${way.split(' ')[0]}` };
-    const body = { model, messages, stream: true, ...ENDLESS };
-    const response = await rig.post('/v1/chat/completions', body, {
-      headers,
-      signal: abort.signal,
-    });
-    expect(response.status).toBe(200);
-    const reader = response.body!.getReader();
-    await reader.read();
-    await until(() => running() === 1);
-    if (way === 'disconnect') abort.abort();
-    else
-      await fetch(`${rig.url}/v1/requests/${headers['x-request-id']}/cancel`, {
-        method: 'POST',
-      });
-    await until(() => running() === 0);
-    await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
-    const free = rig.pool.workers().map(({ health }) => health?.generation);
-    for (const one of free.filter(Boolean)) expect(one!.freeBlocks).toBe(one!.blocks);
-    await reader.cancel().catch(() => undefined);
-  });
-
   it('tells where its time went, and the gateway counts its tokens and steps', async () => {
     const response = await rig.post('/v1/chat/completions', {
       model,
