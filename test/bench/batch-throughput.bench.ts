@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BatchHarness, TENANT } from '../support/batch-harness.js';
 import { silentWav, transcriptionRequest } from '../support/http-request.js';
 import { NodeProcess } from '../support/node-process.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { type BareJob } from './support/bare-client.js';
 import { BENCH_MODEL } from './support/bench-model.js';
 import { atLeast, atMost, progress, type BenchResult } from './support/bench-result.js';
@@ -84,7 +83,7 @@ export async function run(): Promise<BenchResult> {
  * and files are left out.
  */
 async function throughput(callers: number): Promise<Throughput> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const folder = temporaryFolder();
   await using target = peer('target', resolve('test/support/target-process.mjs'), folder);
   const { port } = await target.message<{ type: 'listening'; port: number }>('listening');
   await using harness = await BatchHarness.open({
@@ -109,7 +108,6 @@ async function throughput(callers: number): Promise<Throughput> {
     };
     if (round > 0) rounds.push(rates);
   }
-  await rm(folder, { recursive: true, force: true });
   return summary(rounds);
 }
 

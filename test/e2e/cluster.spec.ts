@@ -1,33 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import OpenAI, { toFile } from 'openai';
-import { parse } from 'yaml';
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { isAlive } from '../../src/platform/process/is-alive.js';
 import { ClusterProcess } from '../support/cluster-process.js';
+import { defaultModels, heard, SENTENCE } from '../support/default-models.js';
+import { openaiAt } from '../support/openai-at.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
-
-const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
-/** Recognition is real: a wrong word or two are forgiven. */
-const WORDS = ['quick', 'brown', 'fox', 'over', 'lazy', 'dog'];
-const heard = (text: string): number => WORDS.filter(word => text.includes(word)).length;
 
 describeWith(REDIS, POSTGRES)('npm run up -- --topology cluster, with the default models', () => {
   let cluster: ClusterProcess;
   let openai: OpenAI;
 
   beforeAll(async () => {
-    const { models } = parse(readFileSync('config/models.yaml', 'utf8')) as {
-      models: ModelSpec[];
-    };
-    cluster = await ClusterProcess.start(models);
-    openai = new OpenAI({
-      baseURL: `${cluster.url}/v1`,
-      apiKey: 'unused',
-      maxRetries: 0,
-      timeout: 120_000,
-    });
+    cluster = await ClusterProcess.start(defaultModels());
+    openai = openaiAt(cluster.url, { timeout: 120_000 });
   }, 120_000);
   afterAll(async () => cluster[Symbol.asyncDispose](), 60_000);
 

@@ -1,18 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
-import { parse } from 'yaml';
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { defaultModels, heard, SENTENCE } from '../support/default-models.js';
+import { openaiAt } from '../support/openai-at.js';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
 import { itWith } from '../support/requires.js';
-
-const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
-/** One wrong word is forgiven: recognition is real. */
-const WORDS = ['quick', 'brown', 'fox', 'over', 'lazy', 'dog'];
-
-const heard = (text: string): number => WORDS.filter(word => text.includes(word)).length;
 
 describe('the default models, through an unchanged OpenAI client', () => {
   let product: Product;
@@ -20,16 +13,8 @@ describe('the default models, through an unchanged OpenAI client', () => {
   let mp3: Buffer;
 
   beforeAll(async () => {
-    const { models } = parse(readFileSync('config/models.yaml', 'utf8')) as {
-      models: ModelSpec[];
-    };
-    product = await Product.start(models);
-    openai = new OpenAI({
-      baseURL: `${product.url}/v1`,
-      apiKey: 'unused',
-      maxRetries: 0,
-      timeout: 120_000,
-    });
+    product = await Product.start(defaultModels());
+    openai = openaiAt(product.url, { timeout: 120_000 });
     await product.until('both models ready', async () =>
       (await product.workers()).every(({ state }) => state === 'ready'),
     );

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { llamaModel } from '../support/llama-model.js';
+import { openaiAt } from '../support/openai-at.js';
 import { processTree } from '../support/process-tree.js';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -28,12 +29,7 @@ describe('llama.cpp behind the built product', () => {
 
   beforeAll(async () => {
     product = await Product.start([await textModel()]);
-    openai = new OpenAI({
-      baseURL: `${product.url}/v1`,
-      apiKey: 'unused',
-      maxRetries: 0,
-      timeout: 60_000,
-    });
+    openai = openaiAt(product.url, { timeout: 60_000 });
     await product.allReady();
   }, 120_000);
   afterAll(async () => product[Symbol.asyncDispose]());

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { FixtureWorker } from '../../support/fixture-worker.js';
+import { openaiAt } from '../../support/openai-at.js';
 import { wav } from './audio-forms.js';
 import { GatewayRig } from './gateway-rig.js';
 import { sttModel } from './models.js';
@@ -13,7 +14,7 @@ beforeAll(async () => {
   const addresses = [`127.0.0.1:${await worker.start()}`];
   rig = await GatewayRig.start({ models: [sttModel({ addresses })] });
   await rig.ready('stt');
-  client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  client = openaiAt(rig.url);
 });
 afterAll(async () => {
   await rig.close();
@@ -54,11 +55,7 @@ describe('the openai SDK, unchanged', () => {
   });
 
   it('gets its typed errors, and does not retry what cannot help', async () => {
-    const eager = new OpenAI({
-      baseURL: `${rig.url}/v1`,
-      apiKey: 'unused',
-      maxRetries: 5,
-    });
+    const eager = openaiAt(rig.url, { maxRetries: 5 });
     const file = await speech();
     const unknown = eager.audio.transcriptions.create({ file, model: 'whisper-9' });
     await expect(unknown).rejects.toMatchObject({

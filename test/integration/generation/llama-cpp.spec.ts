@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { llamaModel } from '../../support/llama-model.js';
+import { openaiAt } from '../../support/openai-at.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { llamaLlm } from './generation-rig.js';
 
@@ -40,7 +41,7 @@ beforeAll(async () => {
     ],
     launch: 'hosted',
   });
-  client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  client = openaiAt(rig.url);
   await rig.allReady();
 }, 150_000);
 afterAll(() => rig.close());

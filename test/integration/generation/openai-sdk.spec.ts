@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
+import { openaiAt } from '../../support/openai-at.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { syntheticEmbedding, upstreamEmbedding, upstreamLlm } from './generation-rig.js';
@@ -13,7 +14,7 @@ beforeAll(async () => {
   const models = [upstreamLlm(upstream), upstreamEmbedding(upstream), syntheticEmbedding()];
   rig = await GatewayRig.start({ models, launch: 'hosted' });
   await Promise.all(models.map(({ id }) => rig.ready(id)));
-  client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  client = openaiAt(rig.url);
 }, 60_000);
 afterAll(async () => {
   await rig.close();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
+import { openaiAt } from '../../support/openai-at.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { faultsOfEvents, faultsOfResponse } from '../../support/response-schema.js';
 import { GatewayRig } from '../api/gateway-rig.js';
@@ -21,7 +22,7 @@ beforeAll(async () => {
     models: [await llamaLlm(['chat', 'completions', 'tools', 'logprobs']), upstreamLlm(upstream)],
     launch: 'hosted',
   });
-  client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  client = openaiAt(rig.url);
   await rig.allReady();
 }, 150_000);
 afterAll(async () => {
