@@ -50,11 +50,11 @@ const isOf =
 const syntheticModelOf = (id: string): ModelSpec => syntheticModel({}, { id });
 
 /** Its server is not asked for anything. */
-const upstreamModel = (id: string): ModelSpec => ({
-  ...{ id, kind: 'llm', engine: 'openai-http', capabilities: ['chat', 'completions'] },
-  ...{ aliases: [], languages: [], replicas: 1, addresses: [], voices: {} },
-  options: { baseUrl: 'http://127.0.0.1:9/v1', model: id, maxConcurrent: 32 },
-});
+const upstreamModel = (id: string): ModelSpec =>
+  syntheticModel(
+    { baseUrl: 'http://127.0.0.1:9/v1', model: id, maxConcurrent: 32 },
+    { id, kind: 'llm', engine: 'openai-http', capabilities: ['chat', 'completions'] },
+  );
 
 async function measure(name: string, models: readonly ModelSpec[]) {
   const folder = temporaryFolder();

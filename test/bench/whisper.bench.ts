@@ -6,6 +6,7 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { freePort } from '../support/free-port.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { fetchRealModels, PUBLISHED_MODELS } from '../support/real-models.js';
+import { syntheticModel } from '../support/synthetic-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { atLeast, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
 import { quartiles } from './support/percentiles.js';
@@ -122,24 +123,14 @@ const perWay = (series: Series): object =>
   Object.fromEntries(Object.entries(series).map(([way, values]) => [way, quartiles(values)]));
 
 /** The name of an engine is only a word here: the worker runs elsewhere. */
-function model(address: string): ModelSpec {
-  return {
-    ...{
-      id: 'ctranslate2',
-      kind: 'stt',
-      engine: 'synthetic',
-      aliases: [],
-      languages: [],
-      voices: {},
-      options: {},
-    },
-    ...{
-      replicas: 0,
-      addresses: [address],
+const model = (address: string): ModelSpec =>
+  syntheticModel(
+    {},
+    {
+      ...{ id: 'ctranslate2', replicas: 0, addresses: [address] },
       capabilities: ['transcribe', 'temperature'],
     },
-  };
-}
+  );
 
 async function measured({ port }: GatewayProcess, options: object): Promise<Measured> {
   const { BENCH_ROUNDS: rounds, BENCH_CLIPS: clips } = process.env;

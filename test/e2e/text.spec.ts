@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { llamaModel } from '../support/llama-model.js';
+import { llamaLlm } from '../integration/generation/generation-rig.js';
 import { openaiAt } from '../support/openai-at.js';
 import { processTree } from '../support/process-tree.js';
 import { Product } from '../support/product.js';
-import { syntheticModel } from '../support/synthetic-model.js';
 
 const model = 'llama';
 const messages = [{ role: 'user' as const, content: 'what does a switchyard do?' }];
@@ -14,21 +12,12 @@ const endless = (max_tokens: number) => ({
   grammar: 'root ::= [a-z ] root',
   max_tokens,
 });
-async function textModel(): Promise<ModelSpec> {
-  const options = {
-    ...{ device: 'cpu', threads: 1, exact: true, rows: 4, contextTokens: 1024 },
-    modelFile: await llamaModel(),
-  };
-  const capabilities = ['chat', 'completions', 'tools', 'logprobs'];
-  return syntheticModel(options, { id: model, kind: 'llm', engine: 'llama-cpp', capabilities });
-}
-
 describe('llama.cpp behind the built product', () => {
   let product: Product;
   let openai: OpenAI;
 
   beforeAll(async () => {
-    product = await Product.start([await textModel()]);
+    product = await Product.start([await llamaLlm(['chat', 'completions', 'tools', 'logprobs'])]);
     openai = openaiAt(product.url, { timeout: 60_000 });
     await product.allReady();
   }, 120_000);

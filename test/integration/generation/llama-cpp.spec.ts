@@ -3,35 +3,22 @@ import OpenAI from 'openai';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { openaiAt } from '../../support/openai-at.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { llamaLlm } from './generation-rig.js';
 
 const model = 'llama';
 /** No end of the answer: it goes on until its limit, or until somebody stops it. */
 const ENDLESS = { grammar: 'root ::= [a-z ] root', max_tokens: 900 };
-const base = { aliases: [], languages: [], addresses: [], voices: {} };
 
 let rig: GatewayRig;
 let client: OpenAI;
 
-async function vectors(): Promise<ModelSpec> {
-  const options = {
-    device: 'cpu',
-    threads: 1,
-    modelFile: await llamaModel({ pooling: 'mean' }),
-  };
-  return {
-    ...base,
-    ...{
-      id: 'vectors',
-      kind: 'embedding',
-      engine: 'llama-cpp',
-      capabilities: ['embeddings'],
-      replicas: 1,
-      options,
-    },
-  };
-}
+const vectors = async (): Promise<ModelSpec> =>
+  syntheticModel(
+    { device: 'cpu', threads: 1, modelFile: await llamaModel({ pooling: 'mean' }) },
+    { id: 'vectors', kind: 'embedding', engine: 'llama-cpp', capabilities: ['embeddings'] },
+  );
 
 beforeAll(async () => {
   rig = await GatewayRig.start({
