@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BatchHarness } from '../support/batch-harness.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { NodeProcess } from '../support/node-process.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { TargetServer } from '../support/target-server.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 import { FULL_LINES, fullBatchFile } from './support/batch-input.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
@@ -96,7 +96,7 @@ async function ingestIn(harness: BatchHarness, file: Buffer): Promise<number> {
 }
 
 async function ingestNaively(file: Buffer): Promise<Ingestion> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const folder = temporaryFolder();
   const input = join(folder, 'input.jsonl');
   await writeFile(input, file);
   await using peer = new NodeProcess({
@@ -104,20 +104,16 @@ async function ingestNaively(file: Buffer): Promise<Ingestion> {
     script: siblingModule(import.meta.url, './support/naive-ingest'),
     folder,
   });
-  try {
-    await peer.message('ready');
-    const beforeMib = peakRssMib(peer.child.pid);
-    const done = peer.message<{ type: 'done'; lines: number; tookMs: number }>('done');
-    peer.child.send({ input, folder });
-    const { lines, tookMs } = await done;
-    const growthMib = peakRssMib(peer.child.pid) - beforeMib;
-    return {
-      linesPerS: rounded((lines / tookMs) * 1000),
-      growthMib: rounded(growthMib),
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await peer.message('ready');
+  const beforeMib = peakRssMib(peer.child.pid);
+  const done = peer.message<{ type: 'done'; lines: number; tookMs: number }>('done');
+  peer.child.send({ input, folder });
+  const { lines, tookMs } = await done;
+  const growthMib = peakRssMib(peer.child.pid) - beforeMib;
+  return {
+    linesPerS: rounded((lines / tookMs) * 1000),
+    growthMib: rounded(growthMib),
+  };
 }
 
 interface Delays {
@@ -131,7 +127,7 @@ interface Delays {
  * loop, reset by each scrape.
  */
 async function besideGateway(file: Buffer): Promise<Delays> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const folder = temporaryFolder();
   const settings = { 'batch.embedded': 'true', 'batch.poll_ms': 10 };
   await using gateway = await GatewayProcess.start([syntheticModel({})], settings, {
     folder,
@@ -153,6 +149,5 @@ async function besideGateway(file: Buffer): Promise<Delays> {
     };
   } finally {
     await gateway[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   }
 }

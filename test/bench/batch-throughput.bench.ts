@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { BatchHarness, TENANT } from '../support/batch-harness.js';
 import { silentWav, transcriptionRequest } from '../support/http-request.js';
 import { NodeProcess } from '../support/node-process.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { type BareJob } from './support/bare-client.js';
 import { BENCH_MODEL } from './support/bench-model.js';
 import { atLeast, atMost, progress, type BenchResult } from './support/bench-result.js';
@@ -84,8 +83,8 @@ export async function run(): Promise<BenchResult> {
  * and files are left out.
  */
 async function throughput(callers: number): Promise<Throughput> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-  await using target = peer('noop-target', folder);
+  const folder = temporaryFolder();
+  await using target = peer('target', resolve('test/support/target-process.mjs'), folder);
   const { port } = await target.message<{ type: 'listening'; port: number }>('listening');
   await using harness = await BatchHarness.open({
     settings: {
@@ -95,7 +94,7 @@ async function throughput(callers: number): Promise<Throughput> {
       'batch.concurrency_per_model': callers,
     },
   });
-  await using bare = peer('bare-client', folder);
+  await using bare = peer('bare', siblingModule(import.meta.url, './support/bare-client'), folder);
   await bare.message('ready');
   const processor = harness.start();
   const rounds: Round[] = [];
@@ -109,7 +108,6 @@ async function throughput(callers: number): Promise<Throughput> {
     };
     if (round > 0) rounds.push(rates);
   }
-  await rm(folder, { recursive: true, force: true });
   return summary(rounds);
 }
 
@@ -244,9 +242,5 @@ const body = (content: string): string =>
 const line = (customId: string, url: string, json: string): string =>
   `{"custom_id":"${customId}","method":"POST","url":"${url}","body":${json}}`;
 
-const peer = (name: string, folder: string): NodeProcess =>
-  new NodeProcess({
-    name,
-    script: siblingModule(import.meta.url, `./support/${name}`),
-    folder,
-  });
+const peer = (name: string, script: string, folder: string): NodeProcess =>
+  new NodeProcess({ name, script, folder });

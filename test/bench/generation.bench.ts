@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ENGINE_DEVICE } from '../support/engine-device.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { llamaModel } from '../support/llama-model.js';
 import { fetchRealModels } from '../support/real-models.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 import { atLeast, type BenchResult, progress } from './support/bench-result.js';
 import { Contender, inTurns } from './support/contender.js';
@@ -44,24 +44,20 @@ const UNCHUNKED_MS = 3_600_000;
  * prompts cost those who read?
  */
 export async function run(): Promise<BenchResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const folder = temporaryFolder();
   // Where SmolLM2 cannot be fetched; what a step takes is the model, not the machinery
   // around it.
   const large = { width: 1024, layers: 6, heads: 16, keyHeads: 8, feedForward: 3072 };
   const small = { width: 512, layers: 4, heads: 8, keyHeads: 4, feedForward: 1536 };
   const shape = { rows: 32, contextTokens: 1024, stepTokens: 512 };
-  try {
-    const rates = await together(
-      { ...shape, modelFile: (await publishedFile()) ?? (await llamaModel(large)) },
-      folder,
-    );
-    const pauses = await underLongPrompts({ ...shape, modelFile: await llamaModel(small) }, folder);
-    const memory = await onHalfTheMemory({ ...shape, modelFile: await llamaModel(small) }, folder);
-    const results = { ...rates.results, mixed: pauses.results, memory: memory.results };
-    return { results, goals: [...rates.goals, ...pauses.goals, ...memory.goals] };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const rates = await together(
+    { ...shape, modelFile: (await publishedFile()) ?? (await llamaModel(large)) },
+    folder,
+  );
+  const pauses = await underLongPrompts({ ...shape, modelFile: await llamaModel(small) }, folder);
+  const memory = await onHalfTheMemory({ ...shape, modelFile: await llamaModel(small) }, folder);
+  const results = { ...rates.results, mixed: pauses.results, memory: memory.results };
+  return { results, goals: [...rates.goals, ...pauses.goals, ...memory.goals] };
 }
 
 async function publishedFile(): Promise<string | undefined> {

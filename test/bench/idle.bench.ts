@@ -1,11 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { defaultModels } from '../support/default-models.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { processTree } from '../support/process-tree.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 import { atMost, type BenchResult, progress } from './support/bench-result.js';
 import { rounded } from './support/percentiles.js';
@@ -31,7 +29,7 @@ interface AtRest {
 export async function run(): Promise<BenchResult> {
   const proxies = await measure('two openai-http models', ['a', 'b'].map(upstreamModel));
   const synthetic = await measure('two synthetic models', ['c', 'd'].map(syntheticModelOf));
-  const speech = await measure('config/models.yaml', await defaultModels());
+  const speech = await measure('config/models.yaml', defaultModels());
   const largest = (name: string): number =>
     Math.max(...synthetic.processes.filter(isOf(name)).map(({ privateMib }) => privateMib));
   const goals = [
@@ -52,19 +50,15 @@ const isOf =
 const syntheticModelOf = (id: string): ModelSpec => syntheticModel({}, { id });
 
 /** Its server is not asked for anything. */
-const upstreamModel = (id: string): ModelSpec => ({
-  ...{ id, kind: 'llm', engine: 'openai-http', capabilities: ['chat', 'completions'] },
-  ...{ aliases: [], languages: [], replicas: 1, addresses: [], voices: {} },
-  options: { baseUrl: 'http://127.0.0.1:9/v1', model: id, maxConcurrent: 32 },
-});
-
-const defaultModels = async (): Promise<readonly ModelSpec[]> =>
-  (parse(await readFile('config/models.yaml', 'utf8')) as { models: ModelSpec[] }).models;
+const upstreamModel = (id: string): ModelSpec =>
+  syntheticModel(
+    { baseUrl: 'http://127.0.0.1:9/v1', model: id, maxConcurrent: 32 },
+    { id, kind: 'llm', engine: 'openai-http', capabilities: ['chat', 'completions'] },
+  );
 
 async function measure(name: string, models: readonly ModelSpec[]) {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-idle-'));
+  const folder = temporaryFolder();
   const processes = await processesAtRest(models, folder);
-  await rm(folder, { recursive: true, force: true });
   const sum = (pick: (one: AtRest) => number): number =>
     rounded(processes.reduce((total, one) => total + pick(one), 0));
   const all: AtRest = {

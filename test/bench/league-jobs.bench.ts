@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NodeProcess } from '../support/node-process.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 import { type Outcome, outcomeOf, writeLines } from './league/job-lines.js';
 import { IN_FLIGHT, type JobContestant, type JobRunner } from './league/job-runner.js';
@@ -86,22 +85,18 @@ async function onStage<T>(
   lines: number,
   play: (scene: Scene, lines: number) => Promise<T>,
 ): Promise<T & Outcome> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-league-'));
+  const folder = temporaryFolder();
   const [input, output] = [join(folder, 'input.jsonl'), join(folder, 'output.jsonl')];
   await writeLines(input, lines);
-  try {
-    const script = siblingModule(import.meta.url, './league/upstream');
-    await using upstream = new NodeProcess({ name: 'upstream', script, folder });
-    const { port: upstreamPort } = await upstream.message<{
-      type: 'listening';
-      port: number;
-    }>('listening');
-    await using runner = await contestant.start({ folder, upstreamPort, input, output });
-    const figures = await play({ upstream, runner }, lines);
-    return { ...figures, ...(await outcomeOf(output, lines)) };
-  } finally {
-    if (process.env.BENCH_KEEP === undefined) await rm(folder, { recursive: true, force: true });
-  }
+  const script = siblingModule(import.meta.url, './league/upstream');
+  await using upstream = new NodeProcess({ name: 'upstream', script, folder });
+  const { port: upstreamPort } = await upstream.message<{
+    type: 'listening';
+    port: number;
+  }>('listening');
+  await using runner = await contestant.start({ folder, upstreamPort, input, output });
+  const figures = await play({ upstream, runner }, lines);
+  return { ...figures, ...(await outcomeOf(output, lines)) };
 }
 
 /** From the command to the finished output. */

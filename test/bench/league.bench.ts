@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { NodeProcess } from '../support/node-process.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import {
   answers,
   chatRequest,
@@ -63,7 +61,7 @@ const SCENES: readonly Scene[] = [false, true].flatMap(stream =>
  * to one no-op upstream.
  */
 export async function run(): Promise<BenchResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-league-'));
+  const folder = temporaryFolder();
   await using stack = new AsyncDisposableStack();
   const script = siblingModule(import.meta.url, './league/upstream');
   const upstream = stack.use(new NodeProcess({ name: 'upstream', script, folder }));
@@ -76,7 +74,6 @@ export async function run(): Promise<BenchResult> {
   const load = stack.use(new LoadProcess());
   const table = await measured(contestants, load);
   const versions = Object.fromEntries(contestants.map(({ name, version }) => [name, version]));
-  if (process.env.BENCH_KEEP === undefined) await rm(folder, { recursive: true, force: true });
   return {
     results: { versions, missing, idleMib, rounds: ROUNDS, table: summary(table) },
     goals: goals(table),

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
 import { BenchWorker } from './support/bench-worker.js';
@@ -21,45 +19,41 @@ const UTTERANCES = 10;
  * 200 microphones at once: is every frame heard, in order, and what does the gateway add?
  */
 export async function run(): Promise<BenchResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const folder = temporaryFolder();
   const model = syntheticModel(
     { streams: SESSIONS + 8 },
     { id: 'live', capabilities: ['transcribe', 'stream'] },
   );
-  try {
-    await using worker = await BenchWorker.start(model, folder);
-    const served = { ...model, replicas: 0, addresses: [worker.address] };
-    await using gateway = await GatewayProcess.start([served], {}, { folder });
-    const connect = directCallers(worker.address);
-    const direct = await measure(
-      'direct',
-      Array.from({ length: SESSIONS }, (_, id) => connect(id)),
-    );
-    const before = await residentBytes(gateway);
-    const callers = await Promise.all(
-      Array.from({ length: SESSIONS }, () => gatewayCaller(gateway.port, 'live')),
-    );
-    const through = await measure('gateway', callers, () => residentBytes(gateway));
-    const perSession = Math.max(0, through.memory - before) / SESSIONS / 1024;
-    return {
-      results: {
-        ...{
-          sessions: SESSIONS,
-          framesPerS: (SESSIONS * 1000) / FRAME_MS,
-          frames: SESSIONS * FRAMES * UTTERANCES,
-        },
-        ...{
-          directMs: direct.delays,
-          gatewayMs: through.delays,
-          memoryPerSessionKiB: rounded(perSession),
-        },
-        addedP99Ms: rounded(through.delays.p99 - direct.delays.p99),
+  await using worker = await BenchWorker.start(model, folder);
+  const served = { ...model, replicas: 0, addresses: [worker.address] };
+  await using gateway = await GatewayProcess.start([served], {}, { folder });
+  const connect = directCallers(worker.address);
+  const direct = await measure(
+    'direct',
+    Array.from({ length: SESSIONS }, (_, id) => connect(id)),
+  );
+  const before = await residentBytes(gateway);
+  const callers = await Promise.all(
+    Array.from({ length: SESSIONS }, () => gatewayCaller(gateway.port, 'live')),
+  );
+  const through = await measure('gateway', callers, () => residentBytes(gateway));
+  const perSession = Math.max(0, through.memory - before) / SESSIONS / 1024;
+  return {
+    results: {
+      ...{
+        sessions: SESSIONS,
+        framesPerS: (SESSIONS * 1000) / FRAME_MS,
+        frames: SESSIONS * FRAMES * UTTERANCES,
       },
-      goals: [atMost('utterances with a lost or reordered frame', through.wrong, 0)],
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+      ...{
+        directMs: direct.delays,
+        gatewayMs: through.delays,
+        memoryPerSessionKiB: rounded(perSession),
+      },
+      addedP99Ms: rounded(through.delays.p99 - direct.delays.p99),
+    },
+    goals: [atMost('utterances with a lost or reordered frame', through.wrong, 0)],
+  };
 }
 
 async function measure(

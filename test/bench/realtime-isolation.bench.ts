@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { transcriptionRequest } from '../support/http-request.js';
 import { pcmWav } from '../support/pcm-wav.js';
@@ -8,6 +5,7 @@ import { Product } from '../support/product.js';
 import { fetchRealModels, wavSamples } from '../support/real-models.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
 import {
@@ -47,70 +45,64 @@ const LOAD = { warmupMs: 2000, durationMs: 30_000 };
  * first frame, idle and loaded in turns.
  */
 export async function run(): Promise<BenchResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const folder = temporaryFolder();
   const model = syntheticModel(
     { streams: STREAMS, baseMs: 20, maxBatch: 8 },
     { capabilities: ['transcribe', 'stream'] },
   );
-  try {
-    await using gateway = await GatewayProcess.start(
-      [model, RESERVED, SPEAKING_MODELS[1]!],
-      {},
-      { folder },
-    );
-    await using files = new LoadProcess();
-    const url = `http://127.0.0.1:${gateway.port}`;
-    await untilReady(url);
-    const spoken = distribution(await finalDelays(url, SPOKEN));
-    progress(`  end of speech to completed: ${JSON.stringify(spoken)} ms`);
-    const clients = await Promise.all(
-      Array.from({ length: STREAMS }, () => RealtimeClient.synthetic(url)),
-    );
-    await firstTexts(clients);
-    const idle = await firstTexts(clients);
-    const load = files.run({
-      ...{ port: gateway.port, ...LOAD, numericHeaders: [] },
-      request: transcriptionRequest({ model: model.id, priority: 'batch' }),
-      arrivals: { kind: 'closed', callers: FILE_CALLERS },
-    });
-    await pause(LOAD.warmupMs);
-    const loaded = await firstTexts(clients);
-    const { requestsPerS } = await load;
-    for (const client of clients) client.socket.close(1000);
-    const sphinx = await pocketSphinx(url, files, gateway.port);
-    const finals = await finalsBesideFiles(url, files, gateway.port);
-    progress(
-      `  end of speech to completed beside ${LONG_FILES} files: ${JSON.stringify(finals)} ms`,
-    );
-    const whisper = await whisperBesideFiles(files);
-    progress(
-      `  first text: idle ${median(idle)} ms, with ${FILE_CALLERS} files ${median(loaded)} ms`,
-    );
-    return {
-      results: {
-        finalDelayMs: spoken,
-        finalDelayBesideFilesMs: finals,
-        idleMs: distribution(idle),
-        loadedMs: distribution(loaded),
-        filesPerS: rounded(requestsPerS),
-        pocketSphinx: sphinx.results,
-        ...(whisper && { whisper: whisper.results }),
-      },
-      goals: [
-        atMost('first text under load / idle, medians', median(loaded) / median(idle), 1.1),
-        atMost('end of speech to completed, p95 ms', spoken.p95, 1500),
-        ...sphinx.goals,
-        atMost(
-          `end of speech to completed beside ${LONG_FILES} files / idle, medians`,
-          finals.p50 / spoken.p50,
-          1.3,
-        ),
-        ...(whisper?.goals ?? []),
-      ],
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using gateway = await GatewayProcess.start(
+    [model, RESERVED, SPEAKING_MODELS[1]!],
+    {},
+    { folder },
+  );
+  await using files = new LoadProcess();
+  const url = `http://127.0.0.1:${gateway.port}`;
+  await untilReady(url);
+  const spoken = distribution(await finalDelays(url, SPOKEN));
+  progress(`  end of speech to completed: ${JSON.stringify(spoken)} ms`);
+  const clients = await Promise.all(
+    Array.from({ length: STREAMS }, () => RealtimeClient.synthetic(url)),
+  );
+  await firstTexts(clients);
+  const idle = await firstTexts(clients);
+  const load = files.run({
+    ...{ port: gateway.port, ...LOAD, numericHeaders: [] },
+    request: transcriptionRequest({ model: model.id, priority: 'batch' }),
+    arrivals: { kind: 'closed', callers: FILE_CALLERS },
+  });
+  await pause(LOAD.warmupMs);
+  const loaded = await firstTexts(clients);
+  const { requestsPerS } = await load;
+  for (const client of clients) client.socket.close(1000);
+  const sphinx = await pocketSphinx(url, files, gateway.port);
+  const finals = await finalsBesideFiles(url, files, gateway.port);
+  progress(`  end of speech to completed beside ${LONG_FILES} files: ${JSON.stringify(finals)} ms`);
+  const whisper = await whisperBesideFiles(files);
+  progress(
+    `  first text: idle ${median(idle)} ms, with ${FILE_CALLERS} files ${median(loaded)} ms`,
+  );
+  return {
+    results: {
+      finalDelayMs: spoken,
+      finalDelayBesideFilesMs: finals,
+      idleMs: distribution(idle),
+      loadedMs: distribution(loaded),
+      filesPerS: rounded(requestsPerS),
+      pocketSphinx: sphinx.results,
+      ...(whisper && { whisper: whisper.results }),
+    },
+    goals: [
+      atMost('first text under load / idle, medians', median(loaded) / median(idle), 1.1),
+      atMost('end of speech to completed, p95 ms', spoken.p95, 1500),
+      ...sphinx.goals,
+      atMost(
+        `end of speech to completed beside ${LONG_FILES} files / idle, medians`,
+        finals.p50 / spoken.p50,
+        1.3,
+      ),
+      ...(whisper?.goals ?? []),
+    ],
+  };
 }
 
 /**

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { benchModel } from './support/bench-model.js';
 import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
 import { median, rounded } from './support/percentiles.js';
@@ -26,40 +24,36 @@ interface Row {
  * request through either driver.
  */
 export async function run(): Promise<BenchResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-  try {
-    const pulled: Record<string, Row> = {};
-    for (const workers of WORKERS) {
-      await using rig = await startSharedQueueRig(benchModel(COST), folder, workers);
-      pulled[`workers${workers}`] = await measure(rig, workers);
-    }
-    await using rig = await startSharedQueueRig(benchModel(COST), folder, 0);
-    const bare = await bareLoop(rig);
-    const drivers = await twoDrivers(folder);
-    progress(`  one request: ${JSON.stringify(drivers)}`);
-    const goals = WORKERS.map(workers =>
-      atLeast(
-        `${workers} pull workers, fraction of the limit`,
-        pulled[`workers${workers}`]!.ofLimit,
-        0.9,
-      ),
-    );
-    goals.push(
-      atMost('in-flight cancel at another gateway p95, ms', drivers.cancelElsewhereMs.p95, 50),
-    );
-    return {
-      results: {
-        ...COST,
-        limitPerS: LIMIT_PER_S,
-        pulled,
-        bullmqWorkerLoop: bare,
-        drivers,
-      },
-      goals,
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  const folder = temporaryFolder();
+  const pulled: Record<string, Row> = {};
+  for (const workers of WORKERS) {
+    await using rig = await startSharedQueueRig(benchModel(COST), folder, workers);
+    pulled[`workers${workers}`] = await measure(rig, workers);
   }
+  await using rig = await startSharedQueueRig(benchModel(COST), folder, 0);
+  const bare = await bareLoop(rig);
+  const drivers = await twoDrivers(folder);
+  progress(`  one request: ${JSON.stringify(drivers)}`);
+  const goals = WORKERS.map(workers =>
+    atLeast(
+      `${workers} pull workers, fraction of the limit`,
+      pulled[`workers${workers}`]!.ofLimit,
+      0.9,
+    ),
+  );
+  goals.push(
+    atMost('in-flight cancel at another gateway p95, ms', drivers.cancelElsewhereMs.p95, 50),
+  );
+  return {
+    results: {
+      ...COST,
+      limitPerS: LIMIT_PER_S,
+      pulled,
+      bullmqWorkerLoop: bare,
+      drivers,
+    },
+    goals,
+  };
 }
 
 async function measure(rig: SharedQueueRig, workers: number): Promise<Row> {

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { atMost, type BenchResult, progress } from './support/bench-result.js';
 import { rounded } from './support/percentiles.js';
 
@@ -40,7 +38,7 @@ export async function run(): Promise<BenchResult> {
 }
 
 async function endMs(size: number): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-shutdown-'));
+  const folder = temporaryFolder();
   const model = syntheticModel({ baseMs: SERVICE_MS, maxConcurrent: 1, maxBatch: 1 });
   await using gateway = await GatewayProcess.start([model], SETTINGS, { folder });
   let sent = 0;
@@ -56,7 +54,6 @@ async function endMs(size: number): Promise<number> {
   await exited;
   const ms = rounded(performance.now() - startMs);
   progress(`  ended after ${ms} ms`);
-  await rm(folder, { recursive: true, force: true });
   return ms;
 }
 

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { freePort } from '../support/free-port.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { fetchRealModels, PUBLISHED_MODELS } from '../support/real-models.js';
+import { syntheticModel } from '../support/synthetic-model.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { atLeast, type BenchGoal, type BenchResult, progress } from './support/bench-result.js';
 import { quartiles } from './support/percentiles.js';
 
@@ -67,8 +68,7 @@ const GOALS = [
  */
 export async function run(): Promise<BenchResult> {
   await using stack = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const { path, more, environment: speech } = await weights(folder);
   Object.assign(process.env, speech);
   const address = `127.0.0.1:${await freePort()}`;
@@ -123,24 +123,14 @@ const perWay = (series: Series): object =>
   Object.fromEntries(Object.entries(series).map(([way, values]) => [way, quartiles(values)]));
 
 /** The name of an engine is only a word here: the worker runs elsewhere. */
-function model(address: string): ModelSpec {
-  return {
-    ...{
-      id: 'ctranslate2',
-      kind: 'stt',
-      engine: 'synthetic',
-      aliases: [],
-      languages: [],
-      voices: {},
-      options: {},
-    },
-    ...{
-      replicas: 0,
-      addresses: [address],
+const model = (address: string): ModelSpec =>
+  syntheticModel(
+    {},
+    {
+      ...{ id: 'ctranslate2', replicas: 0, addresses: [address] },
       capabilities: ['transcribe', 'temperature'],
     },
-  };
-}
+  );
 
 async function measured({ port }: GatewayProcess, options: object): Promise<Measured> {
   const { BENCH_ROUNDS: rounds, BENCH_CLIPS: clips } = process.env;

@@ -26,7 +26,7 @@ async function startTarget(
   const target = new NodeProcess({
     name,
     script,
-    args: [String(port)],
+    args: [String(port), '5'],
     folder: harness.folder,
   });
   await target.message('listening');

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { upstreamLlm } from '../integration/generation/generation-rig.js';
 import { chatLine } from '../support/batch-harness.js';
@@ -8,6 +5,7 @@ import { freePort } from '../support/free-port.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { OpenAiUpstream } from '../support/openai-upstream.js';
 import { ResponseClient } from '../support/response-client.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause, until } from '../support/waiting.js';
 
 /**
@@ -31,7 +29,7 @@ interface Batch extends Status {
 it(
   `an upstream that is away for ${AWAY_S} s under load costs 0 of ${LINES} lines, 0 of ${CALLS} async requests, 0 of ${CALLS} background responses`,
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-chaos-'));
+    const folder = temporaryFolder();
     const port = await freePort();
     const serve = () => OpenAiUpstream.start({ models: ['its/own-name'], port });
     let upstream = await serve();
@@ -90,7 +88,6 @@ it(
     } finally {
       await gateway[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true, force: true });
     }
   },
   LIMIT_MS,

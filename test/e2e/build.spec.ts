@@ -1,13 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { describeWith } from '../support/requires.js';
 import { SmallDisk } from '../support/small-disk.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const url = (path: string): string => JSON.stringify(pathToFileURL(resolve(path)).href);
 
@@ -42,9 +42,8 @@ const whetherCurrent = (version: string): string => `console.log(folder.isCurren
 describe('a folder that is built', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'built-'));
+    folder = temporaryFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const files = (): readonly string[] =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter(entry => !entry.isDirectory())
@@ -142,11 +141,10 @@ describeWith({ name: 'permission to mount', present: SmallDisk.canMount(), ofMac
 describe('the built programs', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'product-'));
+    folder = temporaryFolder();
     cpSync('dist', join(folder, 'dist'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{ "version": "0.0.1", "type": "module" }');
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it('have what they need in dist: each part loads where no packages are', async () => {
     const parts = readdirSync(join(folder, 'dist/chunks')).filter(name => name.endsWith('.js'));

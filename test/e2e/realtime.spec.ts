@@ -1,39 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { modelSpec } from '../support/pool-harness.js';
+import { defaultModels, heard, SENTENCE } from '../support/default-models.js';
 import { Product } from '../support/product.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { pause } from '../support/waiting.js';
-
-const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
-/**
- * Recognition is real, on a machine that does other things: two wrong words are forgiven.
- */
-const WORDS = ['quick', 'brown', 'fox', 'over', 'lazy', 'dog'];
-const heard = (text: string): number => WORDS.filter(word => text.includes(word)).length;
-
-const MODELS: readonly ModelSpec[] = [
-  modelSpec({
-    ...{
-      id: 'pocketsphinx-en',
-      engine: 'pocketsphinx',
-      aliases: ['whisper-1'],
-      languages: ['en'],
-      replicas: 1,
-    },
-    capabilities: ['transcribe', 'word_timestamps', 'stream'],
-  }),
-  modelSpec({
-    ...{
-      id: 'flite-en',
-      kind: 'tts',
-      engine: 'flite',
-      aliases: ['tts-1'],
-      capabilities: ['speech', 'speed'],
-    },
-    ...{ languages: ['en'], replicas: 1, voices: { alloy: 'rms' } },
-  }),
-];
 
 /** 100 ms of PCM at 24 kHz. */
 const FRAME = 4800;
@@ -42,7 +11,7 @@ describe('live speech through the built product: made by flite, heard by PocketS
   let product: Product;
   let speech: Buffer;
   beforeAll(async () => {
-    product = await Product.start(MODELS);
+    product = await Product.start(defaultModels());
     await product.allReady();
     const body = JSON.stringify({
       model: 'tts-1',
@@ -89,18 +58,6 @@ describe('live speech through the built product: made by flite, heard by PocketS
     expect(places.every((place, at) => place > (places[at - 1] ?? 0) && place < spoken)).toBe(true);
     client.socket.close(1000);
   });
-
-  it('survives the death of its recogniser in the middle of the sentence', async () => {
-    const client = await RealtimeClient.open(product.url, { intent: 'transcription' });
-    const { pid } = (await product.workers()).find(({ model }) => model === 'pocketsphinx-en')!;
-    const middle = FRAME * Math.round(speech.length / FRAME / 2);
-    await stream(client, speech, at => at === middle && process.kill(pid!, 'SIGKILL'));
-    const { transcript } = await client.next(`${TRANSCRIPTION}.completed`);
-    expect(heard(String(transcript))).toBeGreaterThanOrEqual(4);
-    expect(client.types().filter(type => type === 'session.warning')).toHaveLength(1);
-    expect(client.types()).not.toContain('error');
-    client.socket.close(1000);
-  }, 60_000);
 
   it('interrupts what is being spoken to it', async () => {
     const client = await RealtimeClient.open(product.url, { intent: 'transcription' });

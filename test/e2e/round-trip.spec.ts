@@ -1,18 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
-import { parse } from 'yaml';
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { defaultModels, heard, SENTENCE } from '../support/default-models.js';
+import { openaiAt } from '../support/openai-at.js';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
 import { itWith } from '../support/requires.js';
-
-const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
-/** One wrong word is forgiven: recognition is real. */
-const WORDS = ['quick', 'brown', 'fox', 'over', 'lazy', 'dog'];
-
-const heard = (text: string): number => WORDS.filter(word => text.includes(word)).length;
 
 describe('the default models, through an unchanged OpenAI client', () => {
   let product: Product;
@@ -20,16 +13,8 @@ describe('the default models, through an unchanged OpenAI client', () => {
   let mp3: Buffer;
 
   beforeAll(async () => {
-    const { models } = parse(readFileSync('config/models.yaml', 'utf8')) as {
-      models: ModelSpec[];
-    };
-    product = await Product.start(models);
-    openai = new OpenAI({
-      baseURL: `${product.url}/v1`,
-      apiKey: 'unused',
-      maxRetries: 0,
-      timeout: 120_000,
-    });
+    product = await Product.start(defaultModels());
+    openai = openaiAt(product.url, { timeout: 120_000 });
     await product.until('both models ready', async () =>
       (await product.workers()).every(({ state }) => state === 'ready'),
     );
@@ -78,14 +63,6 @@ describe('the default models, through an unchanged OpenAI client', () => {
     },
   );
 
-  it('accepts English as the source of a translation', async () => {
-    const { text } = await openai.audio.translations.create({
-      file: await toFile(mp3, 'fox.mp3'),
-      model: 'whisper-1',
-    });
-    expect(heard(text)).toBeGreaterThanOrEqual(5);
-  });
-
   it.each(['opus', 'aac', 'flac', 'wav', 'pcm'] as const)(
     'speaks %s that it understands again',
     async format => {
@@ -122,38 +99,5 @@ describe('the default models, through an unchanged OpenAI client', () => {
       expect(end).toBeLessThanOrEqual(Number(answer.duration) + 0.1);
     });
     expect(answer.segments?.map(({ text }) => text).join(' ')).toContain('brown');
-  });
-
-  it('streams a transcript with the event names of the SDK', async () => {
-    const events = await openai.audio.transcriptions.create({
-      file: await toFile(mp3, 'fox.mp3'),
-      model: 'whisper-1',
-      stream: true,
-    });
-    const types: string[] = [];
-    for await (const event of events) types.push(event.type);
-    expect(types.at(-1)).toBe('transcript.text.done');
-    expect(types).toContain('transcript.text.delta');
-  });
-
-  it('lists and retrieves models under their OpenAI names', async () => {
-    const ids: string[] = [];
-    for await (const model of openai.models.list()) ids.push(model.id);
-    expect(ids).toEqual(
-      expect.arrayContaining(['pocketsphinx-en', 'whisper-1', 'flite-en', 'tts-1']),
-    );
-    expect((await openai.models.retrieve('whisper-1')).id).toBe('whisper-1');
-  });
-
-  it('refuses a synthesis model for transcription with a 400 that is not retried', async () => {
-    const attempt = openai.audio.transcriptions.create({
-      file: await toFile(mp3, 'fox.mp3'),
-      model: 'tts-1',
-    });
-    await expect(attempt).rejects.toMatchObject({
-      status: 400,
-      code: 'model_kind_mismatch',
-      param: 'model',
-    });
   });
 });

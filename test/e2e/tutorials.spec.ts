@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { defaultModels } from '../support/default-models.js';
 import { Product } from '../support/product.js';
 import { describeWith } from '../support/requires.js';
 import { blocks, commandsOf, TUTORIAL_TOOLS, TutorialShell } from '../support/tutorial.js';
@@ -35,10 +34,7 @@ suite('README, first-app and tutorials, typed as they are written', () => {
   let shell: TutorialShell;
 
   beforeAll(async () => {
-    const { models } = parse(await readFile('config/models.yaml', 'utf8')) as {
-      models: ModelSpec[];
-    };
-    product = await Product.start([...models, ECHO], { 'batch.embedded': 'true' });
+    product = await Product.start([...defaultModels(), ECHO], { 'batch.embedded': 'true' });
     await product.allReady();
     shell = await TutorialShell.open(product.gateway.port);
   }, 120_000);

@@ -1,10 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type Page, type Response } from 'playwright-core';
-import { parse } from 'yaml';
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { openBrowser } from '../support/browser.js';
+import { defaultModels } from '../support/default-models.js';
 import { Product } from '../support/product.js';
 import { BROWSER, describeWith } from '../support/requires.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -19,10 +18,7 @@ suite('Swagger UI: what stands there runs as it stands', () => {
 
   beforeAll(async () => {
     folder = temporaryFolder();
-    const { models } = parse(await readFile('config/models.yaml', 'utf8')) as {
-      models: ModelSpec[];
-    };
-    product = await Product.start(models);
+    product = await Product.start(defaultModels());
     await product.allReady();
     browser = await openBrowser();
     page = await browser.newPage();

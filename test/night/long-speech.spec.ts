@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
-import { parse } from 'yaml';
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { defaultModels } from '../support/default-models.js';
+import { openaiAt } from '../support/openai-at.js';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
 
@@ -31,16 +30,8 @@ describe('minutes of speech with pauses, through the default models', () => {
   let wav: Buffer;
 
   beforeAll(async () => {
-    const { models } = parse(readFileSync('config/models.yaml', 'utf8')) as {
-      models: ModelSpec[];
-    };
-    product = await Product.start(models);
-    openai = new OpenAI({
-      baseURL: `${product.url}/v1`,
-      apiKey: 'unused',
-      maxRetries: 0,
-      timeout: 240_000,
-    });
+    product = await Product.start(defaultModels());
+    openai = openaiAt(product.url, { timeout: 240_000 });
     await product.allReady();
     ({ placed, wav } = await spoken(openai));
   }, 120_000);

@@ -1,13 +1,13 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { freePort } from '../support/free-port.js';
 import { describeWith } from '../support/requires.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const run = promisify(execFile);
 /**
@@ -48,13 +48,12 @@ suite('the npm package in an empty folder', () => {
   let command: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-package-'));
+    folder = temporaryFolder();
     const { stdout } = await run(process.execPath, ['scripts/pack.mjs']);
     await writeFile(join(folder, 'package.json'), '{ "private": true }');
     await npm(folder, 'install', '--no-audit', '--no-fund', stdout.trim());
     command = join(folder, 'node_modules/.bin/switchyard');
   }, INSTALL_LIMIT_MS);
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const switchyard = (...args: string[]) => run(command, args, { cwd: folder, env: environment() });
   const environment = (): NodeJS.ProcessEnv => ({

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Lease } from '../../src/core/dispatch/lease.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { aDispatcher } from '../support/dispatcher-harness.js';
 import { FakeWorkers } from '../support/fake-workers.js';
-import { aDispatcher } from '../support/marble-harness.js';
 import { aRequest } from '../support/requests.js';
 
 const SERVICE_MS = 10;

@@ -4,8 +4,8 @@ import { type Lease } from '../../src/core/dispatch/lease.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { RetryBudget, WorkerLostError } from '../../src/core/request/worker-lost.js';
+import { aDispatcher } from '../support/dispatcher-harness.js';
 import { type FakeWorker, FakeWorkers } from '../support/fake-workers.js';
-import { aDispatcher } from '../support/marble-harness.js';
 import { aRequest } from '../support/requests.js';
 
 interface Member {

@@ -7,8 +7,8 @@ import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { RequestRecord } from '../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { type Settlement } from '../../src/core/request/settlement.js';
+import { aDispatcher, type Plan } from '../support/dispatcher-harness.js';
 import { FakeWorkers } from '../support/fake-workers.js';
-import { aDispatcher, type Plan } from '../support/marble-harness.js';
 import { aKey, aRequest } from '../support/requests.js';
 
 const AGING_MS = 200;

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
+import { openaiAt } from '../support/openai-at.js';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
 import { fetchRealModels, wavSamples } from '../support/real-models.js';
@@ -49,12 +50,7 @@ describeWith(published)('published models and human speech', () => {
     // The same kernels on every CPU: those for newer ones round otherwise.
     process.env.MKL_ENABLE_INSTRUCTIONS ??= 'AVX2';
     product = await Product.start(real.models, { 'batch.embedded': 'true' });
-    openai = new OpenAI({
-      baseURL: `${product.url}/v1`,
-      apiKey: 'unused',
-      maxRetries: 0,
-      timeout: 110_000,
-    });
+    openai = openaiAt(product.url, { timeout: 110_000 });
     await product.until('all three models are ready', async () => {
       const workers = await product.workers();
       return workers.length === 3 && workers.every(({ state }) => state === 'ready');

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { openaiAt } from '../support/openai-at.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
 import { chatBatch, completedBatch } from './batches.js';
-import { clusterProduct, embeddedProduct, openaiAt } from './products.js';
+import { clusterProduct, embeddedProduct } from './products.js';
 
 const words = Array.from({ length: 20 }, (_, at) => `word-${at}`);
 

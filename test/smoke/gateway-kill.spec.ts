@@ -1,8 +1,9 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { type ClusterProcess } from '../support/cluster-process.js';
+import { openaiAt } from '../support/openai-at.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
-import { clusterProduct, openaiAt, SLOWLY } from './products.js';
+import { clusterProduct, SLOWLY } from './products.js';
 
 describeWith(REDIS, POSTGRES)('a cluster', () => {
   let cluster: ClusterProcess;

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
-import { embeddedProduct, openaiAt } from './products.js';
+import { openaiAt } from '../support/openai-at.js';
+import { embeddedProduct } from './products.js';
 
 const messages = [{ role: 'user' as const, content: 'one two three' }];
 

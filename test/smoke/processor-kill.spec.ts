@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
+import { openaiAt } from '../support/openai-at.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
 import { chatBatch, completedBatch } from './batches.js';
-import { clusterProduct, openaiAt, SLOWLY } from './products.js';
+import { clusterProduct, SLOWLY } from './products.js';
 
 /** The first one runs when the others are done. */
 const words = Array.from({ length: 40 }, (_, at) => `${at === 0 ? SLOWLY : 'word'}-${at}`);

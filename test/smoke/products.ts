@@ -1,4 +1,3 @@
-import OpenAI from 'openai';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { startShared } from '../support/leftovers.js';
@@ -47,6 +46,3 @@ export function clusterProduct(): Promise<ClusterProcess> {
     ClusterProcess.start(MODELS, { 'requests.lease_ms': 1000 }),
   ));
 }
-
-export const openaiAt = (url: string): OpenAI =>
-  new OpenAI({ baseURL: `${url}/v1`, apiKey: 'unused', maxRetries: 0 });

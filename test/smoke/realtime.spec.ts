@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import { openaiAt } from '../support/openai-at.js';
 import { TlsFront } from '../support/tls-front.js';
-import { embeddedProduct, openaiAt } from './products.js';
+import { embeddedProduct } from './products.js';
 
 /** A second of silence in G.711. */
 const AUDIO = Buffer.alloc(8000, 0xff).toString('base64');

@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { toFile } from 'openai';
+import { openaiAt } from '../support/openai-at.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
-import { clusterProduct, openaiAt, SLOWLY } from './products.js';
+import { clusterProduct, SLOWLY } from './products.js';
 
 describeWith(REDIS, POSTGRES)('kill -9 of Redis', () => {
   it('costs no accepted request its answer, and the cluster serves again', async () => {

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type OpenAI from 'openai';
+import { openaiAt } from '../support/openai-at.js';
 import { until } from '../support/waiting.js';
-import { embeddedProduct, openaiAt } from './products.js';
+import { embeddedProduct } from './products.js';
 
 const asked = { model: 'llm', input: 'one two three' };
 

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { type INestApplicationContext } from '@nestjs/common';
@@ -23,6 +21,7 @@ import { S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
 import { type SettingOverrides } from './gateway-process.js';
 import { NodeProcess } from './node-process.js';
 import { type S3Server } from './s3-server.js';
+import { temporaryFolder } from './temporary-folder.js';
 import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 export const TENANT = 'default';
@@ -79,7 +78,7 @@ export class BatchHarness implements AsyncDisposable {
   ) {}
 
   static async open(options: HarnessOptions = {}): Promise<BatchHarness> {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-batch-'));
+    const folder = temporaryFolder();
     const data = options.dataDir ?? join(folder, 'data');
     const database = new OpenDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
     await database.migrate();
@@ -269,6 +268,5 @@ export class BatchHarness implements AsyncDisposable {
       await app.close();
     }
     await this.database.db.destroy();
-    await rm(this.folder, { recursive: true, force: true });
   }
 }

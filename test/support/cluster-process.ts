@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { environmentName } from '../../src/platform/config/settings.js';
@@ -9,6 +8,7 @@ import { freePort } from './free-port.js';
 import { type SettingOverrides } from './gateway-process.js';
 import { leftover } from './leftovers.js';
 import { MetricsScrape } from './metrics-scrape.js';
+import { temporaryFolder } from './temporary-folder.js';
 import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 export interface ClusterMember {
@@ -42,7 +42,7 @@ export class ClusterProcess implements AsyncDisposable {
     settings: SettingOverrides = {},
     args: readonly string[] = [],
   ): Promise<ClusterProcess> {
-    const folder = mkdtempSync(join(tmpdir(), 'switchyard-cluster-'));
+    const folder = temporaryFolder();
     // PostgreSQL's own account passes through it; else its data would go elsewhere
     // and stay there.
     chmodSync(folder, 0o755);
@@ -153,9 +153,7 @@ export class ClusterProcess implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return (this.#disposed ??= this.stop().then(() =>
-      rmSync(this.folder, { recursive: true, force: true }),
-    ));
+    return (this.#disposed ??= this.stop().then(() => undefined));
   }
 
   #logTails(): string {

@@ -2,8 +2,8 @@ import { type BatchWindow } from '../../src/core/batching/batch-window.js';
 import { type HeapItem, KeyedHeap } from '../../src/core/order/keyed-heap.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { DevicePolicy } from '../../src/worker/execution/device-policy.js';
+import { type Plan, aDispatcher } from './dispatcher-harness.js';
 import { FakeWorkers } from './fake-workers.js';
-import { type Plan, aDispatcher } from './marble-harness.js';
 import { aRequest } from './requests.js';
 
 /**

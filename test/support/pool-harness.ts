@@ -21,6 +21,7 @@ import { type SettingPath, settingsFrom } from '../../src/platform/config/settin
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
 import { leftover } from './leftovers.js';
 import { aKey } from './requests.js';
+import { syntheticModel } from './synthetic-model.js';
 import { WAIT_LIMIT_MS } from './waiting.js';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -38,19 +39,8 @@ export const fixtureLaunch: WorkerLaunch = {
   stopGraceMs: 5000,
 };
 
-export const modelSpec = (overrides: Partial<ModelSpec> = {}): ModelSpec => ({
-  id: 'm',
-  kind: 'stt',
-  engine: 'synthetic',
-  aliases: [],
-  capabilities: ['transcribe'],
-  languages: [],
-  replicas: 0,
-  addresses: [],
-  voices: {},
-  options: {},
-  ...overrides,
-});
+export const modelSpec = (overrides: Partial<ModelSpec> = {}): ModelSpec =>
+  syntheticModel({}, { id: 'm', replicas: 0, ...overrides });
 
 export interface PoolOptions {
   /** A list, where they change later. */

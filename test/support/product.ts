@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../src/platform/config/settings.js';
 import {
@@ -10,6 +7,7 @@ import {
 } from './gateway-process.js';
 import { HostedWorkers } from './hosted-worker.js';
 import { leftover } from './leftovers.js';
+import { temporaryFolder } from './temporary-folder.js';
 import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 interface WorkerSummary {
@@ -56,7 +54,7 @@ export class Product implements AsyncDisposable {
     options: Pick<GatewayProcessOptions, 'until'>,
     hosted?: HostedWorkers,
   ): Promise<Product> {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-e2e-'));
+    const folder = temporaryFolder();
     const gateway = await GatewayProcess.start(models, settings, { folder, ...options });
     const product = new Product(gateway, folder, hosted);
     leftover(() => product[Symbol.asyncDispose]());
@@ -142,6 +140,5 @@ export class Product implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.gateway[Symbol.asyncDispose]();
     await this.hosted?.[Symbol.asyncDispose]();
-    await rm(this.folder, { recursive: true, force: true });
   }
 }

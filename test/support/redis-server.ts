@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { freePort } from './free-port.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 const BINARY = '/usr/bin/redis-server';
 
@@ -25,11 +23,7 @@ export class RedisServer implements AsyncDisposable {
 
   /** @param flags besides: of `redis-server` */
   static async start(...flags: readonly string[]): Promise<RedisServer> {
-    const server = new RedisServer(
-      await freePort(),
-      await mkdtemp(join(tmpdir(), 'switchyard-redis-')),
-      flags,
-    );
+    const server = new RedisServer(await freePort(), temporaryFolder(), flags);
     await server.restart();
     return server;
   }
@@ -90,6 +84,5 @@ export class RedisServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
   }
 }

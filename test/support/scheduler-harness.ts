@@ -35,6 +35,7 @@ import { type SettingPath, settingsFrom } from '../../src/platform/config/settin
 import { DispatchEventBus, EventsModule } from '../../src/platform/events/events.module.js';
 import { audioSource } from './pool-harness.js';
 import { ScriptedPool } from './scripted-pool.js';
+import { syntheticModel } from './synthetic-model.js';
 
 /** Real time, and jumps ahead: half a minute of waiting costs nothing. */
 export class JumpingClock {
@@ -51,17 +52,8 @@ export class JumpingClock {
   }
 }
 
-export const stt = (id: string): ModelSpec => ({
-  ...{
-    id,
-    kind: 'stt',
-    engine: 'synthetic',
-    aliases: [],
-    capabilities: ['transcribe'],
-    languages: [],
-  },
-  ...{ replicas: 0, addresses: ['127.0.0.1:1'], voices: {}, options: {} },
-});
+export const stt = (id: string): ModelSpec =>
+  syntheticModel({}, { id, replicas: 0, addresses: ['127.0.0.1:1'] });
 
 const MODELS = [stt('alpha'), stt('beta')];
 

@@ -1,19 +1,22 @@
 /**
- * An inference server to be killed: `node target-process.mjs PORT`. Every chat completion
- * is answered after 5 ms.
+ * An inference server to be killed, or to cost nothing: `node target-process.mjs [PORT]
+ * [MS]`. Every chat completion is answered after so many milliseconds (0: at once); a
+ * free port is told.
  */
 import { createServer } from 'node:http';
 
+const [port, ms] = process.argv.slice(2).map(Number);
 const ANSWER = JSON.stringify({
-  choices: [],
+  ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'bench' },
+  choices: [{ index: 0, message: { role: 'assistant', content: 'done' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 });
+const HEADERS = { 'content-type': 'application/json', 'content-length': ANSWER.length };
 
-createServer((request, response) => {
-  request.resume().on('end', () => {
-    setTimeout(
-      () => response.writeHead(200, { 'content-type': 'application/json' }).end(ANSWER),
-      5,
-    );
-  });
-}).listen(Number(process.argv[2]), '127.0.0.1', () => process.send({ type: 'listening' }));
+const server = createServer((request, response) => {
+  const answer = () => response.writeHead(200, HEADERS).end(ANSWER);
+  request.resume().on('end', () => (ms ? setTimeout(answer, ms) : answer()));
+});
+server.listen(port ?? 0, '127.0.0.1', () =>
+  process.send({ type: 'listening', port: server.address().port }),
+);

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 let root: string | undefined;
 
-/** A new, empty folder. It is removed when the process of the tests ends. */
+/**
+ * A new, empty folder. It is removed when this process ends, unless `BENCH_KEEP` is set:
+ * logs and profiles stay then.
+ */
 export function temporaryFolder(): string {
   root ??= rootFolder();
   return mkdtempSync(join(root, 't-'));
@@ -12,6 +15,7 @@ export function temporaryFolder(): string {
 
 function rootFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-tests-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  if (process.env.BENCH_KEEP !== undefined) console.error(`kept: ${folder}`);
+  else process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { aDispatcher, describePlan, type Plan } from '../../../test/support/dispatcher-harness.js';
 import { type FakeWorker, FakeWorkers } from '../../../test/support/fake-workers.js';
-import { aDispatcher, describePlan, type Plan } from '../../../test/support/marble-harness.js';
 import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { type Dispatcher } from './dispatcher.js';
 

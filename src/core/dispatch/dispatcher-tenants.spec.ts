@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { aDispatcher, describePlan } from '../../../test/support/dispatcher-harness.js';
 import { FakeWorkers } from '../../../test/support/fake-workers.js';
-import { aDispatcher, describePlan } from '../../../test/support/marble-harness.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 
 const AGING_MS = 30_000;

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeWorkers } from '../../../test/support/fake-workers.js';
 import {
   aDispatcher,
   describePlan,
   type HarnessOptions,
-} from '../../../test/support/marble-harness.js';
+} from '../../../test/support/dispatcher-harness.js';
+import { FakeWorkers } from '../../../test/support/fake-workers.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { type Dispatcher } from './dispatcher.js';

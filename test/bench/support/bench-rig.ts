@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { benchModel, type SyntheticCost } from './bench-model.js';
 import { BenchWorker } from './bench-worker.js';
 
@@ -28,7 +26,7 @@ export class BenchRig implements AsyncDisposable {
   ) {}
 
   static async start({ cost, settings = {}, ...limits }: BenchRigOptions): Promise<BenchRig> {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+    const folder = temporaryFolder();
     const model = benchModel(cost);
     const worker = await BenchWorker.start(model, folder, limits);
     try {
@@ -47,8 +45,5 @@ export class BenchRig implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.gateway[Symbol.asyncDispose]();
     await this.worker[Symbol.asyncDispose]();
-    if (process.env.BENCH_KEEP === undefined)
-      await rm(this.folder, { recursive: true, force: true });
-    else console.error(`logs and profiles: ${this.folder}`);
   }
 }

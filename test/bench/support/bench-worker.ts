@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { settingsFrom } from '../../../src/platform/config/settings.js';
 import {
-  maxMessageBytes,
   WORKER_SPEC_VARIABLE,
   type WorkerSpec,
+  workerSpec,
 } from '../../../src/platform/config/worker-spec.js';
 import { NodeProcess } from '../../support/node-process.js';
-
-const UPLOAD_LIMIT_BYTES = 26_214_400;
 
 export interface BenchWorkerLimits {
   readonly prepParallel?: number;
@@ -32,7 +31,7 @@ export class BenchWorker implements AsyncDisposable {
     const worker = new NodeProcess({
       name: `worker-${model.id}`,
       script: resolve('dist/main.worker.js'),
-      env: { [WORKER_SPEC_VARIABLE]: JSON.stringify(workerSpec(model, limits)) },
+      env: { [WORKER_SPEC_VARIABLE]: JSON.stringify(specOf(model, limits)) },
       folder,
     });
     const listening = worker.message<{ type: 'listening'; port: number }>('listening');
@@ -46,21 +45,13 @@ export class BenchWorker implements AsyncDisposable {
   }
 }
 
-function workerSpec(
-  model: ModelSpec,
-  { prepParallel = 4, uploadLimitBytes = UPLOAD_LIMIT_BYTES }: BenchWorkerLimits,
-): WorkerSpec {
-  return {
-    workerId: `${model.id}-bench`,
-    model,
-    host: '127.0.0.1',
-    port: 0,
-    maxMessageBytes: maxMessageBytes(uploadLimitBytes),
-    uploadLimitBytes,
-    prepParallel,
-    keepaliveTimeMs: 10_000,
-    keepaliveTimeoutMs: 5_000,
-    shutdownGraceMs: 2_000,
-    logLevel: 'warn',
-  };
+function specOf(model: ModelSpec, limits: BenchWorkerLimits): WorkerSpec {
+  const { prepParallel = 4, uploadLimitBytes = 26_214_400 } = limits;
+  const settings = settingsFrom({
+    'server.upload_limit_bytes': uploadLimitBytes,
+    'workers.prep_parallel': prepParallel,
+    'server.shutdown_grace_ms': 2000,
+    'logging.level': 'warn',
+  });
+  return workerSpec({ workerId: `${model.id}-bench`, model, host: '127.0.0.1', port: 0 }, settings);
 }

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { symlink } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { freePort } from '../../support/free-port.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause } from '../../support/waiting.js';
 
 export interface ServerShape {
@@ -47,7 +48,7 @@ export class LlamaServer implements AsyncDisposable {
    *   all but these
    */
   static async start(binary: string, shape: ServerShape, kernels?: string): Promise<LlamaServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-peer-'));
+    const folder = temporaryFolder();
     if (kernels !== undefined) await symlink(kernels, join(folder, 'libggml-cpu.so.0'));
     const port = await freePort();
     const { modelFile, rows, contextTokens, stepTokens } = shape;
@@ -91,6 +92,5 @@ export class LlamaServer implements AsyncDisposable {
     // It has nothing to lose, and would wait for connections.
     this.child.kill('SIGKILL');
     await ended;
-    await rm(this.folder, { recursive: true, force: true });
   }
 }

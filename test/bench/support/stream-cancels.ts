@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { Logger } from '@nestjs/common';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
@@ -20,6 +17,7 @@ import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause } from '../../support/waiting.js';
 import { BenchWorker } from './bench-worker.js';
 import { distribution, type Distribution } from './percentiles.js';
@@ -67,7 +65,7 @@ export async function streamCancels(): Promise<
 }
 
 async function measure(model: ModelSpec, rounds: Rounds): Promise<StreamCancelTimes> {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  const folder = temporaryFolder();
   const settings = settingsFrom({});
   Logger.overrideLogger(false);
   await using worker = await BenchWorker.start(model, folder);
@@ -87,7 +85,6 @@ async function measure(model: ModelSpec, rounds: Rounds): Promise<StreamCancelTi
   } finally {
     stub.close();
     await pool.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 

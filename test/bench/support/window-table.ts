@@ -1,3 +1,4 @@
+import { type Arrivals, DeviceModel } from '../../support/device-model.js';
 import { transcriptionRequest } from '../../support/http-request.js';
 import { BENCH_MODEL } from './bench-model.js';
 import { progress } from './bench-result.js';
@@ -5,7 +6,6 @@ import { type BenchRig } from './bench-rig.js';
 import { type LoadArrivals, type LoadJob } from './load-job.js';
 import { type LoadProcess } from './load-process.js';
 import { median, rounded } from './percentiles.js';
-import { type ModelArrivals, predictWindow } from './window-model.js';
 
 export const SERVICE_MS = 20;
 export const GROUP = 8;
@@ -68,10 +68,7 @@ export async function measureTable(options: TableOptions): Promise<Table> {
   return table;
 }
 
-function rowsOf({
-  callers,
-  loads,
-}: TableOptions): { name: string; arrivals: LoadArrivals & ModelArrivals }[] {
+function rowsOf({ callers, loads }: TableOptions): { name: string; arrivals: LoadArrivals }[] {
   return [
     ...callers.map(count => ({
       name: `c=${count}`,
@@ -141,18 +138,18 @@ async function groupCounts(rig: BenchRig): Promise<{ sum: number; count: number 
   };
 }
 
-function predict(policy: Policy, arrivals: ModelArrivals, prepMs: number): Measured {
-  const prediction = predictWindow({
-    policy,
-    arrivals,
-    prepMs,
-    groupCostMs: () => SERVICE_MS,
-  });
+/** By the device model, with the product's own dispatcher in it. */
+function predict(policy: Policy, load: LoadArrivals, prepMs: number): Measured {
+  const arrivals: Arrivals =
+    load.kind === 'closed' ? { callers: load.callers } : { perMs: load.ratePerS / 1000 };
+  const costs = { prepMs, deviceMs: SERVICE_MS };
+  const model = new DeviceModel({ window: { policy }, arrivals, ...costs, forMs: 5000 });
+  const { perSecond, p50Ms, p99Ms, meanGroup } = model.run();
   return {
-    fraction: rounded(prediction.requestsPerS / IDEAL_PER_S),
-    p50Ms: rounded(prediction.p50Ms),
-    p99Ms: rounded(prediction.p99Ms),
-    groupSize: rounded(prediction.groupSize),
+    fraction: rounded(perSecond / IDEAL_PER_S),
+    p50Ms: rounded(p50Ms),
+    p99Ms: rounded(p99Ms),
+    groupSize: rounded(meanGroup),
   };
 }
 

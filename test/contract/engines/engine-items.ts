@@ -10,6 +10,7 @@ import {
   type ModelSpec,
 } from '../../../src/platform/config/model-spec.js';
 import { type GenerateItem } from '../../../src/worker/engines/text-generator.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
 
 export const SAMPLE_RATE = 16_000;
 
@@ -18,18 +19,8 @@ export function modelSpec(
   kind: ModelKind,
   options: ModelSpec['options'] = {},
 ): ModelSpec {
-  return {
-    id: `${engine}-under-test`,
-    kind,
-    engine,
-    options,
-    aliases: [],
-    capabilities: [],
-    languages: [],
-    replicas: 1,
-    addresses: [],
-    voices: {},
-  };
+  const id = `${engine}-under-test`;
+  return syntheticModel(options, { id, kind, engine, capabilities: [] });
 }
 
 export function transcribeItem(

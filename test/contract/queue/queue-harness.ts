@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { encodeJobError } from '../../../src/contracts/queue-jobs/job-result.js';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
@@ -16,6 +13,7 @@ import { RedisOrder } from '../../../src/platform/redis/redis-order.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { type HeldJob, ScriptedPuller } from '../../support/scripted-puller.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
 
 export type Driver = 'embedded' | 'redis';
@@ -184,7 +182,7 @@ class RedisHarness extends QueueHarness {
 
   static async open(settings: Overrides): Promise<QueueHarness> {
     const server = await RedisServer.start();
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-queue-'));
+    const folder = temporaryFolder();
     const scheduler = await SchedulerHarness.start({
       settings: {
         'queue.driver': 'redis',
@@ -280,6 +278,5 @@ class RedisHarness extends QueueHarness {
     await this.harness.stop();
     this.client.disconnect();
     await this.server[Symbol.asyncDispose]();
-    await rm(this.folder, { recursive: true, force: true });
   }
 }

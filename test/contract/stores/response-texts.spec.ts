@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -7,11 +5,11 @@ import { MIGRATIONS } from '../../../src/platform/database/migrations.js';
 import { OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 import { PostgresServer } from '../../support/postgres-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { responseRecord } from './response-store.contract.js';
 
 const LARGE = JSON.stringify('x'.repeat(8_000_000));
-const folder = mkdtempSync(join(tmpdir(), 'switchyard-texts-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** As the release before wrote it: texts are columns of the row. */
 async function filled(database: OpenDatabase, count: number): Promise<void> {

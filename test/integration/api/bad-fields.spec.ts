@@ -106,22 +106,6 @@ describe('a transcription field that cannot be honoured is rejected, naming fiel
       'chunking_strategy',
     ],
     // prettier-ignore
-    ['one without a type', { chunking_strategy: '{"threshold":0.5}' },
-      400, 'missing_required_parameter', 'chunking_strategy'],
-    [
-      'one of another type',
-      { 'chunking_strategy[type]': 'semantic_vad' },
-      400,
-      'invalid_value',
-      'chunking_strategy',
-    ],
-    // prettier-ignore
-    ['a threshold above 1', { 'chunking_strategy[type]': 'server_vad', 'chunking_strategy[threshold]': '7' },
-      400, 'invalid_value', 'chunking_strategy'],
-    // prettier-ignore
-    ['a pause of half a millisecond', { chunking_strategy: '{"type":"server_vad","silence_duration_ms":0.5}' },
-      400, 'invalid_value', 'chunking_strategy'],
-    // prettier-ignore
     ['speaker names without diarized_json', { 'known_speaker_names[]': 'Ada' },
       400, 'invalid_value', 'known_speaker_names'],
     [

@@ -83,26 +83,6 @@ describe('/docs', () => {
       expect((await get(path)).statusCode).toBe(404);
   });
 
-  it('describes uploads as forms with a binary file', () => {
-    const { requestBody } = document.paths['/v1/audio/transcriptions']?.post ?? {};
-    const schema = document.components?.schemas?.TranscriptionDto;
-    expect(requestBody).toMatchObject({ content: { 'multipart/form-data': {} } });
-    expect(schema).toMatchObject({
-      properties: { file: { format: 'binary' }, file_url: { format: 'uri' } },
-      required: ['model'],
-    });
-  });
-
-  it('describes speech as audio of every format, with bodies to run', () => {
-    const { requestBody, responses } = document.paths['/v1/audio/speech']?.post ?? {};
-    expect(responses?.['200']).toMatchObject({
-      content: { 'audio/mpeg': {}, 'audio/wav': {}, 'text/event-stream': {} },
-    });
-    expect(requestBody).toMatchObject({
-      content: { 'application/json': { examples: { wav: {}, mp3: {}, events: {} } } },
-    });
-  });
-
   it('names every status that a route of its kind can answer', () => {
     const missing = operations().flatMap(({ name, path, responses }) => {
       const guarded = !PUBLIC_ROUTES.includes(path.replaceAll(/\{(\w+)\}/g, ':$1'));

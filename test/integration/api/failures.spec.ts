@@ -130,27 +130,6 @@ describe('kill -9 of the worker', () => {
     expect((await errorOf(transcribe(rig))).code).toBe('worker_crashed');
     expect((await rig.post(PATH, audioForm({ file: wav(2) }))).status).toBe(200);
   });
-
-  it('once with eight in flight gives eight transcripts, four at a time, when the next process is well', async () => {
-    const first = await startWorker();
-    const second = await startWorker();
-    const rig = await startRig({
-      models: [{ ...scripted, addresses: first.addresses }],
-    });
-    await rig.ready('stt');
-    const answers = Array.from({ length: 8 }, () => transcribe(rig, script.hold));
-    await first.worker.arrivals(8);
-    first.worker.stop();
-    second.worker.stop();
-    const again = await startWorker(Number(first.addresses[0]?.split(':')[1]));
-    for (const arrived of [4, 8]) {
-      await again.worker.arrivals(arrived);
-      again.worker.releaseAll();
-    }
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
-      Array<number>(8).fill(200),
-    );
-  });
 });
 
 async function isRunningAt(rig: GatewayRig, attempt: number): Promise<boolean> {

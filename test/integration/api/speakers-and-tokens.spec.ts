@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
+import { openaiAt } from '../../support/openai-at.js';
 import { audioForm, wav } from './audio-forms.js';
 import { errorOf, GatewayRig } from './gateway-rig.js';
 import { sttModel } from './models.js';
@@ -18,7 +19,7 @@ beforeAll(async () => {
   };
   const models = [sttModel(), sttModel({ ...able, options: { input: 'pcm' } })];
   rig = await GatewayRig.start({ models, launch: 'hosted' });
-  client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  client = openaiAt(rig.url);
 });
 afterAll(() => rig.close());
 

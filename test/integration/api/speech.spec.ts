@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
-import { errorOf, GatewayRig, until } from './gateway-rig.js';
+import { GatewayRig, until } from './gateway-rig.js';
 import { ttsModel } from './models.js';
 
 const CHUNK_BYTES = 65_536;
@@ -157,21 +157,6 @@ describe('the four TTS metrics', () => {
     expect(await rig.metric('tts_requests_total{status="cancelled",model="tts"}')).toBeGreaterThan(
       0,
     );
-  });
-});
-
-describe('speech by workers that are all gone', () => {
-  it('is no_worker with Retry-After once its time in the queue is over', async () => {
-    const alone = await GatewayRig.start({
-      models: [ttsModel()],
-      settings: { 'queue.timeout_ms': 50 },
-    });
-    const error = await errorOf(
-      alone.post('/v1/audio/speech', { model: 'tts', voice: 'alloy', input: 'Hello.' }),
-    );
-    expect(error).toMatchObject({ status: 503, code: 'no_worker' });
-    expect(Number(error.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    await alone.close();
   });
 });
 

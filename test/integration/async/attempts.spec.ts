@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -15,6 +14,7 @@ import { DispatchEventBus } from '../../../src/platform/events/events.module.js'
 import { storageUnavailable } from '../../../src/platform/http/passing-errors.js';
 import { newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { FeedClient } from '../live-feed/feed-client.js';
@@ -346,7 +346,7 @@ describe('a shutdown with stored requests in the queue', () => {
     const busy = new FixtureWorker({ model: 'stt' });
     const addresses = [`127.0.0.1:${await busy.start()}`];
     const models = [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })];
-    const data = await mkdtemp(join(tmpdir(), 'switchyard-released-'));
+    const data = temporaryFolder();
     const settings = { 'server.shutdown_grace_ms': 200, 'data.dir': data };
     const ending = await GatewayRig.start({ models, settings });
     await ending.ready('stt');

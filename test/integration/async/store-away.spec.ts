@@ -1,5 +1,4 @@
-import { truncate, writeFile, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { truncate, writeFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -9,6 +8,7 @@ import { StoredRequestStore } from '../../../src/platform/database/stored-reques
 import { newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { S3Server } from '../../support/s3-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 
@@ -146,7 +146,7 @@ describe('with the blob store away', () => {
 describe('bytes that a power cut took', () => {
   let data: string;
   beforeAll(async () => {
-    data = await mkdtemp(join(tmpdir(), 'switchyard-emptied-'));
+    data = temporaryFolder();
     await started({ 'data.dir': data });
   });
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, rename, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { BatchHarness, chatLine, SHORT_LEASE_MS } from '../../support/batch-harness.js';
@@ -12,29 +12,6 @@ const ids = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `line-${index}`);
 
 describe('an outage', () => {
-  it('of the blob store while a batch is finalizing: nothing is lost, and it completes after the outage', async () => {
-    await using target = await TargetServer.start();
-    await using harness = await BatchHarness.towards(target);
-    const job = await harness.submit(ids(50).map(id => chatLine(id)));
-    const [blobs, aside] = [join(harness.dataDir, 'blobs'), join(harness.dataDir, 'blobs-aside')];
-    target.answer(async call => {
-      // A file where the folder was: nothing can be written below it.
-      if (call.number === 25) await rename(blobs, aside).then(() => writeFile(blobs, ''));
-      return echoAnswer(call);
-    });
-    const processor = harness.start();
-    await harness.until(job.id, 'finalizing', ({ status }) => status === 'finalizing');
-    while (!(await processor.logTail()).includes('outage: the batch is retried')) await pause(20);
-    expect(await readdir(join(harness.dataDir, 'jobs', job.id, 'results'))).toContain(
-      '0000000001-0000.log',
-    );
-    await rm(blobs);
-    await rename(aside, blobs);
-    expect((await harness.untilEnd(job.id)).status).toBe('completed');
-    await expectWholeBatch(harness, job.id, ids(50));
-    expect(target.calls).toHaveLength(50);
-  });
-
   it('of the disk while lines are sent: dispatch stops, durable lines stay, the rest is sent afterwards', async () => {
     await using target = await TargetServer.start();
     await using harness = await BatchHarness.towards(target);

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { failureCauseOf } from '../../../src/batch/execute/line-reply.js';
@@ -10,12 +9,13 @@ import { verdictOn } from '../../../src/batch/execute/line-sender.js';
 import { targetResolver, type TargetResolver } from '../../../src/batch/execute/target-resolver.js';
 import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const OLD = Buffer.alloc(32, 1);
 const NEW = Buffer.alloc(32, 2);
 
 describe('a token of ours that the gateway refuses', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-secret-'));
+  const folder = temporaryFolder();
   const file = join(folder, 'secret');
   let gateway: Server;
   let tokens: ShortLivedTokens;

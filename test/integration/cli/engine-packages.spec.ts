@@ -1,15 +1,6 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
 import {
   engineModules,
@@ -17,6 +8,7 @@ import {
   installEnginePackages,
 } from '../../../src/cli/engines/engine-packages.js';
 import { fakeCommands } from '../../support/fake-commands.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const VERSIONS = {
   'sherpa-onnx-node': '1.13.8',
@@ -34,14 +26,13 @@ done`;
 let product: string;
 let said: string[];
 beforeEach(() => {
-  product = mkdtempSync(join(tmpdir(), 'engine-packages-'));
+  product = temporaryFolder();
   said = [];
   write('package.json', {
     dependencies: {},
     engineDependencies: VERSIONS,
   });
 });
-afterEach(() => rmSync(product, { recursive: true, force: true }));
 
 function write(path: string, content: object): void {
   mkdirSync(dirname(join(product, path)), { recursive: true });

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { COMMAND_LINE, helpOf, leafCommands } from '../../../scripts/docs/command-tree.js';
 import { freePort } from '../../support/free-port.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CommandRun, runHere } from './command-run.js';
 
 interface Row {
@@ -104,7 +104,7 @@ describe('every command', () => {
   const before = { ...process.env };
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'exit-codes-'));
+    folder = temporaryFolder();
     writeFileSync(join(folder, 'audio.wav'), 'RIFF');
     writeFileSync(join(folder, 'lines.jsonl'), '{"url":"/v1/embeddings"}\n');
     writeFileSync(
@@ -136,7 +136,6 @@ describe('every command', () => {
   afterAll(() => {
     process.env = before;
     for (const server of [refusing, answering]) server.close().closeAllConnections();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const run = (command: string, args: readonly string[]) =>

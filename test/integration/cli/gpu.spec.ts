@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { PythonEnvironment } from '../../../src/cli/engines/python-environment.js';
 import { checkGpu, installGpu } from '../../../src/cli/gpu.js';
 import { fakeCommands } from '../../support/fake-commands.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const NVIDIA = 'echo "NVIDIA H200, 570.86.15, 143771 MiB"';
 const LDCONFIG = ['libcudart.so.13', 'libcublas.so.13', 'libcudnn.so.9']
@@ -15,12 +15,11 @@ const LINKED = 'echo "	libcudart.so.13 => /usr/lib/libcudart.so.13 (0x00007f)"';
 let folder: string;
 let modules: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gpu-'));
+  folder = temporaryFolder();
   modules = join(folder, 'node_modules');
   write('@node-llama-cpp/linux-x64/package.json', '{ "version": "3.22.1" }');
   write('@node-llama-cpp/linux-x64/bins/linux-x64/libllama.so', '');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(join(modules, path)), { recursive: true });

@@ -2,18 +2,17 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { PythonEnvironment, PYTHON_MIN } from '../../../src/cli/engines/python-environment.js';
 import { type RunCommand } from '../../../src/cli/shared/run-command.js';
 import { fakeCommands, fakePython } from '../../support/fake-commands.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const OPTIONS = { cuda: false, report: () => undefined };
 
@@ -21,7 +20,7 @@ describe('the Python environment of ctranslate2', () => {
   let folder: string;
   let sources: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'engines-'));
+    folder = temporaryFolder();
     sources = join(folder, 'workers');
     mkdirSync(join(sources, 'requirements'), { recursive: true });
     pin('ctranslate2==4.8.5');
@@ -30,7 +29,6 @@ describe('the Python environment of ctranslate2', () => {
       'nvidia-cublas-cu12==12.0\n',
     );
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const pin = (line: string) =>
     writeFileSync(join(sources, 'requirements', 'ctranslate2.txt'), `${line}\n`);

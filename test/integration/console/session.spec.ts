@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { io } from 'socket.io-client';
@@ -159,7 +159,6 @@ describe('a session that was signed out at one gateway', () => {
   it('is refused by the others of its database, and after a restart; another session of the same second goes on', async () => {
     const dataDir = temporaryFolder();
     await expectSignedOutEverywhere({ 'data.dir': dataDir });
-    await rm(dataDir, { recursive: true, force: true });
   });
 
   itWith(POSTGRES)(

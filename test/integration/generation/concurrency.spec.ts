@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { GatewayRig, until } from '../api/gateway-rig.js';
+import { GatewayRig } from '../api/gateway-rig.js';
 import { chat, eventsOf, syntheticEmbedding, syntheticLlm } from './generation-rig.js';
 
 let rig: GatewayRig;
-const narrow = 'narrow';
 
 beforeAll(async () => {
-  const stall = { marker: 'STALL', action: 'slow', ms: 3_600_000, afterTokens: 1 };
   const models = [
     syntheticLlm({ maxConcurrent: 32, perTokenMs: 2, tokens: 40 }),
-    syntheticLlm({ maxConcurrent: 2, faults: [stall] }, { id: narrow }),
     syntheticEmbedding({ baseMs: 50, maxBatch: 16 }),
   ];
   rig = await GatewayRig.start({ models, launch: 'hosted' });
@@ -49,57 +46,6 @@ describe('chats side by side', () => {
     expect(
       await rig.metric('llm_inter_token_seconds_count{model="synthetic-llm"}'),
     ).toBeGreaterThan(0);
-  });
-
-  it('are no more than the slots; the line stands in the gateway, where REALTIME goes first', async () => {
-    const named = (id: string, priority: string) => ({
-      headers: { 'x-request-id': id, 'x-priority': priority },
-    });
-    const model = { model: narrow, stream: true };
-    const running = await Promise.all(
-      ['a', 'b'].map(id => ask('STALL', model, named(id, 'batch'))),
-    );
-    const late = [
-      ask('x', model, named('late-batch', 'batch')),
-      ask('x', model, named('late-realtime', 'realtime')),
-    ];
-    await until(
-      async () =>
-        ((await rig.json('/v1/requests/late-realtime')) as { state?: string }).state === 'queued',
-    );
-    expect(await rig.json('/v1/requests/late-realtime')).toMatchObject({
-      waits_for: 'slot',
-      position: 1,
-    });
-    expect(await rig.json('/v1/requests/late-batch')).toMatchObject({
-      state: 'queued',
-      position: 2,
-    });
-    for (const id of ['a', 'b'])
-      await fetch(`${rig.url}/v1/requests/${id}/cancel`, { method: 'POST' });
-    await Promise.all(running.map(eventsOf));
-    const tiers = await Promise.all(
-      late.map(
-        async response =>
-          (JSON.parse((await eventsOf(await response))[0]!) as { service_tier: string })
-            .service_tier,
-      ),
-    );
-    expect(tiers).toEqual(['default', 'priority']);
-  });
-
-  it('leave by hanging up: queued and running alike', async () => {
-    const abort = new AbortController();
-    const asked = Array.from({ length: 5 }, () =>
-      ask('STALL', { model: narrow, stream: true }, { signal: abort.signal }).catch(
-        () => undefined,
-      ),
-    );
-    await until(() => rig.pool.workers().find(({ model }) => model === narrow)!.slots.inUse === 2);
-    abort.abort();
-    await Promise.all(asked);
-    await until(async () => (await rig.metric(`llm_active_requests{model="${narrow}"}`)) === 0);
-    await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
   });
 });
 

@@ -1,7 +1,7 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { GatewayRig } from '../api/gateway-rig.js';
-import { llamaLlm, syntheticEmbedding, syntheticLlm, upstreamLlm } from './generation-rig.js';
+import { llamaLlm, syntheticEmbedding, upstreamLlm } from './generation-rig.js';
 
 /** A gateway with models for specs of a dialect, and the server behind one of them. */
 export class DialectRig implements AsyncDisposable {
@@ -10,13 +10,12 @@ export class DialectRig implements AsyncDisposable {
     readonly upstream: OpenAiUpstream,
   ) {}
 
-  /** `llama` calls tools, `plain` is slow, `upstream-llm` says what was scripted. */
+  /** `llama` calls tools, `upstream-llm` says what was scripted. */
   static async start(): Promise<DialectRig> {
     const upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
     const llama = await llamaLlm(['chat', 'completions', 'tools']);
-    const plain = syntheticLlm({ tokens: 4000, perTokenMs: 5 }, { id: 'plain' });
     const rig = await GatewayRig.start({
-      models: [llama, plain, upstreamLlm(upstream), syntheticEmbedding()],
+      models: [llama, upstreamLlm(upstream), syntheticEmbedding()],
       launch: 'hosted',
     });
     return new DialectRig(rig, upstream);

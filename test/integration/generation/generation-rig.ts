@@ -1,30 +1,17 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { type OpenAiUpstream } from '../../support/openai-upstream.js';
-
-const base = {
-  aliases: [],
-  languages: [],
-  replicas: 1,
-  addresses: [],
-  voices: {},
-} as const;
+import { syntheticModel } from '../../support/synthetic-model.js';
 
 /** A language model of the scripted engine. */
 export const syntheticLlm = (
   options: ModelSpec['options'] = {},
   changes: Partial<ModelSpec> = {},
-): ModelSpec => ({
-  ...base,
-  ...{
-    id: 'synthetic-llm',
-    kind: 'llm',
-    engine: 'synthetic',
-    capabilities: ['chat', 'completions'],
-    options,
-  },
-  ...changes,
-});
+): ModelSpec =>
+  syntheticModel(options, {
+    ...{ id: 'synthetic-llm', kind: 'llm', capabilities: ['chat', 'completions'] },
+    ...changes,
+  });
 
 /** `llama`: llama.cpp with a small model of random weights, the same on every CPU. */
 export const llamaLlm = async (
@@ -40,39 +27,33 @@ export const llamaLlm = async (
     { id: 'llama', engine: 'llama-cpp', capabilities, ...changes },
   );
 
-export const syntheticEmbedding = (options: ModelSpec['options'] = {}): ModelSpec => ({
-  ...base,
-  ...{ id: 'synthetic-vectors', kind: 'embedding', engine: 'synthetic', options },
-  capabilities: ['embeddings', 'dimensions'],
-  aliases: ['text-embedding-3-small'],
-});
+export const syntheticEmbedding = (options: ModelSpec['options'] = {}): ModelSpec =>
+  syntheticModel(options, {
+    ...{ id: 'synthetic-vectors', kind: 'embedding', aliases: ['text-embedding-3-small'] },
+    capabilities: ['embeddings', 'dimensions'],
+  });
 
 /** A language model behind another server. */
 export const upstreamLlm = (
   { baseUrl }: OpenAiUpstream,
   options: ModelSpec['options'] = {},
-): ModelSpec => ({
-  ...base,
-  ...{
-    id: 'upstream-llm',
-    kind: 'llm',
-    engine: 'openai-http',
-    aliases: ['gpt-4o-mini'],
-  },
-  capabilities: ['chat', 'completions', 'tools', 'logprobs'],
-  options: { baseUrl, model: 'its/own-name', maxRetryWaitMs: 1, ...options },
-});
+): ModelSpec =>
+  syntheticModel(
+    { baseUrl, model: 'its/own-name', maxRetryWaitMs: 1, ...options },
+    {
+      ...{ id: 'upstream-llm', kind: 'llm', engine: 'openai-http', aliases: ['gpt-4o-mini'] },
+      capabilities: ['chat', 'completions', 'tools', 'logprobs'],
+    },
+  );
 
-export const upstreamEmbedding = ({ baseUrl }: OpenAiUpstream): ModelSpec => ({
-  ...base,
-  ...{
-    id: 'upstream-vectors',
-    kind: 'embedding',
-    engine: 'openai-http',
-    capabilities: ['embeddings'],
-  },
-  options: { baseUrl, model: 'its/own-vectors' },
-});
+export const upstreamEmbedding = ({ baseUrl }: OpenAiUpstream): ModelSpec =>
+  syntheticModel(
+    { baseUrl, model: 'its/own-vectors' },
+    {
+      ...{ id: 'upstream-vectors', kind: 'embedding', engine: 'openai-http' },
+      capabilities: ['embeddings'],
+    },
+  );
 
 export const chat = (content: string, fields: object = {}): object => ({
   model: 'synthetic-llm',

@@ -2,35 +2,23 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { llamaModel } from '../../support/llama-model.js';
+import { openaiAt } from '../../support/openai-at.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { llamaLlm } from './generation-rig.js';
 
 const model = 'llama';
 /** No end of the answer: it goes on until its limit, or until somebody stops it. */
 const ENDLESS = { grammar: 'root ::= [a-z ] root', max_tokens: 900 };
-const base = { aliases: [], languages: [], addresses: [], voices: {} };
 
 let rig: GatewayRig;
 let client: OpenAI;
 
-async function vectors(): Promise<ModelSpec> {
-  const options = {
-    device: 'cpu',
-    threads: 1,
-    modelFile: await llamaModel({ pooling: 'mean' }),
-  };
-  return {
-    ...base,
-    ...{
-      id: 'vectors',
-      kind: 'embedding',
-      engine: 'llama-cpp',
-      capabilities: ['embeddings'],
-      replicas: 1,
-      options,
-    },
-  };
-}
+const vectors = async (): Promise<ModelSpec> =>
+  syntheticModel(
+    { device: 'cpu', threads: 1, modelFile: await llamaModel({ pooling: 'mean' }) },
+    { id: 'vectors', kind: 'embedding', engine: 'llama-cpp', capabilities: ['embeddings'] },
+  );
 
 beforeAll(async () => {
   rig = await GatewayRig.start({
@@ -40,14 +28,12 @@ beforeAll(async () => {
     ],
     launch: 'hosted',
   });
-  client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  client = openaiAt(rig.url);
   await rig.allReady();
 }, 150_000);
 afterAll(() => rig.close());
 
 const messages = [{ role: 'user' as const, content: 'what does a switchyard do?' }];
-const running = () =>
-  rig.pool.workers().reduce((sum, { health }) => sum + (health?.generation?.running ?? 0), 0);
 
 describe('the openai SDK on llama.cpp', () => {
   it('chats, whole and as a stream: the same text for the same seed', async () => {
@@ -114,30 +100,6 @@ describe('the openai SDK on llama.cpp', () => {
 });
 
 describe('a stream from llama.cpp', () => {
-  it.each(['cancel endpoint', 'disconnect'])('ends in the worker by %s', async way => {
-    const abort = new AbortController();
-    const headers = { 'x-request-id': `gone-by-${way.split(' ')[0]}` };
-    const body = { model, messages, stream: true, ...ENDLESS };
-    const response = await rig.post('/v1/chat/completions', body, {
-      headers,
-      signal: abort.signal,
-    });
-    expect(response.status).toBe(200);
-    const reader = response.body!.getReader();
-    await reader.read();
-    await until(() => running() === 1);
-    if (way === 'disconnect') abort.abort();
-    else
-      await fetch(`${rig.url}/v1/requests/${headers['x-request-id']}/cancel`, {
-        method: 'POST',
-      });
-    await until(() => running() === 0);
-    await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
-    const free = rig.pool.workers().map(({ health }) => health?.generation);
-    for (const one of free.filter(Boolean)) expect(one!.freeBlocks).toBe(one!.blocks);
-    await reader.cancel().catch(() => undefined);
-  });
-
   it('tells where its time went, and the gateway counts its tokens and steps', async () => {
     const response = await rig.post('/v1/chat/completions', {
       model,

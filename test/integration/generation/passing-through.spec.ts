@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { chat, eventsOf, upstreamLlm } from './generation-rig.js';
 
 let upstream: OpenAiUpstream;
@@ -150,29 +150,6 @@ describe('an answer on its way from an upstream', () => {
 });
 
 describe('a reader', () => {
-  it('cancels by id in mid-stream: the error is the last event, the call upstream ends, slot free', async () => {
-    const post = nextPost();
-    const response = await ask(
-      'ENDLESS',
-      { stream: true },
-      { headers: { 'x-request-id': 'mine' } },
-    );
-    expect(await rig.json('/v1/requests/mine')).toMatchObject({
-      state: 'running',
-      model: ID,
-      attempts: 1,
-    });
-    const cancelled = await fetch(`${rig.url}/v1/requests/mine/cancel`, {
-      method: 'POST',
-    });
-    expect(await cancelled.json()).toEqual({ request_id: 'mine', cancelled: true });
-    expect(JSON.parse((await eventsOf(response)).at(-1)!)).toMatchObject({
-      error: { code: 'request_cancelled' },
-    });
-    expect(await (await post).closed.passed).toEqual({ early: true });
-    await until(() => rig.pool.workers()[0]?.slots.inUse === 0);
-  });
-
   it('who does not read holds the upstream back, and gets everything in the end', async () => {
     const CHUNKS = 40_000;
     const post = nextPost();

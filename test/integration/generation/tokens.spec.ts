@@ -1,33 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { llamaModel } from '../../support/llama-model.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
-import { upstreamLlm } from './generation-rig.js';
+import { llamaLlm, upstreamLlm } from './generation-rig.js';
 
 let rig: GatewayRig;
 let upstream: OpenAiUpstream;
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-  const options = {
-    device: 'cpu',
-    threads: 1,
-    rows: 2,
-    contextTokens: 256,
-    modelFile: await llamaModel(),
-  };
-  const llama: ModelSpec = {
-    ...{
-      id: 'llama',
-      kind: 'llm',
-      engine: 'llama-cpp',
-      capabilities: ['chat', 'completions'],
-      options,
-    },
-    ...{ aliases: [], languages: [], addresses: [], voices: {}, replicas: 1 },
-  };
   rig = await GatewayRig.start({
-    models: [llama, upstreamLlm(upstream)],
+    models: [await llamaLlm(['chat', 'completions']), upstreamLlm(upstream)],
     launch: 'hosted',
   });
 }, 120_000);
@@ -54,7 +35,7 @@ describe('tokens of a model on llama.cpp', () => {
       max_tokens: 1,
     });
     const { usage } = (await completion.json()) as { usage: { prompt_tokens: number } };
-    expect([count, most]).toEqual([usage.prompt_tokens, 256]);
+    expect([count, most]).toEqual([usage.prompt_tokens, 1024]);
     const answer = (await (await detokenize(tokens)).json()) as {
       prompt: string;
       content: string;

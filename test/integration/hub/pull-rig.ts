@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PullContext, PullObserver } from '../../../src/cli/hub/file-download.js';
 import { HubHttp } from '../../../src/cli/hub/hub-http.js';
@@ -91,6 +91,5 @@ export class PullRig implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.hub[Symbol.asyncDispose]();
-    await rm(this.root, { recursive: true, force: true });
   }
 }

@@ -48,15 +48,6 @@ async function untilGone(pid: number): Promise<void> {
 }
 
 describe('the built gateway with its batch processor', () => {
-  it('serves the official SDK unchanged, on SQLite and files', async () => {
-    await using product = await Product.hosted(MODELS, EMBEDDED);
-    await withProcessor(product);
-    await new SdkRoundTrip(product.url).run();
-    const scrape = await product.gateway.scrape();
-    expect(scrape.sum('batch_jobs')).toBe(2);
-    expect(scrape.sum('scheduler_requests_total')).toBeGreaterThanOrEqual(6);
-  }, 120_000);
-
   it('serves it on PostgreSQL and S3', async () => {
     await using postgres = await PostgresServer.start();
     await using s3 = await S3Server.start();

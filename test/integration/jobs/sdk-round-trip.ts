@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
+import { openaiAt } from '../../support/openai-at.js';
 import { pause } from '../../support/waiting.js';
 
 const ENDED = ['completed', 'failed', 'expired', 'cancelled'];
@@ -15,7 +16,7 @@ export class SdkRoundTrip {
   readonly client: OpenAI;
 
   constructor(baseURL: string, apiKey = 'unused') {
-    this.client = new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, maxRetries: 0 });
+    this.client = openaiAt(baseURL, { apiKey });
   }
 
   /**

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LiveBatch } from '../../../src/contracts/events/live-event.js';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { FeedClient } from './feed-client.js';
@@ -19,7 +17,7 @@ beforeAll(async () => {
   folder = new KeysFolder();
   keys.acme = folder.add('acme', 'inference', 'events');
   keys.other = folder.add('other', 'inference', 'events');
-  data = await mkdtemp(join(tmpdir(), 'switchyard-feed-'));
+  data = temporaryFolder();
   const settings = { 'auth.keys_file': folder.file, 'data.dir': data };
   one = await GatewayRig.start({ models: [], settings });
   other = await GatewayRig.start({ models: [], settings });
@@ -27,7 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await one.close();
   await other.close();
-  await rm(data, { recursive: true, force: true });
 });
 
 /** Made through one gateway, as a client does. */

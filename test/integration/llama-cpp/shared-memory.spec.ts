@@ -81,15 +81,6 @@ describe('KV memory that sequences share', () => {
     expect(sequences.map(sequence => harness.tokensOf(sequence))).toEqual(solos);
   }, 120_000);
 
-  it('does so although the process is killed twice', async () => {
-    const harness = new LlamaHarness(shared);
-    harness.submit(...sequences);
-    await harness.drain(step => {
-      if (step === 4 || step === 40) process.kill(shared.pid!, 'SIGKILL');
-    });
-    expect(sequences.map(sequence => harness.tokensOf(sequence))).toEqual(solos);
-  }, 120_000);
-
   it('tells the same probabilities', async () => {
     const probabilities = async (backend: LlamaBackend) => {
       const harness = new LlamaHarness(backend);

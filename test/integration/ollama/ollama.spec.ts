@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ollama } from 'ollama';
 import { type OpenAiUpstream } from '../../support/openai-upstream.js';
-import { type GatewayRig, until } from '../api/gateway-rig.js';
+import { type GatewayRig } from '../api/gateway-rig.js';
 import { DialectRig } from '../generation/dialect-rig.js';
 
 const model = 'llama';
@@ -212,17 +212,6 @@ describe('the API of Ollama by its client', () => {
     // VS Code's provider asks for 0.6.4.
     const [major = 0, minor = 0] = (await client.version()).version.split('.').map(Number);
     expect(major * 100 + minor).toBeGreaterThanOrEqual(7);
-  });
-
-  it('ends at the worker when its reader leaves', async () => {
-    for await (const { message } of await client.chat({
-      model: 'plain',
-      messages,
-      stream: true,
-    }))
-      if (message.content !== '') break;
-    client.abort();
-    await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
   });
 
   it('loads a model that is asked nothing', async () => {

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { PullQueue } from './pull-harness.js';
 
 const SECRET = 'a secret of twenty bytes';
@@ -35,7 +35,7 @@ describe('the callback of a job', () => {
     await once(receiver, 'listening');
     const { port } = receiver.address() as AddressInfo;
     url = `http://127.0.0.1:${port}/told`;
-    secrets = await mkdtemp(join(tmpdir(), 'switchyard-secrets-'));
+    secrets = temporaryFolder();
     await writeFile(join(secrets, 'hook'), SECRET);
     const pull = {
       callbackAllowHosts: `127.0.0.1:${port}`,

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -10,8 +10,6 @@ import { type BridgedWorker, workerCare } from '../../../src/platform/config/wor
 import { channelSecurity } from '../../../src/platform/grpc/channel-security.js';
 import { WorkerChannel } from '../../../src/platform/grpc/worker-channel.js';
 import { externalModel, scriptedCommand } from '../../support/external-model.js';
-import { silentWav } from '../../support/http-request.js';
-import { describeWith, type Requirement } from '../../support/requires.js';
 import { PullQueue } from './pull-harness.js';
 
 const care = workerCare(settingsFrom({ 'workers.health_interval_ms': 50 }));
@@ -198,50 +196,6 @@ describe('a bridge between the shared queue and a worker in another language', (
     const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
     return { child, address: `127.0.0.1:${line.split(' ').at(-1)}` };
   }
-});
-
-const interpreter = process.env.WORKER_PYTHON ?? 'python3';
-const GRPC_IN_PYTHON: Requirement = {
-  name: 'grpcio-health-checking of Python',
-  present: spawnSync(interpreter, ['-c', 'import grpc_health.v1.health']).status === 0,
-};
-
-describeWith(GRPC_IN_PYTHON)('a bridge before the example in Python', () => {
-  it('computes a group in one call, fails one file alone, passes a cancel on, and ends with it', async () => {
-    const script = [
-      '-B',
-      'workers/python/examples/loudness.py',
-      '--model',
-      '{model}',
-      '--listen',
-      '{host}:{port}',
-    ];
-    const model = externalModel([], { command: [interpreter, ...script] });
-    await using plane = await PullQueue.start({ model });
-    const sent = (audio: Buffer, prompt = '') =>
-      plane.submit(audio, { fields: { options: { prompt } } });
-    const jobs = [
-      await sent(silentWav()),
-      await sent(Buffer.from('no audio')),
-      await sent(silentWav()),
-    ];
-    const worker = plane.spawn({
-      bridged: { care, env: { PYTHONPATH: 'workers/python/src' } },
-    });
-    const [first, bad, last] = await plane.results(jobs);
-    const calls = [first!, last!].map(result => result.outcome === 'completed' && result.execution);
-    expect(calls).toEqual(Array(2).fill(expect.objectContaining({ batchSize: 2 })));
-    expect(bad).toMatchObject({
-      outcome: 'failed',
-      error: { code: 'invalid_audio', param: 'file' },
-    });
-    const slow = await sent(silentWav(), 'sleep 1');
-    await plane.until('it is active', () => slow.isActive());
-    await plane.stop(slow);
-    expect((await plane.result(slow)).outcome).toBe('cancelled');
-    worker.child.kill('SIGTERM');
-    expect(await worker.exited).toBe(0);
-  });
 });
 
 describe('a bridge of the other kinds', () => {

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Job, type JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -20,6 +18,7 @@ import {
 } from '../../../src/platform/config/worker-spec.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
 import { sttModel, type WorkerChange, WorkerProcess } from '../worker/worker-process.js';
 
@@ -68,7 +67,7 @@ export class PullQueue implements AsyncDisposable {
   }
 
   static async start(options: PullQueueOptions = {}): Promise<PullQueue> {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-pull-'));
+    const folder = temporaryFolder();
     const harness = new PullQueue(await RedisServer.start(), folder, options);
     return harness;
   }
@@ -200,7 +199,6 @@ export class PullQueue implements AsyncDisposable {
     await this.queue.close().catch(() => undefined);
     for (const client of this.#connections) client.disconnect();
     await this.redis[Symbol.asyncDispose]();
-    await rm(this.folder, { recursive: true, force: true });
   }
 }
 

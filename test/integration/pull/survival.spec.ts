@@ -107,18 +107,4 @@ describe('a pull worker', () => {
     await harness.client.script('FLUSH');
     expect((await harness.result(await harness.submit('two'))).outcome).toBe('completed');
   });
-
-  it('answers 40 jobs once each with three workers, one of which is killed', async () => {
-    await using harness = await PullQueue.start({ model });
-    const [first] = await Promise.all([harness.worker(), harness.worker(), harness.worker()]);
-    const jobs = await Promise.all(Array.from({ length: 40 }, (_, i) => harness.submit(`n${i}`)));
-    await first.kill();
-    const results = await harness.results(jobs);
-    expect(results.every(({ outcome }) => outcome === 'completed')).toBe(true);
-    expect(await harness.queue.getJobCounts('active', 'prioritized', 'wait')).toEqual({
-      active: 0,
-      prioritized: 0,
-      wait: 0,
-    });
-  });
 });

@@ -24,19 +24,6 @@ const summary = (result: QueueJobResult) =>
   `${result.outcome} ${result.outcome === 'failed' ? result.error.code : ''}`.trim();
 
 describe('when a worker dies', () => {
-  it('with SIGKILL another one answers what it had, with the attempts counted', async () => {
-    await using harness = await PullQueue.start({ model });
-    const first = await harness.worker();
-    const job = await harness.submit('hold');
-    await harness.until('the first worker has it', () => job.isActive());
-    await first.kill();
-    await harness.worker({ model: sound });
-    const result = await harness.result(job);
-    expect(summary(result)).toBe('completed');
-    expect(result.phases).toMatchObject({ workerId: 'worker-2' });
-    expect(result.phases.attempts).toBeGreaterThan(1);
-  });
-
   it('a zombie that wakes up is fenced: its late answer is dropped, the other one counts', async () => {
     await using harness = await PullQueue.start({ model });
     const zombie = await harness.worker();
@@ -56,25 +43,6 @@ describe('when a worker dies', () => {
     expect(outcome).toBe('completed');
     expect(phases.attempts).toBeGreaterThan(1);
   });
-
-  it('a request that crashes it fails alone after the second crash; the others of its group are answered', async () => {
-    await using harness = await PullQueue.start({
-      model,
-      pull: { policy: 'window', batchTimeoutMs: 300 },
-    });
-    const texts = ['one', 'crash', 'three'];
-    const jobs = await Promise.all(texts.map(text => harness.submit(text)));
-    // As a supervisor does.
-    let supervising = true;
-    const supervisor = (async () => {
-      while (supervising) await (await harness.worker({ workerId: 'worker-x' })).exited;
-    })().catch(() => undefined);
-    const results = await harness.results(jobs);
-    expect(results.map(summary)).toEqual(['completed', 'failed worker_crashed', 'completed']);
-    supervising = false;
-    for (const worker of harness.workers) worker.child.kill('SIGKILL');
-    await supervisor;
-  }, 180_000);
 });
 
 describe('a job that is stopped', () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS as BetaRealtimeWS } from 'openai/beta/realtime/ws';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import { openaiAt } from '../../support/openai-at.js';
 import { TlsFront } from '../../support/tls-front.js';
 import { type GatewayRig } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig } from './realtime-rig.js';
@@ -18,11 +19,7 @@ let openai: OpenAI;
 beforeAll(async () => {
   rig = await realtimeRig();
   front = await TlsFront.start(rig.port);
-  openai = new OpenAI({
-    baseURL: `https://127.0.0.1:${front.port}/v1`,
-    apiKey: 'unused',
-    maxRetries: 0,
-  });
+  openai = openaiAt(`https://127.0.0.1:${front.port}`);
 });
 afterAll(async () => {
   await front[Symbol.asyncDispose]();
@@ -129,7 +126,7 @@ describe('the official openai SDK, unchanged', () => {
 });
 
 describe('short-lived tokens', () => {
-  const plain = () => new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  const plain = () => openaiAt(rig.url);
 
   it('come with the settings their sessions begin with', async () => {
     const format = { type: 'audio/pcm' as const, rate: 16_000 as never };

@@ -118,29 +118,6 @@ describe('a live session', () => {
     expect(client.transcripts()).toEqual(['before', 'after '].map(said => heardIn(said)));
   });
 
-  it('speaks the older dialect when asked to', async () => {
-    const headers = { 'openai-beta': 'realtime=v1' };
-    client = await RealtimeClient.open(rig.url, { intent: 'transcription' }, { headers });
-    await client.next('transcription_session.created');
-    const transcription = { model: 'synthetic' };
-    const session = {
-      input_audio_format: 'g711_ulaw',
-      input_audio_transcription: transcription,
-      turn_detection: null,
-    };
-    client.send({ type: 'transcription_session.update', session });
-    const updated = await client.next('transcription_session.updated');
-    expect(updated.session).toMatchObject({
-      input_audio_format: 'g711_ulaw',
-      turn_detection: null,
-    });
-    client.append('four ');
-    client.commit();
-    await client.next(`${TRANSCRIPTION}.completed`);
-    expect(client.types()).toContain('conversation.item.created');
-    expect(client.types()).not.toContain('conversation.item.added');
-  });
-
   it('counts itself and its texts in the metrics', async () => {
     client = await RealtimeClient.synthetic(rig.url);
     for (const frame of ['count ', 'me ', 'in']) client.say(frame);

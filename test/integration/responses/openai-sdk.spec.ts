@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
+import { openaiAt } from '../../support/openai-at.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { faultsOfEvents, faultsOfResponse } from '../../support/response-schema.js';
-import { GatewayRig, until } from '../api/gateway-rig.js';
+import { GatewayRig } from '../api/gateway-rig.js';
 import { llamaLlm, upstreamLlm } from '../generation/generation-rig.js';
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
@@ -21,7 +22,7 @@ beforeAll(async () => {
     models: [await llamaLlm(['chat', 'completions', 'tools', 'logprobs']), upstreamLlm(upstream)],
     launch: 'hosted',
   });
-  client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: 'unused', maxRetries: 0 });
+  client = openaiAt(rig.url);
   await rig.allReady();
 }, 150_000);
 afterAll(async () => {
@@ -169,19 +170,6 @@ describe('responses by the openai SDK on llama.cpp', () => {
     expect(next.output).toMatchObject([{ type: 'message' }]);
   });
 
-  it('call functions in a chat, too', async () => {
-    const { type, ...declared } = weather;
-    const answer = await client.chat.completions.create({
-      ...{ model, messages: [{ role: 'user', content: input }], max_tokens: 400 },
-      // Without a seed, one answer in 25 has two calls.
-      ...{ tools: [{ type, function: declared }], tool_choice: 'required', seed: 1 },
-    });
-    expect(answer.choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: { tool_calls: [{ function: { name: 'weather' } }] },
-    });
-  });
-
   it('call a function of a namespace by its name there, and go on with its output', async () => {
     const { type, name, parameters } = weather;
     const tools = [
@@ -278,7 +266,8 @@ describe('responses by the openai SDK on llama.cpp', () => {
       input,
       include,
       top_logprobs: 2,
-      max_output_tokens: 16,
+      text: { format: switchFormat },
+      max_output_tokens: 200,
     });
     expect(faultsOfResponse(answer)).toEqual([]);
     const [message] = answer.output as OpenAI.Responses.ResponseOutputMessage[];
@@ -297,17 +286,6 @@ describe('responses by the openai SDK on llama.cpp', () => {
       object: 'response.input_tokens',
       input_tokens: usage!.input_tokens,
     });
-  });
-
-  it('end at the worker when their reader leaves', async () => {
-    const stream = await client.responses.create({
-      model,
-      input,
-      max_output_tokens: 900,
-      stream: true,
-    });
-    for await (const event of stream) if (event.type === 'response.created') break;
-    await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
   });
 
   it('say where their time went, and which advice had no effect', async () => {

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { ResponseExpiry } from '../../../src/gateway/responses/stored/response-expiry.js';
 import { ResponseWriter } from '../../../src/gateway/responses/writer/response-writer.js';
 import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
+import { openaiAt } from '../../support/openai-at.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import {
   countFrom,
@@ -17,6 +15,7 @@ import {
   taken,
   textOf,
 } from '../../support/response-client.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { builtLaunch, errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { syntheticLlm, upstreamLlm } from '../generation/generation-rig.js';
@@ -49,7 +48,7 @@ beforeAll(async () => {
     acme: folder.add('acme', 'inference'),
     other: folder.add('other', 'inference'),
   };
-  data = await mkdtemp(join(tmpdir(), 'switchyard-responses-'));
+  data = temporaryFolder();
   upstream = await OpenAiUpstream.start();
   const models = [LOCAL, upstreamLlm(upstream)];
   one = await GatewayRig.start({ models, settings: SETTINGS(), launch: builtLaunch });
@@ -66,7 +65,6 @@ afterAll(async () => {
   await one.close();
   await other.close();
   await upstream[Symbol.asyncDispose]();
-  await rm(data, { recursive: true, force: true });
 });
 
 const ended = async (client: ResponseClient, id: string) => {
@@ -326,16 +324,8 @@ describe('a background response', () => {
   });
 
   it('is resumed, listed, cancelled and deleted by the OpenAI SDK', async () => {
-    const client = new OpenAI({
-      baseURL: `${one.url}/v1`,
-      apiKey: keys.acme,
-      maxRetries: 0,
-    });
-    const elsewhere = new OpenAI({
-      baseURL: `${other.url}/v1`,
-      apiKey: keys.acme,
-      maxRetries: 0,
-    });
+    const client = openaiAt(one.url, { apiKey: keys.acme });
+    const elsewhere = openaiAt(other.url, { apiKey: keys.acme });
     const asked = {
       model: 'synthetic-llm',
       input: WORDS,

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { aRef } from '../../support/requests.js';
-import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { ids, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 const thrown = (act: () => unknown): DomainError => {
   try {
@@ -29,27 +28,6 @@ describe('admission', () => {
   });
   afterEach(() => harness.stop());
 
-  it('refuses the request over the bound of its model with queue_full (429) and a Retry-After', () => {
-    void harness.submitAll(ids(3));
-    const error = thrown(() => harness.submit('r4'));
-    expect([error.code, errorDefinition(error).status]).toEqual(['queue_full', 429]);
-    expect(error.retryAfterMs).toBeGreaterThanOrEqual(1000);
-    expect(error.retryAfterMs).toBeLessThanOrEqual(60_000);
-    expect(() => harness.submit('b1', { model: 'beta' })).not.toThrow();
-  });
-
-  it('refuses the request over the bound of all models', () => {
-    void harness.submitAll(ids(3));
-    void harness.submitAll(['b1', 'b2'], { model: 'beta' });
-    expect(thrown(() => harness.submit('b3', { model: 'beta' })).code).toBe('queue_full');
-  });
-
-  it('refuses the request over the bound of bytes', () => {
-    void harness.submit('r1', { bytes: 900 });
-    expect(thrown(() => harness.submit('r2', { bytes: 101 })).code).toBe('queue_full');
-    expect(() => harness.submit('r3', { bytes: 100 })).not.toThrow();
-  });
-
   it('leaves no trace of a refused request but its count', async () => {
     void harness.submitAll(ids(3));
     thrown(() => harness.submit('r4'));
@@ -60,56 +38,10 @@ describe('admission', () => {
     expect(harness.types('r4')).toEqual(['rejected']);
   });
 
-  it('refuses an id that is in use (409), and leaves the first one alone', async () => {
-    harness.pool.addWorker('a1', 'alpha');
-    const settled = harness.submit('r1');
-    const refusal = thrown(() => harness.submit('r1'));
-    expect([refusal.code, errorDefinition(refusal).status]).toEqual(['duplicate_request_id', 409]);
-    const [call] = await harness.pool.received(1);
-    expect(thrown(() => harness.submit('r1')).code).toBe('duplicate_request_id');
-    call!.answer();
-    expect((await settled).settlement.status).toBe('completed');
-    await harness.settle();
-    expect(() => harness.submit('r1')).not.toThrow();
-  });
-
   it('refuses a model that is not configured, so that no label and no lane is made of it', () => {
     expect(thrown(() => harness.submit('r1', { model: 'whatever-a-client-typed' })).code).toBe(
       'model_not_found',
     );
     expect(harness.queue.models()).toEqual([]);
-  });
-});
-
-describe('admission beside a full queue of BATCH', () => {
-  let harness: SchedulerHarness;
-
-  beforeEach(async () => {
-    harness = await SchedulerHarness.start({
-      settings: { 'queue.max_requests_per_model': 100 },
-    });
-  });
-  afterEach(() => harness.stop());
-
-  const refusals = (count: number, spec = {}): DomainError[] =>
-    ids(count, 'x').flatMap(id => {
-      try {
-        void harness.submit(`${id}-${harness.queue.depth}`, spec);
-        return [];
-      } catch (error) {
-        return [error as DomainError];
-      }
-    });
-
-  it('rejects BATCH at 80 of 100, accepts 20 more REALTIME; 20 rejected ones retry in different seconds', () => {
-    const refused = refusals(100);
-    expect(refused).toHaveLength(20);
-    expect(refused[0]?.message).toBe(
-      'The queue of model alpha is at its bound of 80 requests for batch; 20 more are reserved for realtime.',
-    );
-    const seconds = refused.map(({ retryAfterMs = 0 }) => Math.ceil(retryAfterMs / 1000));
-    expect(new Set(seconds).size).toBeGreaterThanOrEqual(3);
-    expect(refusals(60, REALTIME)).toHaveLength(40);
-    expect(harness.queue.depthByPriority()).toEqual({ realtime: 20, batch: 80 });
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
+import { ids, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 describe('batch groups', () => {
   let harness: SchedulerHarness;
@@ -53,48 +53,6 @@ describe('batch groups', () => {
     const { batchWaitMs, queueWaitMs } = (await settled).phases;
     expect(batchWaitMs).toBeGreaterThan(0);
     expect(batchWaitMs).toBeLessThanOrEqual(queueWaitMs!);
-  });
-
-  it('never waits with REALTIME', async () => {
-    harness.pool.addWorker('a1', 'alpha');
-    const settled = harness.submit('live', REALTIME);
-    const [call] = await harness.pool.received(1);
-    call!.answer();
-    expect((await settled).phases.batchWaitMs).toBe(0);
-    expect(call!.group.size).toBe(1);
-  });
-
-  it('never mixes models in a group', async () => {
-    harness.pool.addWorker('a1', 'alpha');
-    harness.pool.addWorker('b1', 'beta');
-    for (const id of ids(8)) {
-      void harness.submit(`a-${id}`);
-      void harness.submit(`b-${id}`, { model: 'beta' });
-    }
-    await harness.pool.received(16);
-    expect(groups().map(({ length }) => length)).toEqual([8, 8]);
-    for (const group of groups()) expect(new Set(group.map(id => id[0])).size).toBe(1);
-  });
-
-  it('sends the next group ahead while the first is on the device, and no third', async () => {
-    harness.pool.addWorker('a1', 'alpha', { slots: 16 });
-    void harness.submitAll(ids(24));
-    await harness.pool.received(16);
-    await harness.settle();
-    expect(harness.pool.calls).toHaveLength(16);
-    expect(harness.queue.depth).toBe(8);
-  });
-
-  it('touches no neighbour when one member of a group fails', async () => {
-    harness.pool.addWorker('a1', 'alpha');
-    const settled = harness.submitAll(ids(8));
-    const calls = await harness.pool.received(8);
-    for (const call of calls) {
-      if (call.id === 'r3') call.fail('invalid_audio');
-      else call.answer({ batchSize: 8 });
-    }
-    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
-    expect(statuses).toEqual(ids(8).map(id => (id === 'r3' ? 'failed' : 'completed')));
   });
 
   it('counts engine calls, not requests, in scheduler_batch_size', async () => {

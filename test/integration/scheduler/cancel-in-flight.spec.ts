@@ -17,21 +17,6 @@ describe('cancel of a request that a worker has', () => {
     return { settled, call: calls.at(-1)! };
   };
 
-  it('answers the caller before the worker has heard of it', async () => {
-    const { settled } = await running();
-    let told!: (acknowledged: boolean) => void;
-    harness.pool.onCancel = () => new Promise(resolve => (told = resolve));
-    const cancelled = harness.scheduler.cancel(aRef('r1'), 'client');
-    expect((await settled).settlement).toMatchObject({
-      status: 'cancelled',
-      error: { code: 'request_cancelled' },
-    });
-    expect(harness.of('cancel_signalled')).toEqual([]);
-    told(true);
-    expect(await cancelled).toBe(true);
-    expect(harness.of('cancel_signalled')).toHaveLength(1);
-  });
-
   it.each(['client', 'disconnect', 'operator'] as const)(
     'tells the worker that has it, with the reason %s',
     async reason => {
@@ -78,14 +63,6 @@ describe('cancel of a request that a worker has', () => {
     expect(harness.of('settled')).toHaveLength(1);
   });
 
-  it('finds nothing after the answer', async () => {
-    const { settled, call } = await running();
-    call.answer();
-    await settled;
-    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(false);
-    expect(harness.pool.cancels).toEqual([]);
-  });
-
   it('is not retried when the worker dies afterwards', async () => {
     await running();
     await harness.scheduler.cancel(aRef('r1'), 'client');
@@ -94,27 +71,6 @@ describe('cancel of a request that a worker has', () => {
     await harness.settle();
     expect(harness.pool.calls).toHaveLength(1);
     expect(harness.of('requeued')).toEqual([]);
-  });
-
-  it('touches no neighbour of its group', async () => {
-    harness.pool.addWorker('a2', 'alpha', { slots: 8 });
-    const settled = harness.submitAll(ids(8));
-    const calls = await harness.pool.received(8);
-    await harness.scheduler.cancel(aRef('r4'), 'client');
-    calls.forEach(call => (call.id === 'r4' ? call.fail('request_cancelled') : call.answer()));
-    const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
-    expect(statuses).toEqual(ids(8).map(id => (id === 'r4' ? 'cancelled' : 'completed')));
-  });
-
-  it('keeps the id taken while the worker still has the work', async () => {
-    const { call } = await running();
-    await harness.scheduler.cancel(aRef('r1'), 'client');
-    expect(() => harness.submit('r1')).toThrow(
-      expect.objectContaining({ code: 'duplicate_request_id' }),
-    );
-    call.letGo();
-    await harness.settle();
-    expect(() => harness.submit('r1')).not.toThrow();
   });
 
   it('is measured as a cancel at stage in_flight', async () => {
@@ -164,25 +120,5 @@ describe('cancel of a request that a worker has', () => {
     const statuses = (await Promise.all(settled)).map(({ settlement }) => settlement.status);
     expect(statuses).toEqual(Array(8).fill('cancelled'));
     expect(harness.pool.cancels).toHaveLength(8);
-  });
-
-  it('leaks no slot over a thousand cancels at random moments', async () => {
-    harness.pool.addWorker('a2', 'alpha', { slots: 8 });
-    const settled = harness.submitAll(ids(1000));
-    for (let n = 0; n < 1000; n++) {
-      const id = `r${((n * 577) % 1000) + 1}`;
-      void harness.scheduler.cancel(aRef(id), 'client');
-      harness.pool.calls.forEach(call => call.letGo());
-      if (n % 10 === 0) await harness.settle();
-    }
-    await Promise.all(settled);
-    for (const call of harness.pool.calls) call.letGo();
-    await harness.settle();
-    expect([
-      harness.pool.slotsInUse('a1'),
-      harness.pool.slotsInUse('a2'),
-      harness.queue.depth,
-    ]).toEqual([0, 0, 0]);
-    expect(harness.of('settled')).toHaveLength(1000);
   });
 });

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
 import { aKey, aRef } from '../../support/requests.js';
 import { ids, REALTIME, scraped, SchedulerHarness } from '../../support/scheduler-harness.js';
 
@@ -14,54 +13,11 @@ describe('cancel of a queued request', () => {
   const waiting = async () =>
     (await harness.scheduler.list({ state: 'queued' })).map(({ id }) => id);
 
-  it('answers its caller with request_cancelled (499)', async () => {
-    const settled = harness.submit('r1');
-    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
-    const { settlement, attempts } = await settled;
-    expect(settlement).toMatchObject({
-      status: 'cancelled',
-      error: { code: 'request_cancelled' },
-    });
-    expect(settlement.status === 'cancelled' && errorDefinition(settlement.error).status).toBe(499);
-    expect(attempts).toBe(0);
-  });
-
   it('has taken it out of the queue before the call returns', () => {
     void harness.submitAll(['r1', 'r2']);
     void harness.scheduler.cancel(aRef('r1'), 'client');
     expect(harness.queue.depth).toBe(1);
     expect(harness.queue.get(aKey('r1')) !== undefined).toBe(false);
-  });
-
-  it('never lets a worker see it', async () => {
-    void harness.submitAll(['r1', 'r2']);
-    await harness.scheduler.cancel(aRef('r1'), 'client');
-    harness.pool.addWorker('a1', 'alpha');
-    await harness.pool.received(1);
-    await harness.settle();
-    expect(harness.pool.calls.map(({ id }) => id)).toEqual(['r2']);
-    expect(harness.pool.cancels).toEqual([]);
-  });
-
-  it('finds nothing the second time', async () => {
-    void harness.submit('r1');
-    await harness.scheduler.cancel(aRef('r1'), 'client');
-    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(false);
-    expect(harness.of('settled')).toHaveLength(1);
-  });
-
-  it('is true for exactly one of two at the same time', async () => {
-    void harness.submit('r1');
-    const both = [
-      harness.scheduler.cancel(aRef('r1'), 'client'),
-      harness.scheduler.cancel(aRef('r1'), 'operator'),
-    ];
-    expect(await Promise.all(both)).toEqual([true, false]);
-  });
-
-  it('finds nothing under an unknown id', async () => {
-    expect(await harness.scheduler.cancel(aRef('nobody'), 'client')).toBe(false);
-    expect(harness.events).toEqual([]);
   });
 
   it('finds nothing after the queue deadline', async () => {
@@ -79,13 +35,6 @@ describe('cancel of a queued request', () => {
     expect((await settled).settlement.status).toBe('cancelled');
     await harness.settle();
     expect(harness.pool.calls).toEqual([]);
-  });
-
-  it('keeps the order of the others', async () => {
-    void harness.submitAll(ids(5));
-    await harness.scheduler.cancel(aRef('r1'), 'client');
-    await harness.scheduler.cancel(aRef('r3'), 'client');
-    expect(await waiting()).toEqual(['r2', 'r4', 'r5']);
   });
 
   it('works for a request that waits again because its worker died', async () => {

@@ -1,6 +1,5 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { WorkerLostError } from '../../../src/core/request/worker-lost.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
@@ -26,36 +25,6 @@ describe('worker loss', () => {
     const { settlement, attempts } = await settled;
     expect([settlement.status, attempts, again!.workerId]).toEqual(['completed', 2, 'a2']);
     expect(harness.types('r1')).toEqual(['accepted', 'leased', 'requeued', 'leased', 'settled']);
-  });
-
-  it('keeps the place of the request in the line', async () => {
-    void harness.submit('first');
-    await harness.pool.received(1);
-    harness.pool.kill('a1');
-    void harness.submitAll(['second', 'third']);
-    await harness.settle();
-    expect((await harness.scheduler.list()).map(({ id, attempts }) => [id, attempts])).toEqual([
-      ['first', 1],
-      ['second', 0],
-      ['third', 0],
-    ]);
-  });
-
-  it('fails with worker_crashed when the second worker dies as well while it runs alone', async () => {
-    const settled = harness.submit('r1');
-    await harness.pool.received(1);
-    harness.pool.kill('a1');
-    harness.pool.addWorker('a2', 'alpha');
-    await harness.pool.received(2);
-    harness.pool.kill('a2');
-    const { settlement, attempts } = await settled;
-    const { error } = settlement as { error: DomainError };
-    expect([error.code, errorDefinition(error).status, attempts]).toEqual([
-      'worker_crashed',
-      500,
-      2,
-    ]);
-    expect(error.retryAfterMs).toBeUndefined();
   });
 
   it('fails with worker_lost and a Retry-After when a connection breaks twice while it runs alone', async () => {

@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
 
 const LIMIT_MS = 90_000;
@@ -27,7 +25,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    folder = await mkdtemp(join(tmpdir(), 'switchyard-hang-'));
+    folder = temporaryFolder();
     gateway = await GatewayProcess.start(models, settings(), { folder });
   }, LIMIT_MS);
 
@@ -47,7 +45,6 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
     redis.resume();
     await gateway[Symbol.asyncDispose]();
     await redis[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
   }, LIMIT_MS);
 
   const post = (body: object, headers: Record<string, string>): Promise<Response> =>

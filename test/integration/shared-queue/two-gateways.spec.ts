@@ -238,7 +238,8 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   );
 });
 
-describeWith(REDIS)('two gateways whose Redis is killed', () => {
+/** In this order: each leaves less than it found. */
+describeWith(REDIS)('two gateways whose Redis is killed, then one of them', () => {
   let harness: TwoGateways;
 
   beforeAll(async () => {
@@ -275,17 +276,6 @@ describeWith(REDIS)('two gateways whose Redis is killed', () => {
     },
     LIMIT_MS,
   );
-});
-
-/** In this order: each leaves less than it found. */
-describeWith(REDIS)('two gateways, one of which is killed', () => {
-  let harness: TwoGateways;
-
-  beforeAll(async () => {
-    harness = await TwoGateways.start();
-  }, LIMIT_MS);
-
-  afterAll(() => harness[Symbol.asyncDispose](), LIMIT_MS);
 
   it(
     'a killed gateway loses only its sockets: the same request at the other one gets the answer of the first try',

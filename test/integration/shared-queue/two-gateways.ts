@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
@@ -8,6 +7,7 @@ import { silentWav } from '../../support/http-request.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { stt } from '../../support/scheduler-harness.js';
 import { ScriptedPuller } from '../../support/scripted-puller.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
 
 export interface Answer {
@@ -31,7 +31,7 @@ export class TwoGateways implements AsyncDisposable {
   ) {}
 
   static async start(settings: SettingOverrides = {}): Promise<TwoGateways> {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-two-'));
+    const folder = temporaryFolder();
     const redis = await RedisServer.start();
     const puller = await ScriptedPuller.start({ url: redis.url, model: 'alpha' });
     const client = new Redis(redis.url, { maxRetriesPerRequest: null });
@@ -115,7 +115,6 @@ export class TwoGateways implements AsyncDisposable {
     await this.puller[Symbol.asyncDispose]();
     this.client.disconnect();
     await this.redis[Symbol.asyncDispose]();
-    await rm(this.folder, { recursive: true, force: true });
   }
 
   async #answer(url: string, request: RequestInit): Promise<Answer> {

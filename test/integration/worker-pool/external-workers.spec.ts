@@ -17,7 +17,6 @@ import {
   transcribe,
   workerThat,
 } from '../../support/pool-harness.js';
-import { aKey } from '../../support/requests.js';
 
 /** Short for tests; Node needs most of it to start. */
 const START_MS = 4000;
@@ -62,16 +61,6 @@ describe('a worker in another language, run by its command', () => {
     expect(JSON.parse(health!.revision)).toEqual([LOCAL_TOKEN]);
   });
 
-  it('is told of a cancel, and its end is waited for', async () => {
-    await start(externalModel());
-    await ready();
-    const held = transcribe('hold');
-    const call = pool.execute({ workerId: 'm-0', request: held, group: alone });
-    await workerThat(pool, worker => worker.health?.inFlight === 1);
-    await expect(pool.cancel('m-0', aKey(held.id), 'client')).resolves.toBe(true);
-    await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
-  });
-
   it('that dies is started again, on a port of its own', async () => {
     await start(externalModel());
     const first = await ready();
@@ -88,23 +77,6 @@ describe('a worker in another language, run by its command', () => {
       problem: undefined,
     });
     await expect(answered()).resolves.toMatchObject({ kind: 'transcript' });
-  });
-
-  it('that hangs is killed, and its call goes elsewhere', async () => {
-    const quick = { 'workers.health_timeout_ms': 300, 'workers.health_failures': 2 };
-    await start(externalModel(['--fault', 'hangs']), quick);
-    await ready();
-    const held = pool.execute({
-      workerId: 'm-0',
-      request: transcribe('hold'),
-      group: alone,
-    });
-    await expect(held.reply).rejects.toMatchObject({ code: 'worker_lost' });
-    const view = await workerThat(pool, worker => worker.lastExit !== undefined);
-    expect(view.lastExit).toMatchObject({
-      signal: 'SIGKILL',
-      reason: '2 health probes failed in a row',
-    });
   });
 
   it.each([
@@ -136,30 +108,6 @@ describe('a worker in another language, run by its command', () => {
     expect(view.problem).toBe(
       `not ready within ${3 * START_MS} ms (workers.start_limit_ms): its Health reports that it is starting`,
     );
-  });
-
-  it.each([
-    ['wrong-kind', 'its Health reports kind "llm"; it must be "stt"'],
-    ['too-many-slots', 'its Health reports max_batch 100000; it must be from 1 to 4096'],
-    ['no-slots', 'its Health reports max_batch 0; it must be from 1 to 4096'],
-    [
-      'small-messages',
-      'its Health reports max_message_bytes 4194304; it must be at least 35651584',
-    ],
-    [
-      'no-standard-health',
-      /^grpc\.health\.v1\.Health\/Check of service "" failed: .*every worker must serve it$/s,
-    ],
-  ])('%s: it gets no work, and its problem says so while it runs', async (fault, problem) => {
-    await start(externalModel(['--fault', fault]));
-    const view = await workerThat(pool, worker => worker.problem !== undefined);
-    if (typeof problem === 'string') expect(view.problem).toBe(problem);
-    else expect(view.problem).toMatch(problem);
-    expect(view).toMatchObject({
-      state: 'starting',
-      restarts: 0,
-      slots: { total: 0 },
-    });
   });
 
   it.each([
@@ -197,16 +145,6 @@ describe('a worker in another language, run by its command', () => {
     const second = await forked(first.pid);
     await pool.close();
     await workersGone([first.child, second.child, second.pid]);
-  });
-
-  it('that ignores SIGTERM is killed after the grace', async () => {
-    await start(externalModel(['--fault', 'ignores-sigterm']));
-    const { pid } = await ready();
-    await pool.close();
-    expect(isAlive(pid!)).toBe(false);
-    expect(pool.workers()[0]?.lastExit).toMatchObject({
-      reason: 'still running 5000 ms after SIGTERM',
-    });
   });
 
   it('that floods its output serves, and its problem says how much was dropped', async () => {

@@ -3,7 +3,6 @@ import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-
 import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { script } from '../../support/fixture-worker.js';
 import {
-  alone,
   isReady,
   makePool,
   modelSpec,
@@ -11,7 +10,6 @@ import {
   transcribe,
   workerThat,
 } from '../../support/pool-harness.js';
-import { aKey } from '../../support/requests.js';
 
 describe('supervised workers', () => {
   let pool: WorkerPoolService;
@@ -92,22 +90,6 @@ describe('supervised workers', () => {
     expect((await ready()).view.slots).toEqual({ total: 8, free: 8, inUse: 0 });
     expect(restarted).toEqual([id]);
     await expect(execute(id).reply).resolves.toMatchObject({ kind: 'transcript' });
-  });
-
-  it('the death of one leaves calls of the other alone', async () => {
-    await start({ replicas: 2 });
-    const first = await workerThat(pool, worker => worker.id === 'm-0' && isReady(worker));
-    const second = await workerThat(pool, worker => worker.id === 'm-1' && isReady(worker));
-    const innocent = transcribe(script.hold);
-    const call = pool.execute({ workerId: second.id, request: innocent, group: alone });
-    process.kill(first.pid!, 'SIGKILL');
-    await workerThat(
-      pool,
-      worker => worker.id === 'm-0' && worker.restarts === 1 && isReady(worker),
-    );
-    await expect(pool.cancel(second.id, aKey(innocent.id), 'client')).resolves.toBe(true);
-    await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
-    expect(pool.workers()[1]).toMatchObject({ pid: second.pid, restarts: 0 });
   });
 
   it('one that hangs (SIGSTOP) is killed and replaced; its call is abandoned, which is no death', async () => {

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { NOT_SERVING, SERVICE_UNKNOWN, SERVING } from '../../../src/contracts/grpc/health.codec.js';
@@ -133,17 +132,6 @@ describe('the life of a real worker', () => {
     const { message } = await worker.told('failed');
     expect(message).toContain('maxBatch');
     expect(await worker.exited).toBe(1);
-  });
-
-  it('names the process that has its port', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
-    worker = new WorkerProcess({ port });
-    const { message } = await worker.told('failed');
-    expect(message).toContain(`Port ${port} on 127.0.0.1 is in use by process ${process.pid}: `);
-    expect(message).toContain(`Or take another port: --listen 127.0.0.1:${port + 1}`);
-    taken.close();
   });
 
   it('writes JSON lines with worker and model', async () => {

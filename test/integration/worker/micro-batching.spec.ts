@@ -40,16 +40,6 @@ describe('micro-batching in a real worker', () => {
     expect(log).toContain('Micro-batch done: 2/3 succeeded');
   });
 
-  it('prepares in parallel and still makes one engine call', async () => {
-    const caller = await start({ baseMs: 5, prepareMs: 40 });
-    const group = { id: 'group', size: 8 };
-    const replies = await answers(
-      Array.from({ length: 8 }, (_, n) => caller.send(`r${n}`, { group })),
-    );
-    expect(replies.map(({ execution }) => execution.batchSize)).toEqual(Array(8).fill(8));
-    for (const { execution } of replies) expect(execution.prepMs).toBeGreaterThan(30);
-  });
-
   it('takes REALTIME first when the device becomes free', async () => {
     const caller = await start({ ...HELD, maxBatch: 1, baseMs: 50 });
     const order: string[] = [];
@@ -64,36 +54,5 @@ describe('micro-batching in a real worker', () => {
     await caller.cancel('slow');
     await Promise.all(all);
     expect(order).toEqual(['slow', 'now', 'b1', 'b2']);
-  });
-
-  it('takes what is READY when the device becomes free, without the rest of the group', async () => {
-    const caller = await start(HELD);
-    caller.send('slow');
-    await caller.inFlight(1);
-    const group = { id: 'group', size: 3 };
-    const sent = [caller.send('a', { group }), caller.send('b', { group })];
-    await caller.inFlight(3);
-    await caller.cancel('slow');
-    expect((await answers(sent)).map(({ execution }) => execution.batchSize)).toEqual([2, 2]);
-  });
-
-  it('lets a failure touch its own request only', async () => {
-    const caller = await start({ baseMs: 5, faults: [BAD] });
-    const group = { id: 'group', size: 3 };
-    const [a, bad, b] = ['a', 'bad', 'b'].map(id => caller.send(id, { group }));
-    expect(await bad!.outcome).toMatchObject({ code: 'engine_failed' });
-    for (const good of [a!, b!])
-      expect(await good.outcome).toMatchObject({ execution: { batchSize: 3 } });
-  });
-
-  it('refuses a second request with an id that is still running', async () => {
-    const caller = await start(HELD);
-    const first = caller.send('slow');
-    await caller.inFlight(1);
-    expect(await caller.send('slow').outcome).toMatchObject({
-      code: 'duplicate_request_id',
-    });
-    await caller.cancel('slow');
-    expect(await first.outcome).toMatchObject({ code: 'request_cancelled' });
   });
 });

@@ -128,17 +128,6 @@ describe('live streams of a real worker', () => {
     expect(listener.events.map(({ $case }) => $case)).toEqual(['ready', 'final']);
   });
 
-  it('brings other sample rates to 16 kHz, frames of odd length included', async () => {
-    const { call, listener } = open(
-      config({ sampleRate: 48_000, partials: false }),
-      audio(95_999),
-      audio(1),
-    );
-    call.end();
-    await listener.ended;
-    expect(listener.events.at(-1)).toMatchObject({ value: { start: 0, end: 1 } });
-  });
-
   it('has 2 places apart from file slots, and a place is free again after a stream', async () => {
     const [one, two] = ['one', 'two'].map(sessionId => open(config({ sessionId })));
     await Promise.all([one!.listener.seen(1), two!.listener.seen(1)]);

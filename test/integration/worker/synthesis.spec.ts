@@ -12,7 +12,6 @@ import {
 } from '../../../src/contracts/grpc/tts.codec.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
-import { decodeAudio } from '../../../src/worker/audio/decode.js';
 import { type HostedWorker } from '../../support/hosted-worker.js';
 import { hostedWorker, ttsModel } from './worker-process.js';
 
@@ -90,23 +89,6 @@ describe('synthesis by a real worker', () => {
     expect(audio).toHaveLength(3 * 24_000 * 2);
   });
 
-  it.each([
-    ['mp3', 'audio/mpeg', 0.1],
-    ['opus', 'audio/ogg', 0.05],
-    ['aac', 'audio/aac', 0.1],
-    ['flac', 'audio/flac', 0],
-    ['wav', 'audio/wav', 0],
-  ] as const)(
-    'makes %s that decodes to the length of the speech',
-    async (format, contentType, slackS) => {
-      await start();
-      const { chunks, audio } = await heard(open({ format: format as SpeechFormat }));
-      expect(chunks[0]).toMatchObject({ $case: 'header', value: { contentType } });
-      const { durationS } = await decodeAudio(audio, new AbortController().signal);
-      expect(Math.abs(durationS - 3)).toBeLessThanOrEqual(slackS);
-    },
-  );
-
   it('makes one engine call for 4 speeches sent together, each with its own audio', async () => {
     await start({ baseMs: 5 });
     const group = { id: 'group', size: 4 };
@@ -128,17 +110,6 @@ describe('synthesis by a real worker', () => {
     const { chunks, error } = await heard(open(change));
     expect(chunks).toEqual([]);
     expect(error).toMatchObject({ code, param });
-  });
-
-  it('fails one speech without its neighbour', async () => {
-    await start({ faults: [{ marker: 'bad', action: 'fail' }] });
-    const group = { id: 'group', size: 2 };
-    const [bad, good] = await Promise.all([
-      heard(open({ requestId: 'b', group, text: 'bad' })),
-      heard(open({ requestId: 'g', group })),
-    ]);
-    expect(bad.error).toMatchObject({ code: 'engine_failed' });
-    expect(good.audio).toHaveLength(3 * 48_000);
   });
 
   it('stops at the next checkpoint when cancelled', async () => {
