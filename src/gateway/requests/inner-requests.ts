@@ -6,11 +6,12 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { type FastifyAdapter } from '@nestjs/platform-fastify';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type FastifyRequest } from 'fastify';
+import { type FastifyRequest, type InjectOptions, type LightMyRequestResponse } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { admitAs } from '../../platform/auth/access-hooks.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
+import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { followCaller } from '../cancellation/disconnect-watch.js';
 import { type WorkAnswer } from '../stored-work/stored-work.js';
 
@@ -18,6 +19,8 @@ import { type WorkAnswer } from '../stored-work/stored-work.js';
 const RUN_HEADER = 'x-switchyard-inner';
 /** The terms of its caller's key, as JSON. */
 const TERMS_HEADER = 'x-switchyard-inner-terms';
+/** Fastify's word for a request that comes after its end. */
+const SERVER_CLOSED = 'FST_ERR_REOPENED_CLOSE_SERVER';
 const PASSED_ON = [
   'content-type',
   'x-priority',
@@ -88,7 +91,7 @@ export class InnerRequests {
   /**
    * Resolves with the head of the answer; its body follows. A body that breaks stops the
    * request, whatever its route makes of the first part.
-   * @throws what the body was broken with
+   * @throws what the body was broken with; DomainError `shutting_down`
    */
   async run(inner: InnerRequest): Promise<WorkAnswer> {
     const { requestId, path, headers, body, bytes } = inner;
@@ -97,23 +100,20 @@ export class InnerRequests {
     const broken = new AbortController();
     const caller = AbortSignal.any([inner.caller, broken.signal]);
     this.#running.set(run, { ...inner, caller });
-    const answer = await this.adapterHost.httpAdapter
-      .getInstance()
-      .inject({
-        method: 'POST',
-        url: path,
-        headers: {
-          ...headers,
-          ...(length === undefined
-            ? { 'transfer-encoding': 'chunked' }
-            : { 'content-length': String(length) }),
-          [RUN_HEADER]: run,
-          'x-request-id': requestId,
-        },
-        payload: Buffer.isBuffer(body) ? body : tame(body, broken),
-        payloadAsStream: true,
-      })
-      .finally(() => this.#running.delete(run));
+    const answer = await this.#injected({
+      method: 'POST',
+      url: path,
+      headers: {
+        ...headers,
+        ...(length === undefined
+          ? { 'transfer-encoding': 'chunked' }
+          : { 'content-length': String(length) }),
+        [RUN_HEADER]: run,
+        'x-request-id': requestId,
+      },
+      payload: Buffer.isBuffer(body) ? body : tame(body, broken),
+      payloadAsStream: true,
+    }).finally(() => this.#running.delete(run));
     if (broken.signal.aborted) {
       answer.stream().destroy();
       throw broken.signal.reason as Error;
@@ -123,6 +123,16 @@ export class InnerRequests {
       headers: answer.headers,
       body: answer.stream(),
     };
+  }
+
+  async #injected(options: InjectOptions): Promise<LightMyRequestResponse> {
+    try {
+      return await this.adapterHost.httpAdapter.getInstance().inject(options);
+    } catch (error) {
+      // The server closed before the request began: nothing has been done for it.
+      if ((error as NodeJS.ErrnoException).code === SERVER_CLOSED) throw shuttingDown();
+      throw error;
+    }
   }
 }
 
