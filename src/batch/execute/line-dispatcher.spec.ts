@@ -22,6 +22,19 @@ const plan = (lines: number, length = 10): Plan =>
 
 const PAUSES = { firstMs: 10, longestMs: 100 };
 
+describe('a line that is tried again', () => {
+  it('waits for its time while others go, and goes before new ones then', () => {
+    const gate = new TargetGate(10, PAUSES);
+    const lines = { model: 'm', first: 0, plan: plan(3) };
+    const lane = new LineLane('job', 't', lines, gate, new JobProgress(3));
+    const first = lane.take(0)!;
+    lane.retryAt(first, 50);
+    const second = lane.take(49)!;
+    expect(second).not.toBe(first);
+    expect(lane.take(50)).toBe(first);
+  });
+});
+
 interface Sent {
   readonly key: string;
   readonly ticket: LineTicket;

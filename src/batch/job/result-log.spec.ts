@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { ResultLog } from './result-log.js';
+import { JobProgress, ResultLog } from './result-log.js';
 import { decodeHead, encodeRecord } from './result-segments.js';
 
 const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 };
@@ -11,6 +11,17 @@ const result = (index: number, kind: 'O' | 'E' = 'O') => ({
   kind,
   usage,
   line: `{"custom_id":"${index}"}`,
+});
+
+describe('the progress of a job', () => {
+  it('counts the first result of a line only, and none beyond its lines', () => {
+    const progress = new JobProgress(2);
+    progress.record(result(1));
+    progress.record(result(1, 'E'));
+    expect(progress.counts).toEqual({ total: 2, completed: 1, failed: 0 });
+    expect(progress.usage).toEqual(usage);
+    expect(() => progress.record(result(2))).toThrow(RangeError);
+  });
 });
 
 describe('the result log', () => {

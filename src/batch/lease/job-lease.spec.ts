@@ -49,6 +49,14 @@ describe('JobLease', () => {
     expect(heard).toEqual(['released']);
   });
 
+  it('lets nothing be written once it ran out, whatever the store would say', async () => {
+    answers = [new Error('down')];
+    const held = lease();
+    await jest.advanceTimersByTimeAsync(LEASE_MS * 2);
+    expect(() => held.assertHeld()).toThrow(LeaseLost);
+    held.stop();
+  });
+
   it('reports a cancel once', async () => {
     answers = [{ ...job, status: 'cancelling' }];
     const held = lease();

@@ -38,6 +38,15 @@ describe('SlotLedger', () => {
     expect(ledger.latestAlone).toBe(false);
   });
 
+  it('forgets the bound of a suspect with the last of its slots', () => {
+    const ledger = new SlotLedger(ignore);
+    ledger.resize(4);
+    const [lease] = ledger.lease(1, 'free', 1);
+    expect(ledger.creditsFor(3).free).toBe(0);
+    lease!.release();
+    expect(ledger.creditsFor(3).free).toBe(3);
+  });
+
   it('refuses more than is free and takes nothing then', () => {
     const ledger = new SlotLedger(ignore);
     ledger.resize(2);

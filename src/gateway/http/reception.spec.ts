@@ -1,7 +1,9 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { BodyWatch } from './reception.js';
+import Fastify from 'fastify';
+import { BodyWatch, tendConnections } from './reception.js';
 
 const RATE = { windowMs: 30_000, minRate: 512, mostMs: 600_000 };
 const ENOUGH = 30 * 512;
@@ -76,5 +78,29 @@ describe('BodyWatch', () => {
   it('with a rate of 0 ends only what is silent', () => {
     expect(watched({ ...RATE, minRate: 0 }).pass(1)).toBe(0);
     expect(watched({ ...RATE, minRate: 0 }).pass(0)).toBe(1);
+  });
+});
+
+describe('the end of the server', () => {
+  it('cuts an upload that would never end, and keeps nobody waiting for it', async () => {
+    const fastify = Fastify();
+    const begun = Promise.withResolvers<void>();
+    fastify.addHook('onRequest', (_request, _reply, done) => (begun.resolve(), done()));
+    fastify.post('/', () => 'never');
+    tendConnections(fastify);
+    await fastify.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = fastify.server.address() as AddressInfo;
+    const caller = connect(port, '127.0.0.1');
+    const cut = once(caller, 'close');
+    caller.on('error', () => undefined);
+    caller.write(
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\n',
+    );
+    await begun.promise;
+    // WebSockets are cut later, and everything with them.
+    const sockets = new Promise(resolve => setTimeout(resolve, 2000, 'too late'));
+    const closed = fastify.close();
+    expect(await Promise.race([cut.then(() => 'cut'), sockets])).toBe('cut');
+    await closed;
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { makePool, modelSpec } from '../../../test/support/pool-harness.js';
+import { pause, until } from '../../../test/support/waiting.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { readWorkerSpec, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { builtWorkerLaunch } from './worker-roster.js';
@@ -40,5 +42,36 @@ describe('the built worker', () => {
       ...spec,
       fetch: { timeoutMs: 7, maxBytes: 9, allowHosts: 'a.lan' },
     });
+  });
+});
+
+describe('a worker behind an address', () => {
+  const ADDRESS = '127.0.0.1:9';
+
+  /** What is started on this machine for it. */
+  async function startedFor(options: Record<string, unknown>): Promise<readonly WorkerSpec[]> {
+    const started: WorkerSpec[] = [];
+    const environment = (own: WorkerSpec) => (started.push(own), {});
+    const pool = makePool({
+      models: [modelSpec({ engine: 'external', addresses: [ADDRESS], options })],
+      launch: {
+        command: process.execPath,
+        args: ['-e', 'setInterval(() => {}, 1e6)'],
+        environment,
+      },
+    });
+    pool.onModuleInit?.();
+    await until(() => pause(20).then(() => pool.workers().length > 0));
+    await until(() => pause(20).then(() => started.length > 0), 1000);
+    return started;
+  }
+
+  it('is called directly', async () => {
+    expect(await startedFor({})).toEqual([]);
+  });
+
+  it('is called by a bridge on this machine where its audio is cut up first', async () => {
+    const [bridge] = await startedFor({ segmentationModel: '/segments.onnx' });
+    expect(bridge).toMatchObject({ bridged: { address: ADDRESS }, host: '127.0.0.1' });
   });
 });

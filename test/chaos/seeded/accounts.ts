@@ -1,3 +1,4 @@
+import { untilEmpty } from './aftermath.js';
 import { jsonPost } from './interactive-operations.js';
 import { type Ledger } from './ledger.js';
 import { type Topology } from './topology.js';
@@ -14,6 +15,7 @@ const LATER_MS = 200;
  */
 const FEW_ARE_DONE = 80;
 const ANSWER_MS = 60_000;
+const WRITTEN_MS = 15_000;
 
 /** Completed requests by tenant, since these processes and their data began. */
 export async function usageByTenant(topology: Topology): Promise<ReadonlyMap<string, number>> {
@@ -32,17 +34,25 @@ export async function expectUsage(
   ledger: Ledger,
   before: ReadonlyMap<string, number>,
 ): Promise<void> {
+  // Each gateway writes its own every five seconds.
+  const wrong = await untilEmpty(() => misjudged(topology, ledger, before), WRITTEN_MS);
+  for (const text of wrong) ledger.note('usage', text);
+}
+
+async function misjudged(
+  topology: Topology,
+  ledger: Ledger,
+  before: ReadonlyMap<string, number>,
+): Promise<readonly string[]> {
   const after = await usageByTenant(topology);
-  for (const tenant of TENANTS) {
+  return TENANTS.flatMap(tenant => {
     const charged = (after.get(tenant) ?? 0) - (before.get(tenant) ?? 0);
     const completed = ledger.completed.get(tenant) ?? 0;
     const cancelled = ledger.cancelled.get(tenant) ?? 0;
-    if (charged < completed || charged > completed + cancelled)
-      ledger.note(
-        'usage',
-        `${tenant}: ${charged} requests are charged, ${completed} completed, ${cancelled} cancelled`,
-      );
-  }
+    const isRight = charged >= completed && charged <= completed + cancelled;
+    const counts = `${completed} completed, ${cancelled} cancelled`;
+    return isRight ? [] : [`${tenant}: ${charged} requests are charged, ${counts}`];
+  });
 }
 
 /**

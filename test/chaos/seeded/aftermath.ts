@@ -120,7 +120,7 @@ export async function expectEnds(
     ledger.note('end', `processes live on after their gateway: ${left.join(', ')}`);
 }
 
-async function untilEmpty(
+export async function untilEmpty(
   list: () => Promise<readonly string[]>,
   limitMs = QUIET_MS,
 ): Promise<readonly string[]> {

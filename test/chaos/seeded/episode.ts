@@ -16,6 +16,7 @@ import { Ledger, type Violation } from './ledger.js';
 import { type EpisodePlan, faultMs, isHidden, mostUnanswered, type PlannedFault } from './plan.js';
 import { expectComputedOnce } from './queue-journal.js';
 import { SingleTopology } from './single-topology.js';
+import { type ProcessSpec } from './supervised-process.js';
 import { ATTEMPT_MS } from './tenant-client.js';
 import { type Topology } from './topology.js';
 import { ALL_CALLERS, type OperationName, Traffic } from './traffic.js';
@@ -97,7 +98,10 @@ class Stage {
     chmodSync(this.#folder, 0o755);
     const played = options.isShared ? plans : [first];
     const faults = new Set(played.flatMap(each => each.faults.map(({ name }) => name)));
-    const onCrash = (how: string): void => this.#ledger.note('crash', how);
+    // What poison ends is started again.
+    const onCrash = ({ kind }: ProcessSpec, how: string): void => {
+      if (kind !== 'worker' || !faults.has('poison')) this.#ledger.note('crash', how);
+    };
     const { settings, from } = options;
     const all = { folder: this.#folder, settings, from, faults, onCrash };
     this.#topology =
@@ -157,10 +161,10 @@ async function underFire(
   topology: Topology,
   { plan, ledger, strikes, base, operations }: Fire,
 ): Promise<void> {
-  const beginMs = ledger.nowMs;
   const log = (text: string): void =>
-    void strikes.push(`${((ledger.nowMs - beginMs) / 1000).toFixed(2)} s ${text}`);
+    void strikes.push(`${(ledger.nowMs / 1000).toFixed(2)} s ${text}`);
   const usage = await usageByTenant(topology);
+  ledger.begin();
   const limitMs = PATIENCE_MS + faultMs(plan);
   const traffic = new Traffic({
     topology,

@@ -64,7 +64,7 @@ export class Ledger {
   /** While a fault explains that gateways do not answer; `toMs` Infinity: it lasts. */
   readonly #interruptions: Interruption[] = [];
   readonly #open = new Set<Entry>();
-  readonly #startMs = performance.now();
+  #startMs = performance.now();
 
   get nowMs(): number {
     return performance.now() - this.#startMs;
@@ -72,6 +72,11 @@ export class Ledger {
 
   get total(): number {
     return [...this.settled.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The traffic begins: times are counted from now. */
+  begin(): void {
+    this.#startMs = performance.now();
   }
 
   open(tenant: string, operation: string, id: string): Entry {

@@ -44,7 +44,7 @@ export class SupervisedProcess {
   constructor(
     readonly spec: ProcessSpec,
     private readonly logs: string,
-    private readonly onCrash: (how: string) => void,
+    private readonly onCrash: (spec: ProcessSpec, how: string) => void,
     private readonly before: Pick<ProcessSpec, 'args' | 'cwd'> = spec,
   ) {}
 
@@ -139,7 +139,7 @@ export class SupervisedProcess {
     // only started again.
     const isFailedStart = by === 1 && performance.now() - this.#startedAtMs < START_MS;
     if (!this.#isExpectedToEnd && !isFailedStart)
-      this.onCrash(`${this.spec.name} ended by itself: ${by}`);
+      this.onCrash(this.spec, `${this.spec.name} ended by itself: ${by}`);
     if (this.#isWanted)
       setTimeout(() => this.#isWanted && !this.#child && this.start(), RESTART_MS);
   }

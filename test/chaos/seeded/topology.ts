@@ -24,7 +24,7 @@ const PREVIOUS_SECRET = 'previous-token-secret';
 export interface TopologyOptions {
   readonly folder: string;
   /** A process ended that nobody had told to. */
-  readonly onCrash: (how: string) => void;
+  readonly onCrash: (spec: ProcessSpec, how: string) => void;
   /** Differences from the defaults, by flag. */
   readonly settings: Readonly<Record<string, string>>;
   /** All that will strike: a small disk, a bucket, clocks and links are there for them only. */

@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import { NEVER, Subject } from 'rxjs';
+import { transcribeTask } from '../../../test/support/pool-harness.js';
+import { aKey } from '../../../test/support/requests.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { type ProcessClock } from '../../platform/clock/clock.module.js';
+import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type JobEvents, type QueueEvent } from './job-events.js';
+import { type PayloadBlobs, type PlacedJob } from './payload-blobs.js';
+import { type RequestJobs } from './request-jobs.js';
+import { type QueueEnd, type QueueReports } from './request-queue.port.js';
+import { SharedRequest } from './shared-request.js';
+import { SharedRequests } from './shared-requests.js';
+import { type SpeechFeed } from './speech-relay.js';
+
+const [MODEL, JOB] = ['m', 'tenant.r'];
+const VALUE = {
+  kind: 'embeddings',
+  ...{ vectors: Buffer.alloc(4).toString('base64'), dimensions: 1 },
+};
+const COMPLETED = JSON.stringify({
+  ...{ v: 1, outcome: 'completed', value: VALUE },
+  phases: { workerId: 'w', takenMs: 1, batchWaitMs: 0, totalMs: 1, attempts: 1 },
+  execution: { batchSize: 1 },
+});
+
+/** One request in the queue, and its ends; `stopped` is what its note says by then. */
+async function watched(stopReason: () => Promise<string | undefined>) {
+  const events = new Subject<QueueEvent>();
+  const ends: QueueEnd[] = [];
+  const nothing = (): undefined => undefined;
+  const jobs = {
+    ...{ link: { enabled: true, back$: NEVER, usable: false }, stops$: NEVER, stopReason },
+    queues: { keyRing: undefined },
+    enter: (_: unknown, __: unknown, watch: () => void) => Promise.resolve((watch(), false)),
+    stop: () => Promise.resolve(),
+    answered: () => Promise.resolve(),
+  };
+  const blobs = {
+    load: (value: unknown) => Promise.resolve(value),
+    remove: () => Promise.resolve(),
+    removeLater: nothing,
+  };
+  const requests = new SharedRequests(
+    jobs as unknown as RequestJobs,
+    { events$: events } as unknown as JobEvents,
+    blobs as unknown as PayloadBlobs,
+    {} as SpeechFeed,
+    { of: nothing } as unknown as WorkerPoolService,
+    { nowMs: () => 0 } as ProcessClock,
+  );
+  requests.onModuleInit();
+  const reports = {
+    ...{ accepted: nothing, leased: nothing, computed: nothing, requeued: nothing },
+    ended: (_: unknown, end: QueueEnd) => void ends.push(end),
+  };
+  const payload = transcribeTask('', () => Promise.resolve(Buffer.alloc(0)));
+  const task = {
+    ...{ id: 'r', key: aKey('r'), model: MODEL, priority: RequestPriority.BATCH, payload },
+    ...{ costMs: 1, bytes: 0, enqueuedAtMs: 0, queueDeadlineMs: 60_000, inferenceTimeoutMs: 1000 },
+  };
+  const shared = new SharedRequest(task, reports as unknown as QueueReports, {
+    ...{ model: MODEL, jobId: JOB },
+  });
+  requests.add(shared);
+  await requests.open(shared, { job: {}, costMs: 1, blobs: [] } as unknown as PlacedJob);
+  const completed = async (): Promise<void> => {
+    events.next({ model: MODEL, jobId: JOB, event: 'completed', returnvalue: COMPLETED });
+    await new Promise(resolve => setImmediate(resolve));
+  };
+  return { completed, ends, close: () => requests.onApplicationShutdown() };
+}
+
+describe('a job that is completed', () => {
+  it('completes its request, once, however often that is heard', async () => {
+    const { completed, ends, close } = await watched(() => Promise.resolve(undefined));
+    await completed();
+    await completed();
+    expect(ends.map(({ type }) => type)).toEqual(['completed']);
+    close();
+  });
+
+  it('and was cancelled for all by then ends as cancelled', async () => {
+    const { completed, ends, close } = await watched(() => Promise.resolve('client'));
+    await completed();
+    expect(ends).toEqual([{ type: 'stopped', reason: 'client' }]);
+    close();
+  });
+
+  it('and whose result cannot be read now is read again when it is heard of again', async () => {
+    let isAway = true;
+    const stopReason = (): Promise<undefined> =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve(undefined);
+    const { completed, ends, close } = await watched(stopReason);
+    await completed();
+    expect(ends).toEqual([]);
+    isAway = false;
+    await completed();
+    expect(ends.map(({ type }) => type)).toEqual(['completed']);
+    close();
+  });
+});
