@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { isTerminal } from '../../src/core/jobs/batch-status.js';
-import { settingDefinition } from '../../src/platform/config/settings.js';
 import { seededRandom } from '../bench/support/seeded-random.js';
 import { BatchCrew } from '../support/batch-crew.js';
 import { BatchHarness, chatLine } from '../support/batch-harness.js';
@@ -40,10 +39,6 @@ describe(`a processor struck at random points (seed ${SEED})`, () => {
     () => strikeBatches(SLEEPS, (crew, worker, id) => crew.sleepThroughLease(worker, id)),
     SLEEPS * 5000 + 60_000,
   );
-
-  it('loses its batches after 15 s, unless told otherwise', () => {
-    expect(settingDefinition('batch.lease_ms').default).toBe(15_000);
-  });
 });
 
 type Strike = (
