@@ -192,7 +192,7 @@ describeWith(published)('published models and human speech', () => {
     const done = async () =>
       (
         (await (await fetch(`${product.url}/admin/v1/requests?state=completed`)).json()) as {
-          data: readonly { id: string }[];
+          data: readonly { request_id: string }[];
         }
       ).data.filter(({ id }) => /\.\d+\.\d+\.\d+$/.test(id)).length;
     const before = await done();
