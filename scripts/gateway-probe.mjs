@@ -8,11 +8,11 @@ const PROBE_LIMIT_MS = 2000;
  */
 const GIVE_UP_AFTER_MS = 5000;
 
-export const SILENT = 'the gateway does not answer';
+const SILENT = 'the gateway does not answer';
 
 /**
  * Probes `/health` until every model is ready, nothing but failed models is left, the
- * limit is over or the gateway stops; without models, until it answers. `/health/ready`
+ * limit is over or the gateway stops; with `models: []`, until it answers. `/health/ready`
  * would be too early: one ready model makes a gateway worth sending requests to, and the
  * examples need two.
  */
@@ -22,7 +22,8 @@ export async function waitUntilReady(base, { limitMs, stopping, models = undefin
   let detail = SILENT;
   while (Date.now() < endMs && !stopping.aborted) {
     const health = await probe(`${base}/health`);
-    if (health?.status === 'ok' || (health && models?.length === 0)) return { ready: true };
+    if (health?.status === 'ok') return { ready: true };
+    if (health && models?.length === 0) return { ready: true, detail: notReady(health) };
     if (health) detail = notReady(health);
     if (!health?.models?.every(({ ready, state }) => ready || state === 'failed'))
       unsettledMs = Date.now();

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SILENT, waitUntilReady } from './gateway-probe.mjs';
+import { waitUntilReady } from './gateway-probe.mjs';
 import { GatewayProcess } from './gateway-process.mjs';
 import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
 import { ensureDebianPackages } from './setup/engine-packages.mjs';
 import { stopWithNpm } from './setup/npm-parent.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
-import { bold, dim, doing, runMain, say, SetupError, warn } from './setup/report.mjs';
+import { bold, dim, doing, done, runMain, say, SetupError, warn } from './setup/report.mjs';
 import { serveCluster } from './up-cluster.mjs';
 import { examples } from './up-examples.mjs';
 
@@ -142,25 +142,36 @@ async function serve(settings, options) {
   const gateway = new GatewayProcess(nodeBinary(), settings);
   const base = `http://${urlHost(settings.host)}:${settings.port}`;
   const { stopping } = gateway;
-  const { ready, detail } = await waitUntilReady(base, {
-    ...{ limitMs: READY_LIMIT_MS, stopping, models: settings.models },
-  });
+  const limits = { limitMs: READY_LIMIT_MS, stopping };
+  const serving = await waitUntilReady(base, { ...limits, models: [] });
   if (stopping.aborted) return gateway.exitCode;
-  if (detail === SILENT) {
+  if (!serving.ready) {
     warn(`The gateway does not answer on ${base}; its log says why. Ctrl-C stops it.`);
     return gateway.exitCode;
   }
-  if (!ready) warn(`\nNot every model is ready: ${detail}`);
-  else if (settings.models.length === 0) warn(await noModel(base, settings));
-  else say(`\n${bold('Switchyard is ready')} on ${base}`);
+  if (settings.models.length === 0) warn(await noModel(base, settings));
+  else {
+    say(`\n${bold('Switchyard is ready')} on ${base}`);
+    if (serving.detail) say(dim(`${serving.detail}; requests wait until their model is loaded`));
+  }
   // The first key of the database makes keys required, whatever the settings say.
   const keyed = settings.keyed || (await fetch(`${base}/v1/models`)).status === 401;
-  say(whatToTry(base, { ...settings, keyed }));
-  if (models !== 'none') {
+  const calls = whatToTry(base, { ...settings, keyed });
+  say(calls);
+  if (settings.models.length > 0) await reportModels(base, limits);
+  if (models !== 'none' && !stopping.aborted) {
     await fetchModels(models, base, settings, stopping);
-    if (!stopping.aborted) say(whatToTry(base, { ...(await effectiveSettings(options)), keyed }));
+    const now = whatToTry(base, { ...(await effectiveSettings(options)), keyed });
+    if (now !== calls && !stopping.aborted) say(now);
   }
   return gateway.exitCode;
+}
+
+async function reportModels(base, limits) {
+  const { ready, detail } = await waitUntilReady(base, limits);
+  if (limits.stopping.aborted) return;
+  if (ready) done('models', 'all are loaded');
+  else warn(`Not every model is ready: ${detail}`);
 }
 
 /** Beside the gateway, which serves meanwhile. Each problem is a line of its own. Resolves at its end. */

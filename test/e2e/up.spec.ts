@@ -38,6 +38,7 @@ describe('npm run up', () => {
     const up = start(['--no-install', '--port', String(port)]);
     await up.says('Switchyard is ready');
     await up.says('/v1/audio/transcriptions -F file=@recording.mp3 -F model=synthetic');
+    await up.says('all are loaded');
     expect((await fetch(`http://127.0.0.1:${port}/docs`)).status).toBe(200);
     const workers = (await (await fetch(`http://127.0.0.1:${port}/admin/v1/workers`)).json()) as {
       data: { pid: number }[];
@@ -68,6 +69,24 @@ describe('npm run up', () => {
     await up.says('→ models  none-such');
     await up.says('the catalogue has no none-such; closest: ');
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
+  });
+
+  it('is ready while a model still loads, which it names; then all are loaded', async () => {
+    const slow = { id: 'slow', kind: 'stt', engine: 'external', capabilities: ['transcribe'] };
+    const command = ['sh', '-c', 'exec sleep 600', '{port}'];
+    writeFileSync(
+      join(folder, 'models.yaml'),
+      JSON.stringify({ models: [syntheticModel({}), { ...slow, command }] }),
+    );
+    const port = await freePort();
+    const up = start(['--run', '--port', String(port)]);
+    await up.says('Switchyard is ready');
+    await up.says('slow; requests wait until their model is loaded');
+    await up.says('-F model=synthetic');
+    expect(up.output).not.toContain('all are loaded');
+    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [syntheticModel({})] }));
+    await fetch(`http://127.0.0.1:${port}/admin/v1/models/reload`, { method: 'POST' });
+    await up.says('all are loaded');
   });
 
   it('does not wait for a model that has failed', async () => {

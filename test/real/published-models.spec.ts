@@ -185,12 +185,12 @@ describeWith(published)('published models and human speech', () => {
     const { data, rate } = wavSamples(await clip('en/quick_brown_fox'));
     const client = await RealtimeClient.open(product.url, { model: 'whisper-1' });
     client.update({ format: { type: 'audio/pcm', rate }, turn_detection: null });
-    const done = async () =>
-      (
-        (await (await fetch(`${product.url}/admin/v1/requests?state=completed`)).json()) as {
-          data: readonly { id: string }[];
-        }
-      ).data.filter(({ id }) => /\.\d+\.\d+\.\d+$/.test(id)).length;
+    const done = async () => {
+      const { data: ended } = await product.json<{ data: readonly { request_id: string }[] }>(
+        '/admin/v1/requests?state=completed',
+      );
+      return ended.filter(({ request_id: id }) => /\.\d+\.\d+\.\d+$/.test(id)).length;
+    };
     const before = await done();
     const part = Math.floor(data.length / 8) * 2;
     for (let pass = 1; pass <= 3; pass++) {

@@ -88,7 +88,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     private readonly list: ModelList,
     @Inject(WORKER_LAUNCH) private readonly launch: WorkerLaunch,
     private readonly clock: ProcessClock,
-    @Optional() private readonly resolve = systemResolver,
+    @Optional() private readonly resolve: typeof systemResolver = systemResolver,
     @Optional() private readonly keyRing?: KeyRing,
   ) {
     const loads = Math.max(1, Math.floor(availableParallelism() / 2));

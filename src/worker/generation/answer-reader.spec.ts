@@ -70,3 +70,32 @@ describe('the last piece of an answer that was cut', () => {
     ]);
   });
 });
+
+describe('white space around calls', () => {
+  const CALL = '<tool_call>{"name":"f","arguments":{}}</tool_call>';
+  const withTools = (pieces: readonly string[]) => {
+    const reader = answerReader({ tools: { texts: [] } });
+    const all = [...pieces.map(piece => reader.take(piece)), reader.flush()];
+    return [all.map(({ content }) => content).join(''), all.flatMap(({ calls }) => calls).length];
+  };
+
+  it.each([
+    ['between two calls, before and after them', `\n${CALL}\n${CALL}\n`, '', 2],
+    ['between a text and a call it stays', `Look.\n${CALL}\n`, 'Look.\n', 1],
+    ['before a text that follows a call it stays', `${CALL}\nDone. `, '\nDone. ', 1],
+    ['before what looks like a call it stays', '\n<tool_call>no</tool_call>', undefined, 0],
+    ['of an answer without calls it stays', ' \n', undefined, 0],
+  ])('%s', (_, text, content = text, calls) => {
+    expect(withTools([text])).toEqual([content, calls]);
+    expect(withTools([...text])).toEqual([content, calls]);
+  });
+
+  it('is the same however an answer is cut', () => {
+    const piece = fc.constantFrom(CALL, '<tool_call>', '</tool_call>', ' ', '\n', 'a', '<');
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), pieces => {
+        expect(withTools(pieces)).toEqual(withTools([pieces.join('')]));
+      }),
+    );
+  });
+});

@@ -91,7 +91,7 @@ const NEARLY_BARE = /^\s*(\{\s*("\w{0,4})?)?$/;
 
 /**
  * Finds the calls of tools in an answer, in the form that the model was trained on. What
- * looks like one and is none stays text.
+ * looks like one and is none stays text. White space around calls is no text.
  */
 class ToolCallReader {
   readonly #marks: Marks;
@@ -100,6 +100,9 @@ class ToolCallReader {
   #opened: string | undefined;
   /** The answer may still be a call without any mark. */
   #mayBeBare: boolean;
+  /** White space since the beginning or the last call; undefined: text came since. */
+  #space: string | undefined = '';
+  #hasCalls = false;
 
   /** @param texts `TOOL/PARAMETER` whose values are texts */
   constructor(
@@ -120,10 +123,11 @@ class ToolCallReader {
       const isText = this.#opened === undefined;
       const found = this.#held.upTo([isText ? open : close]);
       if (found === undefined) break;
-      content += isText ? found.before : this.#read(found.before, calls, this.#marks.close);
+      const said = isText ? found.before : this.#read(found.before, calls, this.#marks.close);
+      content += this.#text(said);
       this.#opened = isText || found.mark === open ? open : undefined;
     }
-    if (this.#opened === undefined) content += this.#held.showable([open]);
+    if (this.#opened === undefined) content += this.#text(this.#held.showable([open]));
     return { content, calls };
   }
 
@@ -134,15 +138,29 @@ class ToolCallReader {
   flush(isCut: boolean) {
     const rest = this.#held.rest();
     const calls: ToolCall[] = [];
-    const content = this.#opened === undefined ? rest : this.#read(rest, calls);
-    return { content: isCut ? '' : content, calls };
+    const said = this.#opened === undefined ? rest : this.#read(rest, calls);
+    const content = isCut ? '' : this.#text(said);
+    const space = this.#hasCalls ? '' : (this.#space ?? '');
+    return { content: content || space, calls };
+  }
+
+  /** Holds white space back until text follows it. */
+  #text(said: string): string {
+    if (this.#space === undefined) return said;
+    const text = this.#space + said;
+    const isSpace = text.trim() === '';
+    this.#space = isSpace ? text : undefined;
+    return isSpace ? '' : text;
   }
 
   /** @returns the text that it is, if it is no call */
   #read(text: string, calls: ToolCall[], close = ''): string {
     const found = callsIn(text, this.texts);
+    if (found.length === 0) return `${this.#opened}${text}${close}`;
     calls.push(...found);
-    return found.length > 0 ? '' : `${this.#opened}${text}${close}`;
+    this.#hasCalls = true;
+    this.#space = '';
+    return '';
   }
 
   #decided(): boolean {

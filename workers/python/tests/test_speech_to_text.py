@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import threading
@@ -117,6 +118,27 @@ async def test_fails_one_item_and_answers_the_others(engine: Scripted, client: C
     assert [trailers(one)["switchyard-code"] for one in said] == ["voice_not_found", "invalid_audio"]
     assert trailers(said[0])["switchyard-param"] == "prompt%20%C3%BC"
     assert (await calls[0]).text == (await calls[3]).text == "4 bytes"
+
+
+def test_each_engine_call_is_logged_with_its_items_and_times(caplog: pytest.LogCaptureFixture) -> None:
+    async def body() -> None:
+        async with worker(Scripted()) as client:
+            prompts = {"a": "", "b": "fail invalid_audio"}
+            calls = [client.transcribe(name, prompt=said, group="g", size=2) for name, said in prompts.items()]
+            await asyncio.gather(*calls, return_exceptions=True)
+
+    caplog.set_level("INFO", "switchyard_worker")
+    asyncio.run(body())
+    lines = [re.sub(r"[0-9.]+s", "Ns", record.getMessage()) for record in caplog.records]
+    assert [line for line in lines if "atch" in line] == [
+        "Batch collected: 2/8 items",
+        "Batch ready: size=2, taking the device",
+        "Micro-batch CPU prep done: Ns for 2 items",
+        "Micro-batch start: size=2",
+        "Batch item transcribed: language= duration=Ns gpu_time=Ns",
+        "Batch item failed: as the script says gpu_time=Ns",
+        "Micro-batch done: 1/2 succeeded in Ns (prep=Ns device=Ns)",
+    ]
 
 
 @on_worker

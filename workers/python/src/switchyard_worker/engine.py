@@ -42,6 +42,14 @@ class BatchEngine(Engine):
     def prepare(self, item: Any) -> None:
         """CPU work on one item (decode, features), on a thread; `item.prepared` has room for the result."""
 
+    def summary(self, _item: Any, _result: Any) -> str:
+        """What the log says of an item that was computed."""
+        return "done:"
+
+
+def transcribed(language: str, duration_s: float) -> str:
+    return f"transcribed: language={language.upper()} duration={duration_s:.2f}s"
+
 
 class Transcriber(BatchEngine):
     kind = "stt"
@@ -50,6 +58,9 @@ class Transcriber(BatchEngine):
     def transcribe(self, batch: Sequence[Any]) -> Sequence[TranscribeFileResponse | BaseException]:
         """Items are requests, unless `handle` queues others. The library fills in `execution`."""
         raise NotImplementedError
+
+    def summary(self, _item: Any, result: Any) -> str:
+        return transcribed(getattr(result, "language", ""), getattr(result, "duration_s", 0.0))
 
     async def handle(self, request: Request[TranscribeFileRequest], device: Device) -> TranscribeFileResponse:
         """Override to give the device several items for one request, such as windows of a long file."""
@@ -67,6 +78,9 @@ class Synthesizer(BatchEngine):
     def synthesize(self, batch: Sequence[Request[SynthesizeRequest]]) -> Sequence[bytes | BaseException]:
         """s16le mono at `sample_rate`; the library encodes. `request.emit(pcm)` sends a part early."""
         raise NotImplementedError
+
+    def summary(self, _item: Any, result: Any) -> str:
+        return f"spoken: duration={len(result or b'') / 2 / self.sample_rate:.2f}s"
 
 
 class Generator(Engine):

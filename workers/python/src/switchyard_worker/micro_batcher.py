@@ -122,6 +122,7 @@ class MicroBatcher:
             ended.add_done_callback(partial(_left_device, item.request, device))
             item.execution.ready_wait_ms = 1000 * (started - item.ready_at)
             item.execution.batch_size, item.execution.batch_id = len(items), batch_id
+        self._log_start(items)
         call = loop.run_in_executor(self._device, self._outcomes, [item.work for item in items])
         call.add_done_callback(lambda done: self._ended(items, done.result(), time.monotonic() - started))
         call.add_done_callback(lambda _: ended.set_result(None))
@@ -129,7 +130,7 @@ class MicroBatcher:
     def _ended(self, items: list[Item], outcomes: Sequence[Any], device_s: float) -> None:
         self._call_s = usual(self._call_s, device_s)
         self._item_s = usual(self._item_s, device_s / len(items))
-        log.debug("Engine call done: %d items in %.3f s", len(items), device_s)
+        self._log_end(items, outcomes, device_s)
         self._running -= 1
         self._freed = True
         self._answered = sum(not item.result.done() for item in items)
@@ -141,6 +142,23 @@ class MicroBatcher:
                 item.result.set_exception(as_worker_error(outcome))
             elif not item.result.done():
                 item.result.set_result(outcome)
+
+    def _log_start(self, items: Sequence[Item]) -> None:
+        size = len(items)
+        log.info("Batch collected: %d/%d items", size, self._engine.max_batch)
+        log.info("Batch ready: size=%d, taking the device", size)
+        log.info("Micro-batch CPU prep done: %.2fs for %d items", _prep_s(items), size)
+        log.info("Micro-batch start: size=%d", size)
+
+    def _log_end(self, items: Sequence[Item], outcomes: Sequence[Any], device_s: float) -> None:
+        size, prep_s, succeeded = len(items), _prep_s(items), 0
+        for item, outcome in zip(items, outcomes, strict=True):
+            failed = isinstance(outcome, BaseException)
+            succeeded += not failed
+            text = f"failed: {outcome}" if failed else self._engine.summary(item.work, outcome)
+            log.info("Batch item %s gpu_time=%.2fs", text, device_s / size)
+        done = "Micro-batch done: %d/%d succeeded in %.2fs (prep=%.2fs device=%.2fs)"
+        log.info(done, succeeded, size, prep_s + device_s, prep_s, device_s)
 
     def _outcomes(self, works: Sequence[Any]) -> Sequence[Any]:
         """One outcome per item whatever the engine does: a call that raises fails all of its items."""
@@ -156,6 +174,10 @@ class MicroBatcher:
 
 def _left_device(request: Request[Any], device: tuple[float, float], _ended: asyncio.Future[None]) -> None:
     request.device.remove(device)
+
+
+def _prep_s(items: Sequence[Item]) -> float:
+    return max(item.execution.prep_ms for item in items) / 1000
 
 
 def usual(before: float, now: float) -> float:

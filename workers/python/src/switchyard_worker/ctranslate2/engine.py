@@ -14,7 +14,7 @@ from faster_whisper.vad import VadOptions
 from switchyard.v1.common_pb2 import Execution
 from switchyard.v1.stt_pb2 import TASK_TRANSLATE, TranscribeFileRequest, TranscribeFileResponse
 
-from ..engine import Device, Transcriber
+from ..engine import Device, Transcriber, transcribed
 from ..errors import WorkerError
 from ..request import Request
 from .audio_file import RATE, Samples, decoded, quiet_cuts, speech_cuts
@@ -90,6 +90,9 @@ class WhisperEngine(Transcriber):
         for at, one in zip(live, heard, strict=True):
             outcomes[at] = one
         return outcomes
+
+    def summary(self, window: Window, result: Any) -> str:
+        return transcribed(result.language if result else "", len(window.samples) / RATE)
 
     def _task(self, window: Window) -> Task:
         message = window.call.message
