@@ -17,10 +17,13 @@ const runs = readFileSync(RUNS, 'utf8')
   .split('\n')
   .map(line => line.split('|').map(cell => cell.trim()))
   .filter(cells => cells[2]?.startsWith('['))
-  .map(cells => ({ page: /\((.+)\)/.exec(cells[2]!)![1]!, state: cells[3]!, when: cells[4]! }));
+  .flatMap(([, , pages = '', state = '', when = '']) =>
+    [...pages.matchAll(/\(([^)]+)\)/g)].map(([, page = '']) => ({ page, state, when })),
+  );
 
 /** The command line's `not run` is what a check skipped, and no statement about a test. */
-const NOT_RUN = /\b(not run\b|has not run)/i;
+const NOT_RUN =
+  /\b(not run\b|has not run|(has|have|was) never (been )?(run|installed)|never run on|not installed into|no GPU was at hand)/i;
 const STATES_IT = PAGES.filter(
   page =>
     page !== RUNS &&

@@ -94,7 +94,7 @@ const COLUMNS: readonly Column<Setting>[] = [
     'From',
     each => (
       <span class={`tag ${isChanged(each) ? 'realtime' : ''}`} title={each.origin}>
-        {each.source}
+        {isChanged(each) ? each.source : 'default'}
       </span>
     ),
   ],

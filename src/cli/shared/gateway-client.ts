@@ -81,7 +81,8 @@ export class GatewayClient {
     const signals = [this.signal, signal].filter(one => one !== undefined);
     const isJson = body !== undefined && !(body instanceof FormData);
     const response = await fetch(this.url + filled(path, id) + search(query), {
-      method,
+      // fetch itself writes only some methods in capitals.
+      method: method.toUpperCase(),
       body: isJson ? writeJson(body) : body,
       headers: { ...this.headers, ...(isJson && JSON_TYPE), ...headers },
       signal: AbortSignal.any(signals),

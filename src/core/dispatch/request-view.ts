@@ -22,6 +22,10 @@ export interface RequestView {
    * one, its batch `window` to close, or nothing but the loop's next `turn`.
    */
   readonly waitsFor?: 'worker' | 'slot' | 'window' | 'turn';
+  /** Unix milliseconds of its acceptance. */
+  readonly createdAtMs: number;
+  /** Path of the HTTP route that it came by, where its gateway knows. */
+  readonly route?: string | undefined;
   /** Milliseconds in the queue so far, or in all. */
   readonly waitedMs: number;
   /** The worker that has it, or had it last. */

@@ -37,6 +37,8 @@ export interface ScheduledRequest {
    * it. Absent: none.
    */
   readonly traceparent?: string;
+  /** Path of the HTTP route that it came by, for display. Absent: no route. */
+  readonly route?: string | undefined;
   /**
    * Requests with the same value prefer the same worker, which may have
    * their prefix cached.

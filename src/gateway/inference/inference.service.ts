@@ -36,7 +36,10 @@ export function silenceTimeout(
 }
 
 /** Who asks: an HTTP request, or a live session. */
-export interface InferenceCaller extends Pick<RequestSpec, 'id' | 'priority' | 'traceparent'> {
+export interface InferenceCaller extends Pick<
+  RequestSpec,
+  'id' | 'priority' | 'traceparent' | 'route'
+> {
   readonly tenant: string;
   /** Of the caller's key; absent: none hold. */
   readonly terms?: KeyTerms | undefined;
@@ -78,7 +81,8 @@ export function httpCaller(
   const priority = requestPriority(request.headers['x-priority'], tier, usual);
   const deadlines = requestDeadlines(request.headers, terms);
   const traceparent = traceparentIn(request.headers);
-  return { id: request.id, tenant, terms, priority, traceparent, deadlines, reply };
+  const route = request.routeOptions.url;
+  return { id: request.id, tenant, terms, priority, traceparent, route, deadlines, reply };
 }
 
 /**

@@ -10,7 +10,7 @@ import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js
  */
 export interface RequestSpec extends Pick<
   ScheduledRequest,
-  'id' | 'model' | 'priority' | 'tenant' | 'keyId' | 'traceparent' | 'affinity' | 'bytes'
+  'id' | 'model' | 'priority' | 'tenant' | 'keyId' | 'traceparent' | 'route' | 'affinity' | 'bytes'
 > {
   /** Seconds; 0 when unknown. Decides the inference deadline (D-07). */
   readonly audioDurationS: number;

@@ -25,6 +25,8 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
   readonly key: RequestKey;
   readonly model: string;
   priority: PriorityLabel;
+  /** Unix milliseconds, for display. */
+  readonly createdAtMs = Date.now();
   /** Exactly one answer per accepted request (D-04). Never rejects. */
   readonly settled: Promise<SettledRequest>;
   /** Hands the answer to the caller. */
@@ -120,6 +122,8 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
       tenant: this.tenant,
       priority: this.priority,
       state: settlement?.status ?? (state === 'queued' ? 'queued' : 'running'),
+      createdAtMs: this.createdAtMs,
+      route: request.route,
       aged: this.promoted,
       waitedMs,
       workerId,

@@ -155,6 +155,8 @@ export const requestDto = (
   position: request.position,
   aged: request.aged,
   waits_for: request.waitsFor,
+  created_at: Math.floor(request.createdAtMs / 1000),
+  endpoint: request.route,
   waited_ms: microseconds(request.waitedMs),
   worker: request.workerId,
   attempts: request.attempts,

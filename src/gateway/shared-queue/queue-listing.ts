@@ -200,6 +200,7 @@ export class QueueListing {
       priority,
       state,
       ...(isQueued && { position, waitsFor }),
+      createdAtMs: job.acceptedMs ?? facts.timestamp,
       aged: isOld || isPromoted(facts.priority, priority),
       waitedMs,
       workerId: facts.workerId,

@@ -171,7 +171,7 @@ function Slots({ workers: own, running }: { workers: readonly LiveWorker[]; runn
         </span>
       ) : (
         <span class="bar" role="img" aria-label={said}>
-          <i class="realtime" style={{ width: `${(100 * Math.min(running, total)) / total}%` }} />
+          <i class="accent" style={{ width: `${(100 * Math.min(running, total)) / total}%` }} />
         </span>
       )}
     </div>

@@ -6,7 +6,7 @@ import { go, href, place } from '../../router';
 import { attempt, attemptConfirmed } from '../../ui/actions';
 import { Button } from '../../ui/controls';
 import { count, duration, plural } from '../../ui/format';
-import { Card, Page, State } from '../../ui/parts';
+import { Card, Page, State, Time } from '../../ui/parts';
 import { Blank, Problem } from '../../ui/states';
 import { VirtualRows } from '../../ui/virtual-rows';
 import { Filters } from './filters';
@@ -77,7 +77,7 @@ function List({ choice }: { choice: Choice }) {
           label="Requests"
           total={total ?? 0}
           rowHeight={46}
-          columns={8}
+          columns={10}
           onRange={(first, last) => (seen.value = `${pages.pageOf(first)} ${pages.pageOf(last)}`)}
           head={<Head />}
           row={index => <Cells of={pages.row(index)} chosen={chosen.value} toggle={toggle} />}
@@ -223,6 +223,8 @@ const COLUMNS: readonly (readonly [
   ],
   ['Model', ({ model = 'unknown' }) => model, 'model'],
   ['Tenant', ({ tenant = '' }) => tenant, 'tenant'],
+  ['Route', ({ endpoint = '' }) => <span class="muted">{endpoint}</span>, 'endpoint'],
+  ['Received', ({ created_at: at }) => at !== undefined && <Time at={at} />],
   ['Waited', ({ waited_ms: waited }) => duration(waited)],
   [
     'Detail',

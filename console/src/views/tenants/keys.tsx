@@ -136,10 +136,17 @@ function KeyTable({ of: keys, reload, rotated, change }: KeyTableProps) {
   return <Table label="Keys" of={keys} columns={[...COLUMNS, ['Actions', actions]]} />;
 }
 
+const MOST_NAMES = 3;
+
+/** The first, and how many more there are. */
+const someOf = (names: readonly string[]): string =>
+  names.slice(0, MOST_NAMES).join(', ') +
+  (names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '');
+
 const COLUMNS: readonly Column<Key>[] = [
   ['Key', ({ name, prefix }) => [name, below(prefix)]],
   ['Tenant', ({ tenant }) => tenant],
-  ['Scopes', ({ scopes, models }) => [scopes.join(', '), below(models?.join(', '))]],
+  ['Scopes', ({ scopes, models }) => [scopes.join(', '), below(models && someOf(models))]],
   ['Limits', ({ limits }) => pairsOf(limits) || <span class="muted">of its tenant</span>],
   ['Last used', key => key.source === 'database' && <Time at={key.last_used_at} />],
   ['Expires', key => <Time at={key.expires_at} />],
