@@ -20,14 +20,28 @@ const gatewayLayers = [
       'inference',
       'text',
       'requests',
+      'stored-work',
       'limits',
       'websockets',
       ...schedulerAndBelow,
     ],
   ],
-  ['requests', ['http', 'inference', 'limits', ...schedulerAndBelow]],
+  ['stored-work', schedulerAndBelow],
+  ['requests', ['http', 'inference', 'limits', 'stored-work', ...schedulerAndBelow]],
   ['health', ['http', 'models', 'jobs', ...schedulerAndBelow]],
-  ['admin', ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...schedulerAndBelow]],
+  [
+    'admin',
+    [
+      'http',
+      'models',
+      'requests',
+      'stored-work',
+      'health',
+      'jobs',
+      'realtime',
+      ...schedulerAndBelow,
+    ],
+  ],
   [
     'realtime',
     [
@@ -181,6 +195,23 @@ module.exports = {
         pathNot: `^src/gateway/(${[name, ...below].join('|')})/`,
       },
     })),
+    {
+      name: 'stored-work-owns-its-table',
+      comment: 'Garbage collection asks it which bytes are still named.',
+      from: {
+        path: '^src/gateway/',
+        pathNot: ['^src/gateway/(stored-work/|jobs/garbage-collector)', '\\.spec\\.ts$'],
+      },
+      to: { path: '^src/platform/database/stored-request-store' },
+    },
+    {
+      name: 'responses-stored-owns-its-tables',
+      from: {
+        path: '^src/gateway/responses/',
+        pathNot: ['^src/gateway/responses/(stored/|responses\\.module)', '\\.spec\\.ts$'],
+      },
+      to: { path: '^src/platform/database/' },
+    },
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,
       from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },

@@ -12,7 +12,7 @@ import { admitAs } from '../../platform/auth/access-hooks.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { followCaller } from '../inference/disconnect-watch.js';
-import { type WorkAnswer } from '../stored-work/stored-work.js';
+import { type WorkAnswer } from '../stored-work/stored-answers.js';
 
 /** Names an inner request, by a random id that only this process knows. */
 const RUN_HEADER = 'x-switchyard-inner';
