@@ -22,11 +22,25 @@ const gatewayLayers = [
   ['text', ['http', 'models', 'inference', ...requestPath]],
   [
     'responses',
-    ['http', 'models', 'inference', 'text', 'requests', 'limits', 'websockets', ...requestPath],
+    [
+      'http',
+      'models',
+      'inference',
+      'text',
+      'requests',
+      'stored-work',
+      'limits',
+      'websockets',
+      ...requestPath,
+    ],
   ],
-  ['requests', ['http', 'inference', 'limits', ...requestPath]],
+  ['stored-work', requestPath],
+  ['requests', ['http', 'inference', 'limits', 'stored-work', ...requestPath]],
   ['health', ['http', 'models', 'jobs', ...requestPath]],
-  ['admin', ['http', 'models', 'requests', 'health', 'jobs', 'realtime', ...requestPath]],
+  [
+    'admin',
+    ['http', 'models', 'requests', 'stored-work', 'health', 'jobs', 'realtime', ...requestPath],
+  ],
   [
     'realtime',
     [
@@ -177,6 +191,23 @@ module.exports = {
         pathNot: `^src/gateway/(${[name, ...below].join('|')})/`,
       },
     })),
+    {
+      name: 'stored-work-owns-its-table',
+      comment: 'Garbage collection asks it which bytes are still named.',
+      from: {
+        path: '^src/gateway/',
+        pathNot: ['^src/gateway/(stored-work/|jobs/garbage-collector)', '\\.spec\\.ts$'],
+      },
+      to: { path: '^src/platform/database/stored-request-store' },
+    },
+    {
+      name: 'responses-stored-owns-its-tables',
+      from: {
+        path: '^src/gateway/responses/',
+        pathNot: ['^src/gateway/responses/(stored/|responses\\.module)', '\\.spec\\.ts$'],
+      },
+      to: { path: '^src/platform/database/' },
+    },
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,
       from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },

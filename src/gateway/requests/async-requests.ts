@@ -1,10 +1,8 @@
-import { Readable } from 'node:stream';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { StoredAnswers } from '../stored-work/stored-answers.js';
-import { type WorkAnswer } from '../stored-work/stored-work.js';
+import { StoredAnswers, type WorkAnswer } from '../stored-work/stored-answers.js';
 import { type WorkRunner, type WorkRunOptions, WorkRuns } from '../stored-work/work-runs.js';
 import { InnerRequests } from './inner-requests.js';
 
@@ -23,9 +21,7 @@ export class AsyncRequests implements OnModuleInit, WorkRunner {
   }
 
   async run(work: StoredRequest, { gone: caller }: WorkRunOptions): Promise<WorkAnswer> {
-    const stored = await this.answers.openBody(work);
-    const body = Readable.from(stored.body, { objectMode: false });
-    return this.inner.run({ ...work, ...stored, body, caller });
+    return this.inner.run({ ...work, ...(await this.answers.openBody(work)), caller });
   }
 
   /** 202, with the time at which its answer will probably be there, if that is known. */

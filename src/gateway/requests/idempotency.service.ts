@@ -14,8 +14,9 @@ import { LONGEST_FORM } from '../http/multipart-form.js';
 import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 import { ARRIVED_HEADER } from '../inference/request-deadlines.js';
 import { detachTicket } from '../limits/limit-guard.js';
-import { type AnswerHeaders, StoredAnswers } from '../stored-work/stored-answers.js';
-import { StoredWork, type WorkAttempt } from '../stored-work/stored-work.js';
+import { headOf, StoredAnswers } from '../stored-work/stored-answers.js';
+import { type WorkAttempt } from '../stored-work/stored-leases.js';
+import { StoredWork } from '../stored-work/stored-work.js';
 import { WorkRuns } from '../stored-work/work-runs.js';
 import { AsyncRequests } from './async-requests.js';
 import { innerHeaders } from './inner-requests.js';
@@ -156,14 +157,19 @@ export class IdempotencyService {
     const left = (): boolean => reply.raw.destroyed;
     const stored = await this.replays.join(earlier, left);
     if (!stored) return false;
-    if (stored.status === 'completed' && (await this.answers.size(stored)) === undefined) {
+    const answer = stored.answer && (await this.answers.openAnswer(stored));
+    if (stored.status === 'completed' && !answer) {
       // Its bytes are gone: what cannot be answered again runs again.
       await this.works.drop(stored);
       return false;
     }
     await this.#demandSameBytes(call, stored);
     if (isAsync) await this.asyncs.accept(stored, reply);
-    else this.replays.replay(stored, reply);
+    else if (answer)
+      void reply
+        .code(answer.status)
+        .headers({ ...answer.headers, 'idempotent-replayed': 'true' })
+        .send(answer.body);
     return true;
   }
 
@@ -215,7 +221,8 @@ export class IdempotencyService {
       if (!early) return await this.asyncs.accept(attempt.work, reply);
       // Not what a route answered: it has no headers yet.
       if (early.error) throw early.error;
-      void reply.code(early.status).headers(refusalHeaders(early.headers)).send(early.body);
+      const { status, headers } = headOf(early);
+      void reply.code(status).headers(headers).send(early.body);
     } catch (error) {
       detach();
       await this.#leave(opened);
@@ -286,10 +293,3 @@ function otherMode({ param }: IdempotencyOptions, { mode, requestId }: StoredReq
     param,
   });
 }
-
-const refusalHeaders = (headers: AnswerHeaders): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      /^(content-type|retry-after(-ms)?|x-should-retry)$/.test(name) ? [[name, String(value)]] : [],
-    ),
-  );

@@ -13,7 +13,7 @@ import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { followCaller } from '../cancellation/disconnect-watch.js';
-import { type WorkAnswer } from '../stored-work/stored-work.js';
+import { type WorkAnswer } from '../stored-work/stored-answers.js';
 
 /** Names an inner request, by a random id that only this process knows. */
 const RUN_HEADER = 'x-switchyard-inner';

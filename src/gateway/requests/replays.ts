@@ -9,7 +9,8 @@ import { Settings } from '../../platform/config/settings.js';
 import { followCaller } from '../cancellation/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type AnswerHeaders, StoredAnswers } from '../stored-work/stored-answers.js';
-import { isCallersOnly, StoredWork, type WorkAttempt } from '../stored-work/stored-work.js';
+import { type WorkAttempt } from '../stored-work/stored-leases.js';
+import { isCallersOnly, StoredWork } from '../stored-work/stored-work.js';
 
 const POLLS = { firstMs: 100, longestMs: 1000 };
 /** A caller waits for so long until a full database has room; then it is 507. */
@@ -107,15 +108,6 @@ export class Replays implements OnApplicationShutdown {
     attempt.release();
   }
 
-  /** Sends the stored answer. */
-  replay(request: StoredRequest, reply: FastifyReply): void {
-    const { status = 200, headers = {} } = request.answer ?? {};
-    void reply
-      .code(status)
-      .headers({ ...headers, 'idempotent-replayed': 'true' })
-      .send(Readable.from(this.answers.answer(request), { objectMode: false }));
-  }
-
   /**
    * Resolves with an earlier attempt: an async one when its body is stored, another one
    * when it is completed. Undefined if it must run again: it failed, its upload was
@@ -148,12 +140,8 @@ export class Replays implements OnApplicationShutdown {
     headers: AnswerHeaders,
     bytes: Readable,
   ): Promise<void> {
-    let kept: Awaited<ReturnType<StoredAnswers['store']>>;
-    try {
-      kept = await this.answers.store(work, { status: 200, headers }, bytes);
-      // Its caller has the failure by then, and a retry runs again.
-      if (!kept.isWhole) return await this.works.drop(work);
-    } catch (error) {
+    const head = { status: 200, headers };
+    const kept = await this.answers.store(work, head, bytes).catch(async (error: unknown) => {
       // An incomplete answer must not be replayed.
       this.#logger.warn(
         { reason: (error as Error).message },
@@ -161,7 +149,9 @@ export class Replays implements OnApplicationShutdown {
       );
       await this.works.drop(work);
       throw error;
-    }
+    });
+    // Its caller has the failure by then, and a retry runs again.
+    if (!kept.isWhole) return this.works.drop(work);
     const end = { status: 'completed', answer: kept.answer, fingerprint } as const;
     if ((await this.works.end(work, end, ROOM_WITHIN_MS)) !== 'ended') throw stillRunning(work);
   }

@@ -3,11 +3,9 @@ import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type StoredRequest } from '../../core/request/stored-request.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { type ViewOf } from '../http/openapi/view.js';
 import { CallerPrincipal } from '../http/params.js';
 import { Forecasts } from '../queue/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
@@ -20,40 +18,6 @@ import {
   requestDto,
 } from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
-
-@Controller('v1/requests')
-export class StoredContentController {
-  constructor(private readonly stored: StoredRequestsService) {}
-
-  /** Status, type and bytes are those that a waiting caller would have received. */
-  @Get(':id/content')
-  @ApiParam({
-    name: 'id',
-    description: 'The `x-request-id` of a request sent with `Prefer: respond-async`.',
-  })
-  @ApiOkResponse({
-    description: 'Its answer; of one that failed, its error with the status it has.',
-  })
-  @DescribesErrors('request_not_found', 'request_not_finished')
-  async content(
-    @CallerPrincipal() principal: Principal,
-    @Param('id') id: string,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const found = await this.stored.find(principal, id);
-    if (!found)
-      throw new DomainError('request_not_found', `There is no stored request \`${id}\`.`, {
-        param: 'id',
-      });
-    const content = await this.stored.content(found);
-    if (!content)
-      throw new DomainError('request_not_finished', `\`${id}\` has no answer yet.`, {
-        param: 'id',
-        retryAfterMs: 1000,
-      });
-    void reply.code(content.status).headers(content.headers).send(content.body);
-  }
-}
 
 /**
  * One id space, four routes: always 200, and idempotent. Another tenant's request is
@@ -127,16 +91,29 @@ export class RequestsController {
     const stored = await lookup.catch(() => undefined);
     const running = await this.#running(principal, id, stored?.tenant);
     const view = running && requestDto(running, this.forecasts.ofView(running));
-    if (stored)
-      return {
-        ...elsewhere(stored),
-        ...view,
-        ...(view && isLive(view) && !stored.answer ? {} : outcomeOf(stored, view)),
-        ...(await this.stored.view(stored, view?.state === 'queued')),
-      };
+    if (stored) return this.stored.view(stored, view);
     if (view) return view;
     await lookup;
     throw notFound(id);
+  }
+
+  /** Status, type and bytes are those that a waiting caller would have received. */
+  @Get(':id/content')
+  @ApiParam({
+    name: 'id',
+    description: 'The `x-request-id` of a request sent with `Prefer: respond-async`.',
+  })
+  @ApiOkResponse({
+    description: 'Its answer; of one that failed, its error with the status it has.',
+  })
+  @DescribesErrors('request_not_found', 'request_not_finished')
+  async content(
+    @CallerPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { status, headers, body } = await this.stored.content(principal, id);
+    void reply.code(status).headers(headers).send(body);
   }
 
   @Get(':id/explain')
@@ -169,34 +146,3 @@ const notFound = (id: string): DomainError =>
   new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, {
     param: 'id',
   });
-
-/** What is known of a request that another gateway has, or that ended there. */
-function elsewhere(stored: StoredRequest): ViewOf<typeof RequestDto> {
-  const { requestId, tenant, headers, attempts, answer } = stored;
-  const reported = answer?.headers ?? {};
-  return {
-    request_id: requestId,
-    tenant,
-    aged: false,
-    phases: {},
-    model: reported['x-switchyard-model'],
-    priority: headers['x-priority'] === 'realtime' ? 'realtime' : 'batch',
-    waited_ms: Number(reported['x-switchyard-queue-ms'] ?? 0),
-    attempts: Number(reported['x-switchyard-attempts'] ?? attempts),
-    ...outcomeOf(stored, undefined),
-  };
-}
-
-/** How it ended, as the store says: of that there is one record (D-53). */
-function outcomeOf({ status, answer }: StoredRequest, here: ViewOf<typeof RequestDto> | undefined) {
-  const elsewhere = here ? 'Its answer is being stored.' : 'Another gateway has it.';
-  const live = { position: undefined, waits_for: undefined, forecast: undefined };
-  if (!answer) return { ...live, state: 'running' as const, explanation: elsewhere };
-  const code = status === 'completed' ? undefined : here?.code;
-  return {
-    ...live,
-    state: status as RequestView['state'],
-    code: status === 'cancelled' ? 'request_cancelled' : code,
-    explanation: `It is ${status}; its answer is stored.`,
-  };
-}

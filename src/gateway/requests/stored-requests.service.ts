@@ -1,12 +1,13 @@
-import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { parseBoundedJson, STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
+import { isLive } from '../../core/dispatch/request-view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
-import { unixSeconds } from '../http/openapi/view.js';
+import { unixSeconds, type ViewOf } from '../http/openapi/view.js';
 import { StoredAnswers, storedText } from '../stored-work/stored-answers.js';
 import { StoredWork } from '../stored-work/stored-work.js';
+import { type RequestDto } from './request.dto.js';
 
 /** Answers up to this size are shown inside the view. */
 const INLINE_BYTES = 65_536;
@@ -27,23 +28,17 @@ export class StoredRequestsService {
     return found?.status === 'receiving' ? undefined : found;
   }
 
-  /**
-   * The part of a view that comes from the table. @param waits true if it is known
-   * to be queued
-   */
-  async view(stored: StoredRequest, waits: boolean) {
+  /** @param here what this gateway knows of it; undefined: another one has it, or had it */
+  async view(stored: StoredRequest, here: RequestView | undefined): Promise<RequestView> {
     const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } = stored;
-    const ended = endedAtMs !== undefined;
-    const state: StoredEnd | 'queued' | 'running' = ended
-      ? (status as StoredEnd)
-      : waits
-        ? 'queued'
-        : 'running';
-    const fields = {
-      status: state,
+    const isHere = here && isLive(here) && !answer;
+    const known = isHere ? here : { ...(here ?? elsewhere(stored)), ...outcomeOf(stored, here) };
+    const fields: RequestView = {
+      ...known,
+      status: known.state,
       endpoint: path,
       created_at: unixSeconds(createdAtMs),
-      completed_at: ended ? unixSeconds(endedAtMs) : undefined,
+      completed_at: endedAtMs && unixSeconds(endedAtMs),
       expires_at: unixSeconds(expiresAtMs),
       status_code: answer?.status,
       content_url: answer && `/v1/requests/${requestId}/content`,
@@ -55,37 +50,63 @@ export class StoredRequestsService {
       : { ...fields, error: (json as { error?: unknown }).error };
   }
 
-  /**
-   * Undefined: there is none yet. @throws DomainError `request_not_found` when its
-   * bytes are gone
-   */
-  async content(
-    stored: StoredRequest,
-  ): Promise<
-    { status: number; headers: Readonly<Record<string, string>>; body: Readable } | undefined
-  > {
-    if (!stored.answer) return undefined;
-    if ((await this.answers.size(stored)) === undefined)
-      throw new DomainError('request_not_found', `The answer of \`${stored.requestId}\` is gone.`, {
+  /** @throws DomainError when there is none, yet or any more */
+  async content(principal: Principal, id: string) {
+    const stored = await this.find(principal, id);
+    if (stored && !stored.answer)
+      throw new DomainError('request_not_finished', `\`${id}\` has no answer yet.`, {
         param: 'id',
+        retryAfterMs: 1000,
       });
-    return {
-      ...stored.answer,
-      body: Readable.from(this.answers.answer(stored), { objectMode: false }),
-    };
+    const answer = stored && (await this.answers.openAnswer(stored));
+    if (answer) return answer;
+    const what = stored
+      ? `The answer of \`${id}\` is gone.`
+      : `There is no stored request \`${id}\`.`;
+    throw new DomainError('request_not_found', what, { param: 'id' });
   }
 
   async #json(stored: StoredRequest): Promise<unknown> {
     if (!stored.answer?.headers['content-type']?.startsWith('application/json')) return undefined;
-    const size = await this.answers.size(stored);
-    if (size === undefined || size > INLINE_BYTES) return undefined;
+    const answer = await this.answers.openAnswer(stored);
+    if (!answer || answer.bytes > INLINE_BYTES) return undefined;
     try {
-      const text = (await storedText(this.answers.answer(stored))).toString();
-      return parseBoundedJson(text, STORED_BOUNDS);
+      return parseBoundedJson((await storedText(answer.body)).toString(), STORED_BOUNDS);
     } catch {
       // Text that is no JSON cannot be part of a view; the content route
       // returns it unchanged.
       return undefined;
     }
   }
+}
+
+type RequestView = ViewOf<typeof RequestDto>;
+
+/** What is known of a request that another gateway has, or that ended there. */
+function elsewhere({ requestId, tenant, headers, attempts, answer }: StoredRequest) {
+  const reported = answer?.headers ?? {};
+  return {
+    request_id: requestId,
+    tenant,
+    aged: false,
+    phases: {},
+    model: reported['x-switchyard-model'],
+    priority: headers['x-priority'] === 'realtime' ? ('realtime' as const) : ('batch' as const),
+    waited_ms: Number(reported['x-switchyard-queue-ms'] ?? 0),
+    attempts: Number(reported['x-switchyard-attempts'] ?? attempts),
+  };
+}
+
+/** How it ended, as the store says: of that there is one record (D-53). */
+function outcomeOf({ status, answer }: StoredRequest, here: RequestView | undefined) {
+  const elsewhere = here ? 'Its answer is being stored.' : 'Another gateway has it.';
+  const live = { position: undefined, waits_for: undefined, forecast: undefined };
+  if (!answer) return { ...live, state: 'running' as const, explanation: elsewhere };
+  const code = status === 'completed' ? undefined : here?.code;
+  return {
+    ...live,
+    state: status as StoredEnd,
+    code: status === 'cancelled' ? 'request_cancelled' : code,
+    explanation: `It is ${status}; its answer is stored.`,
+  };
 }

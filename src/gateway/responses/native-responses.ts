@@ -24,9 +24,9 @@ import {
   type TextTurn,
 } from '../text/text-generation.service.js';
 import { readInput } from './parse/parse-response.js';
+import { newId } from './parse/response-object.js';
 import { Conversations } from './stored/conversations.js';
 import { failureOf } from './writer/response-generation.js';
-import { newId } from './writer/response-object.js';
 
 /**
  * The events of another server, each byte by byte but for the fields that the gateway

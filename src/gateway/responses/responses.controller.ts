@@ -32,10 +32,10 @@ import {
   parseResponse,
   compactionOf,
 } from './parse/parse-response.js';
+import { newResponse } from './parse/response-object.js';
 import { Conversations, type ResponseTurn } from './stored/conversations.js';
 import { eventFrame, ResponseFeed } from './stored/response-feed.js';
 import { PARAMS_OF_RESPONSE } from './writer/response-generation.js';
-import { newResponse } from './writer/response-object.js';
 import { ResponseWriter } from './writer/response-writer.js';
 
 const EVENTS = {

@@ -15,72 +15,51 @@ function readRunning(gauge: Gauge, registry: RequestRegistry, models: readonly M
   }
 }
 
-interface Total {
-  readonly labels: LabelValues<string>;
-  value: number;
-  /** As it was at the last scrape. */
-  scraped: number;
-}
-
 /**
  * Counts events by labels, for a scrape that reads them at one instant. prom-client formats
  * live values some microtasks after it took them, so a request that settles in between
  * would be in one metric and not yet in the other. Here values change in `collect` only.
+ * A counter never falls: what a scrape has seen is taken back when the next is counted.
  */
-function scrapedTotal<N extends 'status' | 'priority' | 'model'>(counter: Counter, ...names: N[]) {
-  const totals = new Map<string, Total>();
-  let moves: { readonly from: Total; readonly to: Total }[] = [];
-  const totalOf = (event: LabelValues<N>): Total => {
-    let key = '';
-    for (const name of names) key += ` ${event[name]}`;
-    let total = totals.get(key);
-    if (!total) {
-      const labels = Object.fromEntries(names.map(name => [name, event[name]]));
-      totals.set(key, (total = { labels, value: 0, scraped: 0 }));
-    }
-    return total;
-  };
+function scrapedTotal(counter: Counter, ...names: ('status' | 'priority' | 'model')[]) {
+  const totals = new Map<string, { labels: LabelValues<string>; value: number; shown: number }>();
   const collect = (): void => {
-    // A counter never falls: what was scraped already moves with the next that is counted.
-    moves = moves.filter(({ from, to }) => {
-      if (from.value === from.scraped) return true;
-      from.value -= 1;
-      to.value += 1;
-      return false;
-    });
     counter.reset();
     for (const total of totals.values()) {
-      counter.inc(total.labels, total.value);
-      total.scraped = total.value;
+      total.shown = Math.max(total.shown, total.value);
+      counter.inc(total.labels, total.shown);
     }
   };
   Object.assign(counter, { collect });
-  return {
-    count: (event: LabelValues<N>): void => void (totalOf(event).value += 1),
-    /** What was counted as `from` turned out to be `to`. */
-    move: (from: LabelValues<N>, to: LabelValues<N>): void =>
-      void moves.push({ from: totalOf(from), to: totalOf(to) }),
+  return (event: LabelValues<(typeof names)[number]>, by = 1): void => {
+    let key = '';
+    for (const name of names) key += ` ${event[name]}`;
+    const total = totals.get(key);
+    if (total) total.value += by;
+    else {
+      const labels = Object.fromEntries(names.map(name => [name, event[name]]));
+      totals.set(key, { labels, value: by, shown: 0 });
+    }
   };
 }
 
 /**
- * Counts of requests. At every scrape accepted = waiting + running + settled, exactly:
+ * Counts of requests. At every scrape accepted = waiting + running + settled, exactly (but
+ * for one that a scrape saw as completed and that was withdrawn, until the next completes):
  * events are emitted in the same turn as the change of state, and the gauges are read
  * from the owners of that state.
  */
 export const schedulerMetricProviders: Provider[] = [
   eventMetric('scheduler_requests_total', (counter: Counter, bus) => {
-    const total = scrapedTotal(counter, 'status', 'priority', 'model');
-    bus.on('settled', total.count);
-    bus.on('withdrawn', ({ priority, model }) =>
-      total.move(
-        { status: 'completed', priority, model },
-        { status: 'cancelled', priority, model },
-      ),
-    );
+    const count = scrapedTotal(counter, 'status', 'priority', 'model');
+    bus.on('settled', event => count(event));
+    bus.on('withdrawn', event => {
+      count({ ...event, status: 'completed' }, -1);
+      count({ ...event, status: 'cancelled' });
+    });
   }),
   eventMetric('switchyard_requests_accepted_total', (counter: Counter, bus) =>
-    bus.on('accepted', scrapedTotal(counter, 'priority', 'model').count),
+    bus.on('accepted', scrapedTotal(counter, 'priority', 'model')),
   ),
   eventMetric('switchyard_requests_rejected_total', (rejected: Counter, bus) =>
     bus.on('rejected', ({ code, model }) => rejected.inc({ code, model })),

@@ -43,6 +43,7 @@ describe('an answer that is stored for a retry', () => {
     const bytes = Readable.from(parts.map(part => Buffer.from(part)));
     const head = { status: 200, headers: { 'content-type': type } };
     expect(await answers.store(attempt, head, bytes)).toMatchObject({ isWhole });
-    expect((await storedText(answers.answer(attempt))).toString()).toBe(parts.join(''));
+    const { body } = (await answers.openAnswer(attempt))!;
+    expect((await storedText(body)).toString()).toBe(parts.join(''));
   });
 });

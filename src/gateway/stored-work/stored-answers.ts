@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import {
   type StoredAnswer,
@@ -19,6 +21,14 @@ export type AnswerHeaders = Readonly<
   Record<string, number | string | readonly string[] | undefined>
 >;
 
+export interface WorkAnswer<Body = Readable> {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly body: Body;
+  /** What it failed with before a route, or in its runner; the body has it too. */
+  readonly error?: DomainError;
+}
+
 type BodyRef = Pick<StoredRequest, 'blob' | 'body'>;
 
 /**
@@ -34,7 +44,7 @@ export class StoredAnswers {
 
   /** What the row has to hold. */
   storeBody({ blob }: BodyRef, bytes: AsyncIterable<Uint8Array>): Promise<StoredBytes> {
-    return this.#write(`${blob}/body`, bytes);
+    return this.#write(bodyKey(blob), bytes);
   }
 
   /**
@@ -42,14 +52,20 @@ export class StoredAnswers {
    * @throws DomainError `storage_unavailable` when it is missing, damaged or cannot be read;
    *   the same from the body while it is read, before its end
    */
-  async openBody({
-    blob,
-    body,
-  }: BodyRef): Promise<{ bytes: number; body: AsyncIterable<Uint8Array> }> {
-    const key = `${blob}/body`;
-    const bytes = await this.blobs.size(key);
-    if (bytes === undefined || bytes !== (body?.bytes ?? bytes)) throw damaged();
-    return { bytes, body: checked(this.blobs.read(key), body) };
+  async openBody({ blob, body }: BodyRef) {
+    const opened = await this.#open(bodyKey(blob), body);
+    if (!opened) throw damaged();
+    return opened;
+  }
+
+  /**
+   * The answer of the attempt that counts. Undefined: its bytes are gone, or not as many as
+   * were stored. What they lack otherwise shows before their end.
+   */
+  async openAnswer(ended: StoredAttempt & Pick<StoredRequest, 'answer'>) {
+    const { status = 200, headers = {}, content } = ended.answer ?? {};
+    const opened = await this.#open(answerKey(ended), content);
+    return opened && { ...opened, status, headers };
   }
 
   /**
@@ -58,7 +74,7 @@ export class StoredAnswers {
    */
   async store(
     attempt: StoredAttempt,
-    head: { readonly status: number; readonly headers: AnswerHeaders },
+    head: Pick<WorkAnswer, 'status' | 'headers'>,
     body: AsyncIterable<Uint8Array>,
   ): Promise<{ readonly answer: StoredAnswer; readonly isWhole: boolean }> {
     const isStream = String(head.headers['content-type']).startsWith('text/event-stream');
@@ -67,20 +83,9 @@ export class StoredAnswers {
     return { answer: { ...headOf(head), content }, isWhole: !seen.failure };
   }
 
-  /** Of the attempt that counts. @throws as the body does */
-  answer(ended: Answered): AsyncIterable<Uint8Array> {
-    return checked(this.blobs.read(answerKey(ended)), ended.answer?.content);
-  }
-
-  /** Undefined: the bytes are gone, or not as many as were stored. */
-  async size(ended: Answered): Promise<number | undefined> {
-    const bytes = await this.blobs.size(answerKey(ended));
-    return bytes === (ended.answer?.content?.bytes ?? bytes) ? bytes : undefined;
-  }
-
   /** Never rejects: what stays is garbage, which is collected later. */
   async removeBody({ blob }: Pick<StoredRequest, 'blob'>): Promise<void> {
-    await this.#remove(`${blob}/body`);
+    await this.#remove(bodyKey(blob));
   }
 
   /**
@@ -95,6 +100,13 @@ export class StoredAnswers {
     }
   }
 
+  async #open(key: string, stored: StoredBytes | undefined) {
+    const bytes = await this.blobs.size(key);
+    if (bytes === undefined || bytes !== (stored?.bytes ?? bytes)) return undefined;
+    const body = Readable.from(checked(this.blobs.read(key), stored), { objectMode: false });
+    return { bytes, body };
+  }
+
   async #write(key: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredBytes> {
     const digest = createHash('sha256');
     const written = await this.blobs.write(key, hashed(bytes, digest));
@@ -107,8 +119,6 @@ export class StoredAnswers {
       .catch((error: unknown) => this.#logger.warn({ key, err: error }, 'blob not removed'));
   }
 }
-
-type Answered = StoredAttempt & Pick<StoredRequest, 'answer'>;
 
 /** The same bytes; what they lack shows before their end. Absent: an earlier release stored them. */
 async function* checked(
@@ -144,11 +154,14 @@ async function* watched(
   }
 }
 
+const bodyKey = (blob: string): string => `${blob}/body`;
+
 /** Attempts never share a key (D-39). The first one's is that of earlier releases. */
 const answerKey = ({ blob, attempts }: StoredAttempt): string =>
   `${blob}/answer${attempts > 1 ? `.${attempts}` : ''}`;
 
-function headOf({ status, headers }: { readonly status: number; readonly headers: AnswerHeaders }) {
+/** What of an answer is not of the connection that it went over. */
+export function headOf({ status, headers }: Pick<WorkAnswer, 'status' | 'headers'>) {
   const stored = Object.entries(headers).filter(([name]) => STORED_HEADERS.test(name));
   return {
     status,

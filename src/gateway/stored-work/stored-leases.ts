@@ -20,7 +20,9 @@ const PORTION = 200;
 /** `blob`: of an attempt whose row exists. */
 type LeaseHold = StoredRef & { readonly blob?: string | undefined };
 
-export interface WorkHold {
+/** An attempt that this gateway holds: who has it ends, drops or releases it. */
+export interface WorkAttempt<W = StoredRequest> {
+  readonly work: W;
   /**
    * Aborted when another gateway has the attempt, or may have it: it has to stop here.
    */
@@ -38,10 +40,9 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(StoredLeases.name);
   readonly owner = randomUUID();
   /**
-   * Called with a request of a gateway whose lease expired; this gateway now holds it.
-   * Undefined: none is taken over.
+   * Called with a request of a gateway whose lease expired. Undefined: none is taken over.
    */
-  onAbandoned: ((request: StoredRequest) => void) | undefined;
+  onAbandoned: ((attempt: WorkAttempt) => void) | undefined;
   /** Remove what else has expired; each is called at every sweep. */
   readonly sweeps: (() => Promise<unknown>)[] = [];
   /** Requests that run or are served here. */
@@ -97,10 +98,11 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
    * Holds a request until it is released: only held ones are renewed. Call it before the
    * row is created, and for an attempt whose row exists.
    */
-  hold({ tenant, name, blob }: LeaseHold): WorkHold {
+  hold<W extends LeaseHold>(work: W): WorkAttempt<W> {
+    const { tenant, name, blob } = work;
     const run = new AbortController();
     this.#holds.set(run, { tenant, name, blob });
-    return { gone: run.signal, release: () => void this.#holds.delete(run) };
+    return { work, gone: run.signal, release: () => void this.#holds.delete(run) };
   }
 
   /** Renews the leases once. */
@@ -142,7 +144,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
         { requestId: taken.requestId, attempts: taken.attempts },
         'taken over from a gateway whose lease expired',
       );
-      this.onAbandoned?.(taken);
+      this.onAbandoned?.(this.hold(taken));
     }
   }
 

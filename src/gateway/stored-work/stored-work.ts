@@ -1,6 +1,4 @@
-import { type Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
-import { type DomainError } from '../../core/errors/domain-error.js';
 import {
   type EndOutcome,
   type NewStoredRequest,
@@ -13,21 +11,8 @@ import { StoredRequestStore } from '../../platform/database/stored-request-store
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { StorageRetries } from './storage-retries.js';
-import { type AnswerHeaders, StoredAnswers } from './stored-answers.js';
-import { StoredLeases, type WorkHold } from './stored-leases.js';
-
-/** An attempt at stored work that this gateway holds: who has it ends, drops or releases it. */
-export interface WorkAttempt extends WorkHold {
-  readonly work: StoredRequest;
-}
-
-export interface WorkAnswer {
-  readonly status: number;
-  readonly headers: AnswerHeaders;
-  readonly body: Readable;
-  /** What it failed with before a route, or in its runner; the body has it too. */
-  readonly error?: DomainError;
-}
+import { StoredAnswers, type WorkAnswer } from './stored-answers.js';
+import { StoredLeases, type WorkAttempt } from './stored-leases.js';
 
 /**
  * Records of stored work, whoever runs it: opened once, ended once, dropped. The only one
@@ -57,15 +42,10 @@ export class StoredWork {
     try {
       const { created, request: work, replaced } = await this.store.open(asked, this.leases.lease);
       await this.answers.remove(replaced);
-      return { work, ...(created && { attempt: this.attempt(work) }) };
+      return { work, ...(created && { attempt: this.leases.hold(work) }) };
     } finally {
       release();
     }
-  }
-
-  /** At work whose row names this gateway. */
-  attempt(work: StoredRequest): WorkAttempt {
-    return { work, ...this.leases.hold(work) };
   }
 
   /**
@@ -97,14 +77,19 @@ export class StoredWork {
     return isLost ? undefined : found;
   }
 
-  /** True when it runs, wherever: from then on it cannot complete. */
-  requestCancel(tenant: string, requestId: string): Promise<boolean> {
-    return this.store.requestCancel(tenant, requestId);
+  /** True: it ran, wherever, and cannot complete. `cancelled`: it was, before or just now. */
+  async cancel({ tenant, requestId }: StoredRequest): Promise<boolean | 'cancelled'> {
+    if (await this.store.requestCancel(tenant, requestId)) return true;
+    return (await this.named(requestId, tenant))?.status === 'cancelled' && 'cancelled';
   }
 
   /** Stores the answer, and ends the attempt with it. One that breaks off has failed. */
-  async answer(work: StoredRequest, status: StoredEnd, answer: WorkAnswer): Promise<EndOutcome> {
-    const kept = await this.answers.store(work, answer, answer.body as AsyncIterable<Uint8Array>);
+  async answer(
+    work: StoredRequest,
+    status: StoredEnd,
+    answer: WorkAnswer<AsyncIterable<Uint8Array>>,
+  ): Promise<EndOutcome> {
+    const kept = await this.answers.store(work, answer, answer.body);
     return this.end(work, { status: kept.isWhole ? status : 'failed', answer: kept.answer });
   }
 

@@ -18,9 +18,9 @@ import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { StorageRetries } from './storage-retries.js';
-import { storedText } from './stored-answers.js';
-import { StoredLeases } from './stored-leases.js';
-import { StoredWork, type WorkAnswer, type WorkAttempt } from './stored-work.js';
+import { storedText, type WorkAnswer } from './stored-answers.js';
+import { StoredLeases, type WorkAttempt } from './stored-leases.js';
+import { StoredWork } from './stored-work.js';
 
 /**
  * Attempts per request that a gateway's death or a mistake of ours ended: after these, the
@@ -35,8 +35,8 @@ const PASSING =
   /"((queue|upstream|storage)_unavailable|(queue|storage)_full|duplicate_request_id)"/;
 const PAUSES = { firstMs: 1000, longestMs: 5000 };
 
-/** The work was rejected before it was queued: its caller receives this at once. */
-type EarlyAnswer = Omit<WorkAnswer, 'body'> & { readonly body: Buffer };
+/** A failure: of work that was not queued yet, its caller receives it at once. */
+type Failure = WorkAnswer<Buffer>;
 
 export interface WorkRunOptions {
   /** True until it was queued: a rejection is its caller's. */
@@ -65,9 +65,8 @@ export interface WorkRunner {
 @Injectable()
 export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(WorkRuns.name);
-  readonly #running = new Set<Promise<unknown>>();
+  readonly #running = new Map<RequestKey, Promise<unknown>>();
   readonly #runners = new Map<string | undefined, WorkRunner>();
-  readonly #runsHere = new Set<RequestKey>();
 
   constructor(
     private readonly works: StoredWork,
@@ -79,7 +78,7 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.leases.onAbandoned = work => void this.#resume(work);
+    this.leases.onAbandoned = attempt => void this.#resume(attempt);
   }
 
   /**
@@ -87,7 +86,7 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
    * the database closes.
    */
   async onApplicationShutdown(): Promise<void> {
-    await Promise.allSettled([this.leases.close(), ...this.#running]);
+    await Promise.allSettled([this.leases.close(), ...this.#running.values()]);
   }
 
   /**
@@ -104,7 +103,7 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
    * @param onEnd called once, however it ends
    * @throws what failed before it was queued; its row may remain
    */
-  async begin(attempt: WorkAttempt, onEnd?: () => void): Promise<EarlyAnswer | undefined> {
+  async begin(attempt: WorkAttempt, onEnd?: () => void): Promise<Failure | undefined> {
     const own = keyOf(attempt.work);
     const queued = firstValueFrom(
       this.events.events$.pipe(filter(({ type, key }) => type === 'accepted' && key === own)),
@@ -112,7 +111,7 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
     );
     let isQueued = false;
     const ended = this.#run(attempt, () => !isQueued);
-    void this.#watched(ended).finally(onEnd);
+    void this.#watched(own, ended).finally(onEnd);
     try {
       return await Promise.race([queued.then(() => undefined), ended]);
     } finally {
@@ -130,19 +129,13 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
     reason: 'client' | 'operator',
   ): Promise<boolean> {
     // At once: its caller is settled before the database answers.
-    const [own, stored] = await Promise.allSettled([
-      this.cancellations.cancel({ tenant, id }, reason),
-      this.#cancelStored(tenant, id),
-    ]);
-    const isStopped = own.status === 'fulfilled' && own.value;
-    if (stored.status === 'rejected') {
-      if (isStopped && !this.#runsHere.has(requestKey({ tenant, id }))) return true;
-      throw stored.reason;
-    }
-    if (stored.value === 'cancelled') return isStopped;
-    if (stored.value !== undefined) return stored.value;
-    if (own.status === 'rejected') throw own.reason;
-    return isStopped;
+    const own = this.cancellations.cancel({ tenant, id }, reason);
+    const isStopped = own.catch(() => false);
+    const stored = await this.#cancelStored(tenant, id).catch(async (error: unknown) => {
+      if (this.#running.has(requestKey({ tenant, id })) || !(await isStopped)) throw error;
+    });
+    if (stored === undefined) return own;
+    return stored === 'cancelled' ? isStopped : stored;
   }
 
   /** Undefined: there is no such work. `cancelled`: it was, before or just now. */
@@ -152,9 +145,8 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
     const stopped = await this.#runnerOf(work).stop?.(work);
     if (stopped === false) return false;
     // Whichever gateway runs it stops.
-    const isMarked = await this.works.requestCancel(tenant, id);
-    if (stopped ?? isMarked) return stopped ?? true;
-    return (await this.works.named(id, tenant))?.status === 'cancelled' && 'cancelled';
+    const marked = await this.works.cancel(work);
+    return stopped ?? marked;
   }
 
   /**
@@ -164,66 +156,69 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
   async #run(
     { work, gone, release }: WorkAttempt,
     early: () => boolean,
-  ): Promise<EarlyAnswer | undefined> {
+  ): Promise<Failure | undefined> {
     const runner = this.#runnerOf(work);
-    const key = keyOf(work);
-    this.#runsHere.add(key);
     try {
       for (let attempts = 1; !gone.aborted; attempts++) {
-        const said = await runner.run(work, { early, gone }).catch(rejection);
-        const answer = await this.#complete(work, said);
-        if (!answer) return undefined;
-        const failed = await whole(answer);
+        const failed = await runner
+          .run(work, { early, gone })
+          .then(answer => this.#complete(work, answer))
+          .catch(failureOf);
+        if (!failed) return undefined;
         if (gone.aborted) break;
         if (early()) {
           await this.works.drop(work);
           return failed;
         }
-        const waits = PASSING.test(failed.body.toString()) && Date.now() < work.expiresAtMs;
-        if (!waits) return await this.#fail(work, failed);
+        const text = failed.body.toString();
+        // Another gateway can run it.
+        if (text.includes('"shutting_down"')) return undefined;
+        if (!PASSING.test(text) || Date.now() >= work.expiresAtMs)
+          return await this.#endWith(work, failed.status === 499 ? 'cancelled' : 'failed', failed);
         await pause(backoffMs(attempts, PAUSES), gone);
       }
       return undefined;
     } finally {
-      this.#runsHere.delete(key);
       release();
     }
   }
 
-  /**
-   * Undefined: it is completed. An answer that finds no room now is a
-   * failure that passes.
-   */
-  async #complete(work: StoredRequest, answer: WorkAnswer): Promise<WorkAnswer | undefined> {
-    if (answer.status >= 400) return answer;
-    return this.#end(work, 'completed', answer).catch(rejection);
-  }
-
-  async #fail(work: StoredRequest, answer: EarlyAnswer): Promise<undefined> {
-    // This gateway shuts down; another one can run the request.
-    if (answer.body.includes('"shutting_down"')) return;
-    await this.#endWith(work, answer.status === 499 ? 'cancelled' : 'failed', answer);
+  /** Undefined: it is completed. @throws DomainError when its answer finds no room now */
+  async #complete(work: StoredRequest, answer: WorkAnswer): Promise<Failure | undefined> {
+    if (answer.status < 400) return this.#end(work, 'completed', answer);
+    return { ...answer, body: await storedText(answer.body) };
   }
 
   /** The outcome of a request that has no answer: while the stores are away, it waits. */
-  #endWith(work: StoredRequest, status: StoredEnd, answer: EarlyAnswer): Promise<undefined> {
+  #endWith(work: StoredRequest, status: StoredEnd, answer: Failure): Promise<undefined> {
     return this.retries.written(async () => {
       if (answer.error) await this.#runnerOf(work).fail?.(work, answer.error);
       return this.#end(work, status, { ...answer, body: Readable.from([answer.body]) });
     });
   }
 
-  async #end(work: StoredRequest, status: StoredEnd, answer: WorkAnswer): Promise<undefined> {
-    const outcome = await this.works.answer(work, status, answer);
-    if (outcome !== 'cancelling') return;
+  async #end(
+    work: StoredRequest,
+    status: StoredEnd,
+    answer: WorkAnswer<AsyncIterable<Uint8Array>>,
+  ): Promise<undefined> {
+    if ((await this.works.answer(work, status, answer)) !== 'cancelling') return;
     this.scheduler.withdraw(keyOf(work));
-    await this.#endWith(work, 'cancelled', await whole(errorAnswer(cancelled())));
+    const message = 'The request was cancelled by its caller.';
+    await this.#endWith(
+      work,
+      'cancelled',
+      failureOf(new DomainError('request_cancelled', message)),
+    );
   }
 
-  async #resume(work: StoredRequest): Promise<void> {
-    const attempt = this.works.attempt(work);
+  async #resume(attempt: WorkAttempt): Promise<void> {
+    const { work, release } = attempt;
     if (work.losses < MOST_LOSSES) {
-      await this.#watched(this.#run(attempt, () => false));
+      await this.#watched(
+        keyOf(work),
+        this.#run(attempt, () => false),
+      );
       return;
     }
     const error = new DomainError(
@@ -232,20 +227,20 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
     );
     // Its attempts also count those that gave it back in order, and this gateway, which
     // only records the failure.
-    const headers = { 'x-switchyard-attempts': String(MOST_LOSSES) };
-    const answer = await whole(errorAnswer(error, headers));
-    await this.#watched(this.#endWith(work, 'failed', answer).finally(attempt.release));
+    const headers = { ...JSON_TYPE, 'x-switchyard-attempts': String(MOST_LOSSES) };
+    const failure = { ...failureOf(error), headers };
+    const ended = this.#endWith(work, 'failed', failure).finally(release);
+    await this.#watched(keyOf(work), ended);
   }
 
   /** After a failure here another gateway takes the work over when the lease ends. */
-  #watched<T>(run: Promise<T>): Promise<T | undefined> {
-    const watched = run.catch((error: unknown) => {
-      this.#logger.error({ err: error }, 'an async request could not be finished here');
-      return undefined;
-    });
-    this.#running.add(watched);
-    void watched.finally(() => this.#running.delete(watched));
-    return watched;
+  async #watched(key: RequestKey, run: Promise<unknown>): Promise<void> {
+    const watched = run.catch((error: unknown) =>
+      this.#logger.error({ err: error }, 'an async request could not be finished here'),
+    );
+    this.#running.set(key, watched);
+    await watched;
+    if (this.#running.get(key) === watched) this.#running.delete(key);
   }
 
   #runnerOf({ path }: StoredRequest): WorkRunner {
@@ -255,30 +250,16 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
 
 const keyOf = ({ tenant, requestId: id }: StoredRequest): RequestKey => requestKey({ tenant, id });
 
-const cancelled = (): DomainError =>
-  new DomainError('request_cancelled', 'The request was cancelled by its caller.');
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
-const errorAnswer = (error: DomainError, headers: WorkAnswer['headers'] = {}): WorkAnswer => ({
-  ...jsonAnswer(errorDefinition(error).status, errorEnvelope(error), headers),
-  error,
-});
-
-const whole = async (answer: WorkAnswer): Promise<EarlyAnswer> => ({
-  ...answer,
-  body: await storedText(answer.body),
-});
-
-function rejection(error: unknown): WorkAnswer {
-  if (error instanceof DomainError) return errorAnswer(error);
-  throw error;
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof DomainError)) throw error;
+  const body = Buffer.from(writeJson(errorEnvelope(error)));
+  return { status: errorDefinition(error).status, headers: JSON_TYPE, body, error };
 }
 
-export const jsonAnswer = (
-  status: number,
-  body: object,
-  headers: WorkAnswer['headers'] = {},
-): WorkAnswer => ({
+export const jsonAnswer = (status: number, body: object): WorkAnswer => ({
   status,
-  headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  headers: JSON_TYPE,
   body: Readable.from([Buffer.from(writeJson(body))]),
 });

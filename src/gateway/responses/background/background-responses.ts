@@ -1,19 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type ResponseItem } from '../../../contracts/openai/response-items.js';
 import { type ResponseRequest } from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
-import { type ResponseRef } from '../../../core/request/response-record.js';
 import { type StoredRequest } from '../../../core/request/stored-request.js';
-import { pause } from '../../../platform/clock/pause.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { counterMetric } from '../../../platform/metrics/metric-provider.js';
 import { type InferenceCaller } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
-import { StoredWork, type WorkAnswer } from '../../stored-work/stored-work.js';
+import { type WorkAnswer } from '../../stored-work/stored-answers.js';
+import { StoredWork } from '../../stored-work/stored-work.js';
 import {
   jsonAnswer,
   type WorkRunner,
@@ -22,8 +20,7 @@ import {
 } from '../../stored-work/work-runs.js';
 import { TextGenerationService } from '../../text/text-generation.service.js';
 import { type ResponseTurn } from '../stored/conversations.js';
-import { RunReplaced } from '../stored/response-event-log.js';
-import { isOpen, ResponseRecords } from '../stored/response-records.js';
+import { ResponseRecords } from '../stored/response-records.js';
 import { type ResponseRunState, ResponseRuns } from '../stored/response-runs.js';
 import { generationOf } from '../writer/response-generation.js';
 import { ResponseWriter } from '../writer/response-writer.js';
@@ -41,9 +38,6 @@ interface BackgroundWork {
 const BACKGROUND_PATH = '/v1/responses/background';
 /** The response was cancelled or deleted. */
 const GONE_STATUS = 499;
-/** Whoever replaces a run writes an end at once, or runs it for long. */
-const LOOKS = { firstMs: 20, longestMs: 1000 };
-const MOST_LOOKS = 10;
 
 /**
  * Background responses are stored work (`Prefer: respond-async`) that is run from what is
@@ -75,36 +69,15 @@ export class BackgroundRunner implements OnModuleInit, WorkRunner {
 
   async run(work: StoredRequest, options: WorkRunOptions): Promise<WorkAnswer> {
     const ref = refOf(work);
-    const status = await this.#run(ref, options);
+    const run = await this.responses.begin(ref);
+    if (run?.record.request !== undefined) {
+      this.#begun.inc({ kind: run.record.epoch > 1 ? 'resumed' : 'first' });
+      await this.#runOf(run, options).run();
+    }
+    const status = await this.responses.statusOf(ref);
     const code = status === 'cancelled' ? GONE_STATUS : 200;
     // What was said is stored once, so that it can be deleted.
     return jsonAnswer(code, { id: ref.id, object: 'response', status });
-  }
-
-  async #run(ref: ResponseRef, options: WorkRunOptions): Promise<string> {
-    const run = await this.responses.begin(ref);
-    if (run?.record.request === undefined) return this.responses.statusOf(ref);
-    this.#begun.inc({ kind: run.record.epoch > 1 ? 'resumed' : 'first' });
-    try {
-      await this.#runOf(run, options).run();
-      return run.writer.response.status;
-    } catch (error) {
-      if (!(error instanceof RunReplaced)) throw error;
-      return this.#endElsewhere(ref, options.gone);
-    }
-  }
-
-  /**
-   * Resolves with how a response ended whose run was replaced, by a cancel as a rule.
-   * @throws DomainError when another gateway runs it, or died before it wrote the end
-   */
-  async #endElsewhere(ref: ResponseRef, gone: AbortSignal): Promise<string> {
-    for (let looks = 1; looks <= MOST_LOOKS && !gone.aborted; looks++) {
-      const status = await this.responses.statusOf(ref);
-      if (!isOpen({ status })) return status;
-      await pause(backoffMs(looks, LOOKS), gone);
-    }
-    throw new DomainError('duplicate_request_id', `Another run of ${ref.id} has not ended.`);
   }
 
   #runOf({ record, ...state }: ResponseRunState, options: WorkRunOptions): BackgroundRun {
@@ -172,9 +145,9 @@ export class BackgroundResponses {
       if (early)
         throw early.error ?? new DomainError('internal_error', 'The response could not be queued.');
     } catch (error) {
+      attempt!.release();
       await this.records.remove({ tenant, id });
       await this.works.drop(attempt!.work);
-      attempt!.release();
       throw error;
     }
   }

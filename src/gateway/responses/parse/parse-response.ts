@@ -40,7 +40,7 @@ import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
 import { piecesOf, usageAmong } from '../../text/generation-pieces.js';
-import { newId } from '../writer/response-object.js';
+import { newId } from './response-object.js';
 
 /** Opaque to clients: what this gateway can read again begins so. */
 const MARK = 'switchyard1.';

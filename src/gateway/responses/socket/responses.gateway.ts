@@ -24,7 +24,7 @@ import { requestIdFor } from '../../http/request-headers.js';
 import { ShutdownGrace } from '../../lifecycle/shutdown-drain.js';
 import { LimitGuard, receivingPace, SMALL_BODY } from '../../limits/limit-guard.js';
 import { innerHeaders, InnerRequests } from '../../requests/inner-requests.js';
-import { type WorkAnswer } from '../../stored-work/stored-work.js';
+import { type WorkAnswer } from '../../stored-work/stored-answers.js';
 import { ClientSocket } from '../../websockets/client-socket.js';
 import { type WebSocketGatewayOptions } from '../../websockets/composite-websocket-adapter.js';
 import {

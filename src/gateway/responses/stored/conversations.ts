@@ -14,8 +14,8 @@ import { usedTier } from '../../inference/request-priority.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { type TextTurn } from '../../text/text-generation.service.js';
 import { type parseResponse } from '../parse/parse-response.js';
+import { newId, newResponse } from '../parse/response-object.js';
 import { generationOf } from '../writer/response-generation.js';
-import { newId, newResponse } from '../writer/response-object.js';
 import { ResponseRecords } from './response-records.js';
 
 interface KnownConversation {

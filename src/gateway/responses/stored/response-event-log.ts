@@ -4,6 +4,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type ResponseEvent } from '../../../contracts/openai/responses.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   type ResponseAppend,
   type ResponseEnding,
@@ -115,10 +116,14 @@ export class ResponseEventLog implements OnApplicationShutdown {
 const nameOf = ({ tenant, id }: ResponseRef): string => `${tenant} ${id}`;
 
 /**
- * Its run was replaced, or its response was cancelled or deleted: nothing that it
- * makes is stored.
+ * Its run was replaced, or its response was cancelled or deleted: nothing that it makes is
+ * stored. Who runs it looks again how it ended.
  */
-export class RunReplaced extends Error {}
+export class RunReplaced extends DomainError {
+  constructor() {
+    super('duplicate_request_id', 'Another run has this response, or ended it.');
+  }
+}
 
 /**
  * Events of one run on their way to the database; while some are written, the next

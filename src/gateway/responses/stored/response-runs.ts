@@ -84,7 +84,8 @@ export class ResponseRuns {
       throw invalidField('response_id', message);
     }
     // The end first: it holds all that is durable when the generation stops.
-    if ((await this.stop(ref)) === true) await this.works.cancel(ref, 'client');
+    await this.stop(ref);
+    await this.works.cancel(ref, 'client');
     return this.records.response(ref);
   }
 

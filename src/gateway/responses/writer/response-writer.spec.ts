@@ -3,7 +3,7 @@ import { aRequest } from '../../../../test/support/response-schema.js';
 import { type ResponseEvent } from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type GenerationPiece } from '../../text/generation-pieces.js';
-import { newResponse } from './response-object.js';
+import { newResponse } from '../parse/response-object.js';
 import { ResponseWriter } from './response-writer.js';
 
 const head = { id: 'resp_ab12', created_at: 100, model: 'm', service_tier: 'default' };
