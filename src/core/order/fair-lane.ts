@@ -78,8 +78,7 @@ export class FairLane<T> {
 
   /** The same, without tenants whose next entry is one of `excluded`. O(tenants) */
   nextBeside(excluded: Accepts<T>, agedOnly: boolean): Entry<T> | undefined {
-    const items = this.#turns.items.filter(({ first }) => first && !excluded(first.of.item));
-    return best({ items }, agedOnly ? this.#noticedAtMs : Infinity);
+    return bestBeside(this.#turns, excluded, agedOnly ? this.#noticedAtMs : Infinity);
   }
 
   /** Adds an entry behind its equals. @param isAhead of its equals instead */
@@ -281,6 +280,14 @@ function nextOf<T>(
   return best(contenders, agedAtMs) ?? top;
 }
 
+function bestBeside<T>(
+  { items }: KeyedHeap<Contender<T>>,
+  excluded: Accepts<T>,
+  agedAtMs: number,
+): Entry<T> | undefined {
+  return best({ items: items.filter(({ first }) => first && !excluded(first.of.item)) }, agedAtMs);
+}
+
 function best<T>(
   { items }: Pick<KeyedHeap<Contender<T>>, 'items'>,
   agedAtMs: number,
@@ -332,6 +339,10 @@ class LanePreview<T> {
 
   next(agedOnly: boolean): Entry<T> | undefined {
     return nextOf(this.#turns, agedOnly ? this.nowMs : Infinity);
+  }
+
+  nextBeside(excluded: Accepts<T>, agedOnly: boolean): Entry<T> | undefined {
+    return bestBeside(this.#turns, excluded, agedOnly ? this.nowMs : Infinity);
   }
 
   take(entry: Entry<T>): void {
