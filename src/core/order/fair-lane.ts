@@ -78,7 +78,7 @@ export class FairLane<T> {
 
   /** The same, without tenants whose next entry is one of `excluded`. O(tenants) */
   nextBeside(excluded: Accepts<T>, agedOnly: boolean): Entry<T> | undefined {
-    return bestBeside(this.#turns, excluded, agedOnly ? this.#noticedAtMs : Infinity);
+    return best(this.#turns, agedOnly ? this.#noticedAtMs : Infinity, undefined, excluded);
   }
 
   /** Adds an entry behind its equals. @param isAhead of its equals instead */
@@ -280,24 +280,18 @@ function nextOf<T>(
   return best(contenders, agedAtMs) ?? top;
 }
 
-function bestBeside<T>(
-  { items }: KeyedHeap<Contender<T>>,
-  excluded: Accepts<T>,
-  agedAtMs: number,
-): Entry<T> | undefined {
-  return best({ items: items.filter(({ first }) => first && !excluded(first.of.item)) }, agedAtMs);
-}
-
 function best<T>(
-  { items }: Pick<KeyedHeap<Contender<T>>, 'items'>,
+  { items }: KeyedHeap<Contender<T>>,
   agedAtMs: number,
   accepts?: Accepts<T>,
+  excluded?: Accepts<T>,
 ): Entry<T> | undefined {
   let found: Entry<T> | undefined;
   let foundTag = Infinity;
   for (const contender of items) {
     const next = firstOf(contender, accepts);
     if (next === undefined || next.place.agesAtMs > agedAtMs) continue;
+    if (excluded?.(next.item)) continue;
     if (contender.startTag > foundTag) continue;
     if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs) continue;
     found = next;
@@ -342,7 +336,7 @@ class LanePreview<T> {
   }
 
   nextBeside(excluded: Accepts<T>, agedOnly: boolean): Entry<T> | undefined {
-    return bestBeside(this.#turns, excluded, agedOnly ? this.nowMs : Infinity);
+    return best(this.#turns, agedOnly ? this.nowMs : Infinity, undefined, excluded);
   }
 
   take(entry: Entry<T>): void {

@@ -151,7 +151,7 @@ describe('scheduler and real gRPC workers', () => {
   it('are drained: what they finish is answered, what they do not is stopped, all within the grace', async () => {
     const settled = [submit('finishes'), submit('hangs')];
     const { busy } = await chosen(2);
-    const drained = app.get(ShutdownDrain).drain();
+    const drained = app.get(ShutdownDrain).beforeApplicationShutdown();
     busy.release('finishes');
     await drained;
     const [finishes, hangs] = await Promise.all(settled);
