@@ -122,7 +122,7 @@ export class SchedulerHarness {
 
   /** The same promise, however often. */
   drain(): Promise<void> {
-    return this.app.get(ShutdownDrain).drain();
+    return this.app.get(ShutdownDrain).beforeApplicationShutdown();
   }
 
   get intake(): RequestIntake {

@@ -61,14 +61,8 @@ export interface RequestFilter {
   readonly state?: RequestView['state'];
 }
 
-export function matchesFilter(
-  view: RequestView,
-  { model, tenant, priority, state }: RequestFilter,
-): boolean {
-  return (
-    (model === undefined || view.model === model) &&
-    (tenant === undefined || (view.tenant ?? DEFAULT_TENANT) === tenant) &&
-    (priority === undefined || view.priority === priority) &&
-    (state === undefined || view.state === state)
-  );
+export function matchesFilter(view: RequestView, filter: RequestFilter): boolean {
+  const shown = { ...view, tenant: view.tenant ?? DEFAULT_TENANT };
+  const fields = Object.entries(filter) as [keyof RequestFilter, string | undefined][];
+  return fields.every(([field, wanted]) => wanted === undefined || shown[field] === wanted);
 }

@@ -253,7 +253,7 @@ export class ForecastRun {
 /** In the order in which they came. */
 function firstOf(queue: PriorityQueue, model: string, nowMs: number): readonly ScheduledRequest[] {
   const first: ScheduledRequest[] = [];
-  for (const { item } of queue.lanesOf(model).inOrder(nowMs))
-    if (first.push(item) === MOST_WAITING) break;
+  for (const request of queue.inOrder(model, nowMs))
+    if (first.push(request) === MOST_WAITING) break;
   return first.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs);
 }

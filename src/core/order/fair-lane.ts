@@ -78,8 +78,7 @@ export class FairLane<T> {
 
   /** The same, without tenants whose next entry is one of `excluded`. O(tenants) */
   nextBeside(excluded: Accepts<T>, agedOnly: boolean): Entry<T> | undefined {
-    const items = this.#turns.items.filter(({ first }) => first && !excluded(first.of.item));
-    return best({ items }, agedOnly ? this.#noticedAtMs : Infinity);
+    return best(this.#turns, agedOnly ? this.#noticedAtMs : Infinity, undefined, excluded);
   }
 
   /** Adds an entry behind its equals. @param isAhead of its equals instead */
@@ -282,15 +281,17 @@ function nextOf<T>(
 }
 
 function best<T>(
-  { items }: Pick<KeyedHeap<Contender<T>>, 'items'>,
+  { items }: KeyedHeap<Contender<T>>,
   agedAtMs: number,
   accepts?: Accepts<T>,
+  excluded?: Accepts<T>,
 ): Entry<T> | undefined {
   let found: Entry<T> | undefined;
   let foundTag = Infinity;
   for (const contender of items) {
     const next = firstOf(contender, accepts);
     if (next === undefined || next.place.agesAtMs > agedAtMs) continue;
+    if (excluded?.(next.item)) continue;
     if (contender.startTag > foundTag) continue;
     if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs) continue;
     found = next;
@@ -332,6 +333,10 @@ class LanePreview<T> {
 
   next(agedOnly: boolean): Entry<T> | undefined {
     return nextOf(this.#turns, agedOnly ? this.nowMs : Infinity);
+  }
+
+  nextBeside(excluded: Accepts<T>, agedOnly: boolean): Entry<T> | undefined {
+    return best(this.#turns, agedOnly ? this.nowMs : Infinity, undefined, excluded);
   }
 
   take(entry: Entry<T>): void {

@@ -119,14 +119,10 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   /**
    * The entry of a lane that goes next. Beside waiting REALTIME, the other lane has only
    * turns for aged entries.
+   * @param yields other tenants of the lane go before such an entry
    */
-  nextOf(lane: FairLane<T>): Entry<T> | undefined {
-    return lane.next(this.#isAgedOnly(lane));
-  }
-
-  /** The same, of tenants whose next entry is none of `excluded`. */
-  nextBeside(lane: FairLane<T>, excluded: Accepts<T>): Entry<T> | undefined {
-    return lane.nextBeside(excluded, this.#isAgedOnly(lane));
+  nextOf(lane: FairLane<T>, yields?: Accepts<T>): Entry<T> | undefined {
+    return nextOf(lane, lane !== this.realtime && this.realtime.size > 0, yields);
   }
 
   /** The entry that goes next of those that `accepts` takes, absent: of all; it stays. */
@@ -160,8 +156,8 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
     this.turns = other.turns.copy();
   }
 
-  /** All entries in their order, if none comes or ages. */
-  *inOrder(nowMs: number): Generator<Entry<T>> {
+  /** All entries in their order, if none comes or ages. @param yields as for `nextOf` */
+  *inOrder(nowMs: number, yields?: Accepts<T>): Generator<Entry<T>> {
     const turns = this.turns.copy();
     const realtime = this.realtime.preview(nowMs);
     const batch = this.batch.preview(nowMs);
@@ -172,21 +168,28 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
       const isOthers = contested
         ? turns.isAgedNext(sinceMs(urgent), sinceMs(other))
         : urgent === undefined;
-      const entry = isOthers ? other : urgent;
+      const lane = isOthers ? batch : realtime;
+      const entry = nextOf(lane, isOthers && contested, yields);
       if (entry === undefined) return;
       turns.taken(isOthers, contested);
-      (isOthers ? batch : realtime).take(entry);
+      lane.take(entry);
       yield entry;
     }
-  }
-
-  #isAgedOnly(lane: FairLane<T>): boolean {
-    return lane !== this.realtime && this.realtime.size > 0;
   }
 
   #isAgedNext(urgent: Entry<T> | undefined, aged: Entry<T> | undefined): boolean {
     return this.turns.isAgedNext(sinceMs(urgent), sinceMs(aged));
   }
+}
+
+function nextOf<T>(
+  lane: Pick<FairLane<T>, 'next' | 'nextBeside'>,
+  agedOnly: boolean,
+  yields?: Accepts<T>,
+): Entry<T> | undefined {
+  const next = lane.next(agedOnly);
+  if (!next || !yields?.(next.item)) return next;
+  return lane.nextBeside(yields, agedOnly) ?? next;
 }
 
 const sinceMs = (entry: Entry<unknown> | undefined): number => entry?.place.sinceMs ?? Infinity;

@@ -104,6 +104,25 @@ describe('PriorityQueue snapshot', () => {
     );
   });
 
+  it.each([0, AGING_MS])(
+    'puts what a suspect tenant sent behind the others until it has aged, as the queue does (at %j ms)',
+    nowMs => {
+      const { queue } = harness;
+      const add = (id: string, tenant: string, enqueuedAtMs: number): void =>
+        queue.enqueue({ ...aRequest(id, { enqueuedAtMs }), tenant });
+      add('s1', 's', -2);
+      add('s2', 's', -1);
+      ['a1', 'a2', 'a3'].forEach(id => add(id, 'a', 0));
+      queue.suspect('m', 's');
+      const listed = queue.snapshot(nowMs).map(({ request: { id } }) => id);
+      const places = [...listed].map(id => queue.place(aKey(id), nowMs)?.position);
+      const next = () => queue.pick(nowMs, lane => queue.take(lane, 1, nowMs)[0])?.id;
+      const sent = Array.from(listed, next);
+      expect(sent.join(' ')).toBe(nowMs === 0 ? 'a1 a2 a3 s1 s2' : 's1 a1 s2 a2 a3');
+      expect([listed, places]).toEqual([sent, [1, 2, 3, 4, 5]]);
+    },
+  );
+
   it('has no place for a request that does not wait', () => {
     harness.batch('a', 0);
     harness.queue.remove(aKey('a'));

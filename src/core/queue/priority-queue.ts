@@ -285,10 +285,13 @@ export class PriorityQueue {
 
   /** What goes next of a lane; of a tenant that yields only when nothing else waits, or aged. */
   nextOf(lane: ModelLane, nowMs: number): Waiting | undefined {
-    const { order } = lane;
-    const next = order.nextOf(lane);
-    if (!next || !this.yields(next.item, nowMs)) return next;
-    return order.nextBeside(lane, item => this.yields(item, nowMs)) ?? next;
+    return lane.order.nextOf(lane, item => this.yields(item, nowMs));
+  }
+
+  /** What waits for a model, in the order in which it will be sent, if none comes or ages. */
+  *inOrder(model: string, nowMs: number): Generator<ScheduledRequest> {
+    const yields = (item: ScheduledRequest): boolean => this.yields(item, nowMs);
+    for (const { item } of this.lanesOf(model).inOrder(nowMs, yields)) yield item;
   }
 
   /** Others go before it (D-51). */
@@ -322,17 +325,17 @@ export class PriorityQueue {
   place(key: RequestKey, nowMs: number): QueuedView | undefined {
     const waiting = this.get(key);
     if (waiting === undefined) return undefined;
-    for (const view of this.#inOrder(this.lanesOf(waiting.model), nowMs))
+    for (const view of this.#places(waiting.model, nowMs))
       if (view.request === waiting) return view;
     return undefined;
   }
 
   /** All waiting requests in dispatch order. O(n log n): for admin listings. */
   snapshot(nowMs: number): QueuedView[] {
-    const views = [...this.#orders.values()].flatMap(order => {
+    const views = [...this.#orders.keys()].flatMap(model => {
       let lastLevel: number = RequestPriority.REALTIME;
       let lastMs = -Infinity;
-      return Array.from(this.#inOrder(order, nowMs), view => {
+      return Array.from(this.#places(model, nowMs), view => {
         const { request, aged } = view;
         // A tenant's aged request may come after another's that is not: then it is
         // not sent before.
@@ -349,9 +352,9 @@ export class PriorityQueue {
     return views;
   }
 
-  *#inOrder(order: ModelOrder, nowMs: number): Generator<QueuedView> {
+  *#places(model: string, nowMs: number): Generator<QueuedView> {
     let position = 0;
-    for (const { item: request } of order.inOrder(nowMs)) {
+    for (const request of this.inOrder(model, nowMs)) {
       position += 1;
       yield { request, aged: isAged(request, nowMs, this.options.agingMs), position };
     }

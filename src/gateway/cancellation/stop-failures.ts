@@ -43,12 +43,8 @@ export class StopFailures {
         return failed(shuttingDown());
       case 'unload':
         return failed(unloaded(request.model));
-      case 'load_failed': {
-        const cause = new Error('the model can be loaded again');
-        const unexpected = (): DomainError =>
-          new DomainError('internal_error', 'The request could not be run.', { cause });
-        return failed(this.pool.of(request.model)?.loadFailure ?? unexpected());
-      }
+      case 'load_failed':
+        return failed(this.pool.of(request.model)?.loadFailure ?? unloaded(request.model));
     }
   }
 

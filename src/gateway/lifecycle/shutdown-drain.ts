@@ -76,12 +76,8 @@ export class ShutdownDrain implements BeforeApplicationShutdown {
     private readonly grace: ShutdownGrace,
   ) {}
 
-  beforeApplicationShutdown(): Promise<void> {
-    return this.drain();
-  }
-
   /** Idempotent: the same promise. */
-  drain(): Promise<void> {
+  beforeApplicationShutdown(): Promise<void> {
     this.intake.close();
     return (this.#drained ??= this.#drain());
   }

@@ -125,18 +125,14 @@ export class EmbeddedQueue implements SchedulerQueue {
 
   /** One entry per configured model. */
   depths(): QueueDepth[] {
-    const nowMs = this.clock.nowMs();
-    const running = this.registry
-      .live()
-      .filter(({ queue, state }) => queue === this && state === 'leased');
+    const live = this.registry.live().filter(({ queue }) => queue === this);
     return this.models.map(({ id: model }) => {
       const { realtime, batch } = this.queue.depthOf(model);
-      const since = this.queue.lanes
-        .filter(lane => lane.model === model)
-        .map(lane => lane.firstEnqueuedAtMs);
-      const oldestWaitMs = since.length === 0 ? undefined : nowMs - Math.min(...since);
-      const runningHere = running.filter(record => record.model === model).length;
-      return { model, realtime, batch, running: runningHere, oldestWaitMs };
+      const lanes = this.queue.lanes.filter(lane => lane.model === model);
+      const sinceMs = Math.min(...lanes.map(lane => lane.firstEnqueuedAtMs));
+      const oldestWaitMs = lanes.length === 0 ? undefined : this.clock.nowMs() - sinceMs;
+      const running = live.filter(one => one.model === model && one.state === 'leased').length;
+      return { model, realtime, batch, running, oldestWaitMs };
     });
   }
 

@@ -130,7 +130,7 @@ export class Forecasts {
   }
 
   *#ahead({ key, model }: ScheduledRequest, nowMs: number): Generator<ScheduledRequest> {
-    for (const { item: request } of this.deps.queue.lanesOf(model).inOrder(nowMs)) {
+    for (const request of this.deps.queue.inOrder(model, nowMs)) {
       if (request.key === key) return;
       yield request;
     }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { Admission } from '../../core/queue/admission.js';
 import { missed } from '../../core/queue/latest-start.js';
@@ -16,6 +16,8 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
  */
 @Injectable()
 export class RequestFailures {
+  readonly #logger = new Logger(RequestFailures.name);
+
   constructor(
     private readonly admission: Admission,
     private readonly pool: WorkerPoolService,
@@ -66,9 +68,11 @@ export class RequestFailures {
     );
   }
 
-  /** A defect, not a condition: the log has `cause`. */
-  unexpected(cause: unknown): Unanswered {
-    return failed('internal_error', 'The request could not be run.', undefined, cause);
+  /** Its worker failed it. Without a code that is a defect, not a condition: the log has it. */
+  reported({ id: requestId }: TrackedRequest, error: unknown): Unanswered {
+    if (error instanceof DomainError) return { status: 'failed', error };
+    this.#logger.error({ err: error, requestId }, 'a request failed without an error code');
+    return failed('internal_error', 'The request could not be run.', undefined, error);
   }
 
   #backlogMs(model: string, waiting: number): number {

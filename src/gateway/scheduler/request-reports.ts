@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type RequestKey } from '../../core/request/request-key.js';
@@ -18,8 +18,6 @@ import { RequestFailures } from './request-failures.js';
  */
 @Injectable()
 export class RequestReports implements QueueReports {
-  readonly #logger = new Logger(RequestReports.name);
-
   constructor(
     private readonly registry: RequestRegistry,
     private readonly failures: RequestFailures,
@@ -98,12 +96,7 @@ export class RequestReports implements QueueReports {
       case 'failed':
         // Taken too late: the worker knows no deadline but that of the queue.
         if (tracked.request.deadline && isLate(end.error)) return this.failures.expired(tracked);
-        if (end.error instanceof DomainError) return { status: 'failed', error: end.error };
-        this.#logger.error(
-          { err: end.error, requestId: tracked.id },
-          'a queued request failed without an error code',
-        );
-        return this.failures.unexpected(end.error);
+        return this.failures.reported(tracked, end.error);
     }
   }
 }

@@ -1,7 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { type Lease } from '../../core/dispatch/lease.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost.js';
@@ -81,13 +80,7 @@ export class WorkerCalls {
     // Settled by a cancel or the deadline: this reply comes too late.
     if (tracked.state !== 'leased') return;
     if (error instanceof WorkerLostError) return this.#lost(tracked, error, sentAtMs);
-    if (error instanceof DomainError)
-      return void this.registry.settle(tracked, { status: 'failed', error });
-    this.#logger.error(
-      { err: error, requestId: tracked.id },
-      'the call failed without an error code',
-    );
-    this.registry.settle(tracked, this.failures.unexpected(error));
+    this.registry.settle(tracked, this.failures.reported(tracked, error));
   }
 
   #lost(tracked: TrackedRequest, error: WorkerLostError, sentAtMs: number): void {
