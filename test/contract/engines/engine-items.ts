@@ -10,27 +10,16 @@ import {
   type ModelSpec,
 } from '../../../src/platform/config/model-spec.js';
 import { type GenerateItem } from '../../../src/worker/engines/text-generator.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
 
 export const SAMPLE_RATE = 16_000;
 
-export function modelSpec(
+export const modelSpec = (
   engine: EngineName,
   kind: ModelKind,
   options: ModelSpec['options'] = {},
-): ModelSpec {
-  return {
-    id: `${engine}-under-test`,
-    kind,
-    engine,
-    options,
-    aliases: [],
-    capabilities: [],
-    languages: [],
-    replicas: 1,
-    addresses: [],
-    voices: {},
-  };
-}
+): ModelSpec =>
+  syntheticModel(options, { id: `${engine}-under-test`, kind, engine, capabilities: [] });
 
 export function transcribeItem(
   audio: PreparedAudio,
