@@ -67,15 +67,6 @@ describe('SlotMemory', () => {
     expect(expensive.allocate(b, request(numbers(13)))).toBe(0);
   });
 
-  it('shares nothing under another salt, and nothing that is not computed yet', () => {
-    const slots = memory();
-    joined(slots, a, numbers(20), 'one');
-    slots.release(a);
-    expect(slots.allocate(b, request(numbers(20), 'two'))).toBe(0);
-    slots.write(slots.blocksOf(b)[0]!, 0, 20);
-    expect(slots.allocate(c, request(numbers(20), 'two'))).toBe(0);
-  });
-
   it('takes the slot that was unused for the longest when none begins alike', () => {
     const slots = memory();
     joined(slots, a, numbers(5));
@@ -123,13 +114,6 @@ describe('SlotMemory', () => {
     expect([slots.intact(a), slots.intact(b)]).toEqual([20, 0]);
     slots.write(1, 0, 13);
     expect(slots.takeOperations()).toEqual([{ type: 'cut', slot: 1, keep: 0 }]);
-  });
-
-  it('has nothing in the slots of a new process', () => {
-    const slots = memory();
-    joined(slots, a, numbers(20));
-    slots.reset({ costs: { computeMs: 1, copyMs: 0 }, cutsBack: true });
-    expect([slots.intact(a), slots.allocate(b, request(numbers(20)))]).toEqual([0, 0]);
   });
 
   it('shares nothing where a slot cannot be cut back', () => {

@@ -39,6 +39,7 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type GenerateItem } from '../../src/worker/engines/text-generator.js';
 import { ContinuousGenerator } from '../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
+import { syntheticModel } from '../support/synthetic-model.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;
@@ -97,18 +98,7 @@ const bare = (
   kind: ModelSpec['kind'],
   capabilities: readonly string[],
   engine: ModelSpec['engine'] = 'synthetic',
-): ModelSpec => ({
-  id,
-  kind,
-  engine,
-  capabilities,
-  aliases: [],
-  languages: [],
-  replicas: 0,
-  addresses: [],
-  voices: {},
-  options: {},
-});
+) => syntheticModel({}, { id, kind, capabilities, engine, replicas: 0 });
 
 interface ParsedRoute {
   readonly kind: ModelSpec['kind'];

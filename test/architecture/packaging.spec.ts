@@ -228,15 +228,13 @@ describe('docker/compose.cluster.yaml', () => {
     for (const { id, addresses } of models) {
       const [service = '', port = ''] = addresses[0]!.split(':');
       expect(services[service]?.command).toEqual([
-        ...[
-          'node',
-          'dist/main.worker.js',
-          '--model',
-          id,
-          '--listen',
-          `0.0.0.0:${port}`,
-          '--insecure',
-        ],
+        'node',
+        'dist/main.worker.js',
+        '--model',
+        id,
+        '--listen',
+        `0.0.0.0:${port}`,
+        '--insecure',
       ]);
     }
   });

@@ -31,16 +31,12 @@ describe('reference tables', () => {
     },
   );
 
-  it('name every error code, and none that does not exist', () => {
-    expect(documented('errors', 2)).toEqual(Object.keys(ERROR_REGISTRY).sort());
-  });
-
-  it('name every metric, and none that does not exist', () => {
-    expect(documented('metrics', 1)).toEqual(Object.keys(METRICS).sort());
-  });
-
-  it('name every setting, and none that does not exist', () => {
-    expect(documented('settings', 1)).toEqual([...SETTING_PATHS].sort());
+  it.each<[string, number, readonly string[]]>([
+    ['errors', 2, Object.keys(ERROR_REGISTRY)],
+    ['metrics', 1, Object.keys(METRICS)],
+    ['settings', 1, SETTING_PATHS],
+  ])('name all %s, and none that does not exist', (name, column, registered) => {
+    expect(documented(name, column)).toEqual(registered.toSorted());
   });
 });
 

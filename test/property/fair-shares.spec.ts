@@ -126,7 +126,7 @@ class Pairs {
   }
 }
 
-function play(device: Device, steps: readonly Step[], exact: boolean): number {
+function play(device: Device, steps: readonly Step[], exact = true): number {
   const pairs = new Pairs(device);
   for (const act of steps) {
     if (act.do === 'arrive')
@@ -159,37 +159,13 @@ describe('fair shares (D-25)', () => {
     fc.assert(
       fc.property(history, weights, fc.constantFrom(1, 4, 16), (steps, weighted, credits) => {
         const device = new Device(credits, weighted);
-        expect(play(device, steps, true)).toBeLessThanOrEqual(2 * device.largest + 1e-6);
+        expect(play(device, steps)).toBeLessThanOrEqual(2 * device.largest + 1e-6);
       }),
       { numRuns: 120 },
     );
   });
 
-  it('by at most credits + 1 while estimates are off by half and corrected when the time is measured', () => {
-    fc.assert(
-      fc.property(history, weights, fc.constantFrom(4, 8, 16), (steps, weighted, credits) => {
-        const device = new Device(credits, weighted);
-        expect(play(device, steps, false)).toBeLessThanOrEqual(
-          (credits + 1) * device.largest + 1e-6,
-        );
-      }),
-      { numRuns: 120 },
-    );
-  });
-
-  it('estimates that are always wrong by ten do not win: the measured time decides', () => {
-    const device = new Device(4);
-    for (let count = 0; count < 2000; count += 1) {
-      device.arrive('a', 10, 0.1);
-      device.arrive('b', 10, 10);
-    }
-    for (let turns = 0; turns < 2000; turns += 1) {
-      device.send();
-      if (device.inFlight.length === device.credits) device.end(0);
-    }
-    expect(fairness([device.work.a, device.work.b])).toBeGreaterThanOrEqual(0.99);
-  });
-
+  // What holds of either queue, with estimates that are wrong as well, is in test/contract/queue.
   it('Jain’s index of work per weight is at least 0.99 after 400 turns of four tenants', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 20 }), {
       minLength: 4,
@@ -210,43 +186,6 @@ describe('fair shares (D-25)', () => {
       { numRuns: 3 },
     );
   });
-
-  it('one request per second beside 10,000 of another tenant waits at most two service times for each tenant', () => {
-    const serviceMs = 10;
-    const device = new Device(1);
-    for (let left = 10_000; left > 0; left -= 1) device.arrive('a', serviceMs);
-    const waits: number[] = [];
-    for (let nowMs = 0; nowMs < 20_000; nowMs += serviceMs) {
-      // It comes just after a service has begun.
-      if (nowMs % 1000 === 0)
-        device.arrive('b', serviceMs, 1, { enqueuedAtMs: nowMs - serviceMs + 1 });
-      const sent = device.send(nowMs);
-      if (sent?.tenant === 'b') waits.push(nowMs - sent.enqueuedAtMs);
-      device.end(0);
-    }
-    expect(waits).toHaveLength(20);
-    expect(Math.max(...waits)).toBeLessThanOrEqual(2 * 2 * serviceMs);
-  });
-
-  it.each([RequestPriority.REALTIME, RequestPriority.BATCH])(
-    '10,000 aged requests of one tenant delay a new one of another by two turns at most, priority %d',
-    priority => {
-      const device = new Device(1);
-      for (let left = 10_000; left > 0; left -= 1) device.arrive('a');
-      const late = AGING_MS + 1;
-      for (let turns = 0; turns < 50; turns += 1) {
-        device.send(late);
-        device.end(0);
-        if (turns % 10 !== 9) continue;
-        const id = device.arrive('b', 10, 1, { priority, enqueuedAtMs: late });
-        const sent = [device.send(late)];
-        device.end(0);
-        sent.push(device.send(late));
-        device.end(0);
-        expect(sent.map(request => request?.id)).toContain(id);
-      }
-    },
-  );
 
   it('beside REALTIME, the aged turns are shared by those tenants whose requests are aged', () => {
     const device = new Device(1);

@@ -14,7 +14,7 @@ describe('KeyedHeap against a plain minimum', () => {
       key: fc.option(fc.integer({ min: -5, max: 5 })),
     });
     fc.assert(
-      fc.property(fc.array(command, { maxLength: 120 }), commands => {
+      fc.property(fc.array(command, { maxLength: 120, size: 'max' }), commands => {
         const heap = new KeyedHeap<Entry>();
         const items = Array.from({ length: 12 }, (): Entry => ({
           heapIndex: -1,

@@ -23,9 +23,7 @@ const steps = fc.array(
     pick: fc.nat(1000),
     realtime: fc.boolean(),
   }),
-  {
-    maxLength: 200,
-  },
+  { maxLength: 200, size: 'max' },
 );
 type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
 

@@ -24,7 +24,7 @@ const act = fc.oneof(
   fc.record({ do: fc.constant('restart' as const) }),
 );
 
-const histories = fc.array(act, { maxLength: 80 });
+const histories = fc.array(act, { maxLength: 80, size: 'max' });
 /** All that the slots can hold, or what two sequences nearly do. */
 const budgets = fc.constantFrom(SLOTS * SLOT_TOKENS, SLOT_TOKENS, 2 * CAPACITY + 8);
 

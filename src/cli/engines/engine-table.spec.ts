@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
+import { syntheticModel } from '../../../test/support/synthetic-model.js';
 import { ENGINE_KINDS } from '../../platform/config/model-fields.js';
-import { ENGINE_NAMES, type EngineName, type ModelSpec } from '../../platform/config/model-spec.js';
+import { ENGINE_NAMES, type EngineName } from '../../platform/config/model-spec.js';
 import { createEngine } from '../../worker/engine-factory.js';
 import { ENGINE_TABLE } from './engine-table.js';
 
@@ -14,18 +15,9 @@ const local = ENGINE_NAMES.filter(
 );
 
 function accepts(engine: EngineName, device: string): boolean {
-  const spec: ModelSpec = {
-    id: 'm',
-    kind: ENGINE_KINDS[engine][0]!,
-    engine,
-    aliases: [],
-    capabilities: [],
-    languages: [],
-    voices: {},
-    replicas: 1,
-    addresses: [],
-    options: { ...OPTIONS[engine], device },
-  };
+  const options = { ...OPTIONS[engine], device };
+  const kind = ENGINE_KINDS[engine][0]!;
+  const spec = syntheticModel(options, { id: 'm', kind, engine, capabilities: [] });
   try {
     createEngine(spec);
     return true;

@@ -11,8 +11,22 @@ describe('safeFilePath', () => {
   );
 
   it.each([
-    ...['', '/x', 'x/', 'a//b', '..', '../x', 'a/../x', './x', 'a\\b', 'C:x', 'a\u0000', 'a\nb'],
-    ...['x.partial', 'x.partial/y', '.switchyard-pull.lock', 'x'.repeat(1025)],
+    '',
+    '/x',
+    'x/',
+    'a//b',
+    '..',
+    '../x',
+    'a/../x',
+    './x',
+    'a\\b',
+    'C:x',
+    'a\u0000',
+    'a\nb',
+    'x.partial',
+    'x.partial/y',
+    '.switchyard-pull.lock',
+    'x'.repeat(1025),
   ])('refuses %j', name => {
     expect(() => safeFilePath(name)).toThrow('may not be written');
   });

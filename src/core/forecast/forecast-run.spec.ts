@@ -14,7 +14,7 @@ describe('StartCurve', () => {
       steady().startsAtMs(10, 0),
       steady().startsAtMs(11, 0),
       steady().startsAtMs(50, 0),
-    ]).toEqual([...[100, 200, 500]]);
+    ]).toEqual([100, 200, 500]);
   });
 
   it('counts from where the lane should be by then', () => {

@@ -75,7 +75,7 @@ describe('SharedBound', () => {
       leaves: fc.boolean(),
     });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 80 }), steps => {
+      fc.property(fc.array(step, { maxLength: 80, size: 'max' }), steps => {
         const bound = new SharedBound(8);
         const open = new Map<string, (() => void)[]>();
         const forget = (leave: () => void): void => {

@@ -62,7 +62,9 @@ describe('without keys', () => {
     expect(hosts.map(host => get({ host }, named))).toEqual(['ok', 'ok', 'ok', 'host_not_allowed']);
     const open = guard({ 'auth.allow_anonymous': true });
     expect(['10.0.0.6:80', '[fd00::2]', 'evil.example'].map(host => get({ host }, open))).toEqual([
-      ...['ok', 'ok', 'host_not_allowed'],
+      'ok',
+      'ok',
+      'host_not_allowed',
     ]);
     expect(get({ host: 'anything' }, guard({ 'server.allowed_hosts': '*' }))).toBe('ok');
   });
@@ -76,7 +78,9 @@ describe('without keys', () => {
     'nonsense',
   ])('the Origin %s changes nothing and opens no socket', origin => {
     expect([get({ origin }), post({ origin }), upgrade({ origin })]).toEqual([
-      ...['ok', 'origin_not_allowed', 'origin_not_allowed'],
+      'ok',
+      'origin_not_allowed',
+      'origin_not_allowed',
     ]);
   });
 
@@ -90,7 +94,10 @@ describe('without keys', () => {
   it('Sec-Fetch-Site decides where a browser sends no Origin', () => {
     const sites = ['same-origin', 'none', 'same-site', 'cross-site'];
     expect(sites.map(site => post({ 'sec-fetch-site': site }))).toEqual([
-      ...['ok', 'ok', 'origin_not_allowed', 'origin_not_allowed'],
+      'ok',
+      'ok',
+      'origin_not_allowed',
+      'origin_not_allowed',
     ]);
   });
 });
@@ -105,7 +112,10 @@ describe('with keys', () => {
   it('sockets are opened by programs, own pages and allowed origins only', () => {
     const origins = ['https://gateway.lan', cors, 'https://evil.example', 'null'];
     expect(origins.map(origin => upgrade({ host: 'gateway.lan', origin }, keyed))).toEqual([
-      ...['ok', 'ok', 'origin_not_allowed', 'origin_not_allowed'],
+      'ok',
+      'ok',
+      'origin_not_allowed',
+      'origin_not_allowed',
     ]);
   });
 });

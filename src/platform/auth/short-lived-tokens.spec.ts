@@ -10,16 +10,14 @@ const owner = (...scopes: Scope[]): Principal => ({
 
 describe('short-lived tokens', () => {
   const tokens = new ShortLivedTokens(Buffer.alloc(32, 1));
+  const minted = (held: Scope, scopes: readonly Scope[], content?: string) =>
+    tokens.mint({ principal: owner(held), scopes, ttlS: 60, content });
 
   beforeAll(() => void jest.useFakeTimers({ now: 1_000_000 }));
   afterAll(() => void jest.useRealTimers());
 
   it('carry tenant, key and scopes until the second they expire', () => {
-    const { token, expiresAt } = tokens.mint({
-      principal: owner('inference'),
-      scopes: ['realtime'],
-      ttlS: 60,
-    });
+    const { token, expiresAt } = minted('inference', ['realtime']);
     expect(token).toMatch(/^ek_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/);
     expect(expiresAt).toBe(1060);
     jest.setSystemTime(1_059_999);
@@ -33,11 +31,7 @@ describe('short-lived tokens', () => {
   });
 
   it('have one text: another one for the same signature is refused', () => {
-    const { token } = tokens.mint({
-      principal: owner('events'),
-      scopes: ['events'],
-      ttlS: 60,
-    });
+    const { token } = minted('events', ['events']);
     const next = String.fromCharCode(token.charCodeAt(token.length - 1) + 1);
     const other = token.slice(0, -1) + next;
     const bytes = (text: string) => Buffer.from(text.split('.')[1] ?? '', 'base64url');
@@ -46,24 +40,15 @@ describe('short-lived tokens', () => {
   });
 
   it('never grant more than their owner has', () => {
-    const { token } = tokens.mint({
-      principal: owner('events'),
-      scopes: ['realtime', 'admin', 'events'],
-      ttlS: 60,
-    });
+    const { token } = minted('events', ['realtime', 'admin', 'events']);
     expect(tokens.verify(token)?.scopes).toEqual(new Set(['events']));
   });
 
   it('carry what they were given, as long as they are valid', () => {
     jest.setSystemTime(1_000_000);
-    const grant = {
-      principal: owner('inference'),
-      scopes: ['realtime'] as const,
-      ttlS: 60,
-    };
-    const { token } = tokens.mint({ ...grant, content: '{"model":"m"}' });
+    const { token } = minted('inference', ['realtime'], '{"model":"m"}');
     expect(tokens.contentOf(token)).toBe('{"model":"m"}');
-    expect(tokens.contentOf(tokens.mint(grant).token)).toBeUndefined();
+    expect(tokens.contentOf(minted('inference', ['realtime']).token)).toBeUndefined();
     expect(tokens.contentOf(`${token.slice(0, -2)}AA`)).toBeUndefined();
     expect(tokens.contentOf('sk-a-key')).toBeUndefined();
     jest.setSystemTime(1_060_000);
@@ -71,11 +56,7 @@ describe('short-lived tokens', () => {
   });
 
   it('are refused when one character differs, cut short, or signed with another secret', () => {
-    const { token } = tokens.mint({
-      principal: owner('inference'),
-      scopes: ['realtime'],
-      ttlS: 60,
-    });
+    const { token } = minted('inference', ['realtime']);
     for (let at = 0; at < token.length - 1; at++) {
       const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
       expect(tokens.verify(changed)).toBeUndefined();

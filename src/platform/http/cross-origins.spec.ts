@@ -45,8 +45,16 @@ describe('CrossOrigins', () => {
 
   // What has no host is `null` to a browser, as every sandboxed page is.
   it.each([
-    ...['app.example.com', 'https://app.example.com/path', 'https://*.example.com'],
-    ...['app://*', 'app://a/b', 'app://a@b', 'file://', 'data:text/html', 'null', 'javascript:1'],
+    'app.example.com',
+    'https://app.example.com/path',
+    'https://*.example.com',
+    'app://*',
+    'app://a/b',
+    'app://a@b',
+    'file://',
+    'data:text/html',
+    'null',
+    'javascript:1',
   ])('refuses %s', text => {
     expect(() => new CrossOrigins(text)).toThrow(`\`${text}\` is no origin`);
   });

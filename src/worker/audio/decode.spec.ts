@@ -12,13 +12,16 @@ const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), 'decode-spec-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** One second of a tone, made by ffmpeg in the container that `args` say. */
-function made(name: string, ...args: string[]): Buffer {
+/** A file that ffmpeg makes of `args`, which name its sources. */
+function ffmpeg(name: string, ...args: string[]): Buffer {
   const path = join(folder, name);
-  const source = ['-f', 'lavfi', '-i', 'sine=frequency=440:duration=1:sample_rate=44100'];
-  execFileSync('ffmpeg', ['-y', '-loglevel', 'error', ...source, ...args, path]);
+  execFileSync('ffmpeg', ['-y', '-loglevel', 'error', ...args, path]);
   return readFileSync(path);
 }
+
+/** One second of a tone in the container that `args` say. */
+const made = (name: string, ...args: string[]) =>
+  ffmpeg(name, '-f', 'lavfi', '-i', 'sine=frequency=440:duration=1:sample_rate=44100', ...args);
 
 const failure = (file: Buffer, signal = never): Promise<unknown> =>
   decodeAudio(file, signal).then(
@@ -37,17 +40,10 @@ const openFiles = (): string[] =>
   });
 
 it('hears the default track of several', async () => {
-  const [short, long] = ['short.wav', 'long.wav'].map(name => join(folder, name));
-  made('short.wav');
-  execFileSync('ffmpeg', [
-    ...['-y', '-loglevel', 'error', '-f', 'lavfi', '-i', 'sine=frequency=300:duration=3', long!],
-  ]);
-  const two = join(folder, 'two.m4a');
-  execFileSync('ffmpeg', [
-    ...['-y', '-loglevel', 'error', '-i', short!, '-i', long!, '-map', '0:a', '-map', '1:a'],
-    ...['-disposition:a:0', '0', '-disposition:a:1', 'default', '-c:a', 'aac', two],
-  ]);
-  const { durationS } = await decodeAudio(readFileSync(two), never);
+  const seconds = (duration: number) => ['-f', 'lavfi', '-i', `sine=duration=${duration}`];
+  const tracks = [...seconds(1), ...seconds(3), '-map', '0:a', '-map', '1:a', '-c:a', 'aac'];
+  const chosen = ['-disposition:a:0', '0', '-disposition:a:1', 'default'];
+  const { durationS } = await decodeAudio(ffmpeg('two.m4a', ...tracks, ...chosen), never);
   expect(durationS).toBeCloseTo(3, 0);
 });
 
@@ -152,18 +148,8 @@ describe('decodeAudio', () => {
   });
 
   it('refuses a film without sound', async () => {
-    const path = join(folder, 'mute.mp4');
-    execFileSync('ffmpeg', [
-      '-loglevel',
-      'error',
-      '-f',
-      'lavfi',
-      '-i',
-      'color=s=16x16:d=1',
-      '-an',
-      path,
-    ]);
-    expect(await failure(readFileSync(path))).toMatchObject({ code: 'invalid_audio' });
+    const film = ffmpeg('mute.mp4', '-f', 'lavfi', '-i', 'color=s=16x16:d=1', '-an');
+    expect(await failure(film)).toMatchObject({ code: 'invalid_audio' });
   });
 
   it('ends with the error of the abort, and leaves no file open', async () => {
@@ -203,9 +189,7 @@ describe('decodeAudio', () => {
 
     it('decodes an hour of silence in flac, some 30 bytes a second', async () => {
       const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono:d=3600'];
-      const path = join(folder, 'silence.flac');
-      execFileSync('ffmpeg', ['-y', '-loglevel', 'error', ...silence, '-frame_size', '4096', path]);
-      const file = readFileSync(path);
+      const file = ffmpeg('silence.flac', ...silence, '-frame_size', '4096');
       expect(file.length).toBeLessThan(3600 * 60);
       expect((await decodeAudio(file, never)).durationS).toBe(3600);
     });

@@ -8,18 +8,14 @@ const tone = (rate: number, seconds: number): Int16Array =>
     Math.round(8000 * Math.sin((2 * Math.PI * 440 * n) / rate)),
   );
 
-async function encoded(
-  format: 'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm',
-  rate: number,
-  pieces: Int16Array[],
-) {
+type Output = Parameters<typeof speechOutput>[0];
+
+const speech = (format: Output['format'], onBytes: Output['onBytes'], change = {}) =>
+  speechOutput({ format, sampleRate: 24_000, signal: never, onBytes, ...change });
+
+async function encoded(format: Output['format'], sampleRate: number, pieces: Int16Array[]) {
   const chunks: Buffer[] = [];
-  const output = speechOutput({
-    format,
-    sampleRate: rate,
-    signal: never,
-    onBytes: bytes => chunks.push(bytes),
-  });
+  const output = speech(format, bytes => chunks.push(bytes), { sampleRate });
   for (const piece of pieces) output.write(piece);
   await output.finish();
   return chunks;
@@ -58,12 +54,7 @@ describe('speech encoding', () => {
 
   it('copies what the engine emits: its buffer may be used again', async () => {
     const chunks: Buffer[] = [];
-    const output = speechOutput({
-      format: 'pcm',
-      sampleRate: 24_000,
-      signal: never,
-      onBytes: bytes => chunks.push(Buffer.from(bytes)),
-    });
+    const output = speech('pcm', bytes => chunks.push(Buffer.from(bytes)));
     const buffer = Int16Array.of(7, 7);
     output.write(buffer);
     buffer.fill(0);
@@ -78,12 +69,7 @@ describe('speech encoding', () => {
   it('gives mp3 out while speech is still coming', async () => {
     let heard = (): void => undefined;
     const first = new Promise<void>(resolve => (heard = resolve));
-    const output = speechOutput({
-      format: 'mp3',
-      sampleRate: 24_000,
-      signal: never,
-      onBytes: () => heard(),
-    });
+    const output = speech('mp3', () => heard());
     output.write(tone(24_000, 1));
     await first;
     await output.finish();
@@ -93,12 +79,7 @@ describe('speech encoding', () => {
     'ends %s with the abort, also while it is written to',
     async format => {
       const abort = new AbortController();
-      const output = speechOutput({
-        format,
-        sampleRate: 24_000,
-        signal: abort.signal,
-        onBytes: () => undefined,
-      });
+      const output = speech(format, () => undefined, { signal: abort.signal });
       output.write(tone(24_000, 5));
       abort.abort();
       await expect(output.finish()).rejects.toMatchObject({ code: 'request_cancelled' });

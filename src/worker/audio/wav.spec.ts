@@ -26,27 +26,22 @@ const riff = (...chunks: Buffer[]): Buffer =>
 const samples = Buffer.from([1, 2, 3, 4, 5, 6]);
 
 describe('canonicalWavData', () => {
-  it('finds the data after chunks of no interest, odd-sized ones included', () => {
-    const file = riff(
-      chunk('LIST', Buffer.from('odd')),
-      format(),
-      chunk('fact', Buffer.alloc(4)),
-      chunk('data', samples),
-    );
-    expect(canonicalWavData(file)).toEqual(samples);
-  });
+  const data = chunk('data', samples);
+  const extensible = (coding: number) => {
+    const subFormat = Buffer.alloc(24);
+    subFormat.writeUInt16LE(coding, 8);
+    return riff(format({ coding: 0xfffe }, subFormat), data);
+  };
 
-  it('finds the data before the format', () => {
-    expect(canonicalWavData(riff(chunk('data', samples), format()))).toEqual(samples);
-  });
-
-  it('leaves a file with two data chunks to ffmpeg, so that all recognisers hear the same one', () => {
-    const file = riff(format(), chunk('data', samples), chunk('data', samples));
-    expect(canonicalWavData(file)).toBeUndefined();
-  });
-
-  it('leaves chunks behind the data out', () => {
-    const file = riff(format(), chunk('data', samples), chunk('LIST', Buffer.from('trailing')));
+  it.each([
+    [
+      'after chunks of no interest, odd-sized ones included',
+      riff(chunk('LIST', Buffer.from('odd')), format(), chunk('fact', Buffer.alloc(4)), data),
+    ],
+    ['before the format', riff(data, format())],
+    ['before chunks behind it', riff(format(), data, chunk('LIST', Buffer.from('trailing')))],
+    ['of the extensible format when PCM is inside', extensible(1)],
+  ])('finds the data %s', (_where, file) => {
     expect(canonicalWavData(file)).toEqual(samples);
   });
 
@@ -58,40 +53,23 @@ describe('canonicalWavData', () => {
   );
 
   it('takes a data length of 0 literally at the end of the file and before another chunk', () => {
-    const empty = Buffer.alloc(0);
-    expect(canonicalWavData(riff(format(), chunk('data', empty)))).toHaveLength(0);
-    expect(
-      canonicalWavData(riff(format(), chunk('data', empty), chunk('LIST', Buffer.from('abcd')))),
-    ).toHaveLength(0);
-  });
-
-  it('takes the extensible format when PCM is inside', () => {
-    const subFormat = Buffer.alloc(24);
-    subFormat.writeUInt16LE(1, 8);
-    expect(
-      canonicalWavData(riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples))),
-    ).toEqual(samples);
-    subFormat.writeUInt16LE(3, 8);
-    expect(
-      canonicalWavData(riff(format({ coding: 0xfffe }, subFormat), chunk('data', samples))),
-    ).toBeUndefined();
+    const empty = [format(), chunk('data', Buffer.alloc(0))];
+    for (const behind of [[], [chunk('LIST', Buffer.from('abcd'))]])
+      expect(canonicalWavData(riff(...empty, ...behind))).toHaveLength(0);
   });
 
   it.each([
-    ['stereo', { channels: 2 }],
-    ['44.1 kHz', { rate: 44_100 }],
-    ['8 bit', { bits: 8 }],
-    ['float', { coding: 3 }],
-  ])('leaves %s to ffmpeg', (_what, change) => {
-    expect(canonicalWavData(riff(format(change), chunk('data', samples)))).toBeUndefined();
-  });
-
-  it.each([
+    ['stereo', riff(format({ channels: 2 }), data)],
+    ['44.1 kHz', riff(format({ rate: 44_100 }), data)],
+    ['8 bit', riff(format({ bits: 8 }), data)],
+    ['float', riff(format({ coding: 3 }), data)],
+    ['the extensible format with float inside', extensible(3)],
+    ['two data chunks, so that all recognisers hear the same one,', riff(format(), data, data)],
     ['text', Buffer.from('this is not a wav file at all')],
     ['nothing', Buffer.alloc(0)],
     ['RIFF of another kind', chunk('RIFF', Buffer.from('AVI LIST'))],
-    ['a cut format', riff(chunk('fmt ', Buffer.alloc(4)), chunk('data', samples))],
-    ['no format', riff(chunk('data', samples))],
+    ['a cut format', riff(chunk('fmt ', Buffer.alloc(4)), data)],
+    ['no format', riff(data)],
     ['no data', riff(format())],
   ])('leaves %s to ffmpeg', (_what, file) => {
     expect(canonicalWavData(file)).toBeUndefined();

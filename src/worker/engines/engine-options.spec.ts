@@ -1,22 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { syntheticModel } from '../../../test/support/synthetic-model.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { createEngine } from '../engine-factory.js';
 
-function spec(changes: Partial<ModelSpec>): ModelSpec {
-  return {
-    id: 'm',
-    kind: 'stt',
-    engine: 'synthetic',
-    options: {},
-    aliases: [],
-    capabilities: [],
-    languages: [],
-    replicas: 1,
-    addresses: [],
-    voices: {},
-    ...changes,
-  };
-}
+const spec = (changes: Partial<ModelSpec>) =>
+  syntheticModel({}, { id: 'm', capabilities: [], ...changes });
 
 describe('engine options', () => {
   it('reports every problem at once, with field, value and what is allowed', () => {

@@ -71,10 +71,6 @@ describe('DevicePolicy (D-24)', () => {
     expect(policy.waitsUntilMs(view(), 1300)).toBe(1550);
   });
 
-  it('limits the wait to 250 ms before it has seen a group', () => {
-    expect(waits(waiting())).toBe(250);
-  });
-
   it('goes by what the engine expects until it has seen an engine call', () => {
     const policy = waiting();
     expect(waits(policy, { callMs: 2000 })).toBe(1000);

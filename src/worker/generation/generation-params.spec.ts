@@ -16,6 +16,7 @@ const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 const messages = [{ role: 'user', content: 'hi' }];
 const chat = (fields: object, info = INFO) =>
   parseGenerationParams({ form: 'chat', body: json({ model: 'm', messages, ...fields }) }, info);
+const grammarOf = (fields: object) => chat(fields).sampling.grammar;
 const completion = (fields: object) =>
   parseGenerationParams(
     { form: 'completion', body: json({ model: 'm', prompt: 'hi', ...fields }) },
@@ -65,7 +66,7 @@ describe('what is read of a body', () => {
     [{ regex: '[a-z]+' }, 'regex'],
     [{ ebnf: 'root ::= "a"' }, 'gbnf'],
   ])('has the grammars of other servers: %j', (fields, type) => {
-    expect(chat(fields).sampling.grammar).toMatchObject({ type });
+    expect(grammarOf(fields)).toMatchObject({ type });
   });
 
   it('takes from the model what a request does not say', () => {
@@ -112,12 +113,12 @@ describe('what is read of a body', () => {
       type: 'json_schema',
       json_schema: { name: 'n', schema, strict: true },
     };
-    expect(chat({ response_format: format }).sampling.grammar).toEqual({
+    expect(grammarOf({ response_format: format })).toEqual({
       type: 'json_schema',
       schema,
     });
-    expect(chat({ response_format: { type: 'text' } }).sampling.grammar).toBeUndefined();
-    expect(chat({ grammar: 'root ::= "a"' }).sampling.grammar).toMatchObject({
+    expect(grammarOf({ response_format: { type: 'text' } })).toBeUndefined();
+    expect(grammarOf({ grammar: 'root ::= "a"' })).toMatchObject({
       type: 'gbnf',
       text: 'root ::= "a"',
     });
@@ -141,40 +142,23 @@ describe('what is read of a body', () => {
       path: 'tools[1].function.parameters',
       parameters: { type: 'object' },
     };
-    const required = chat({
-      tools: given,
-      tool_choice: 'required',
-      response_format: { type: 'json_object' },
-    });
-    expect(required.sampling.grammar).toEqual({
+    const calls = (called: readonly object[], several: boolean) => ({
       type: 'tool_calls',
-      tools: [look, go],
-      several: true,
+      tools: called,
+      several,
     });
-    const one = chat({
-      tools: given,
-      tool_choice: 'required',
-      parallel_tool_calls: false,
-    });
-    expect(one.sampling.grammar).toEqual({
-      type: 'tool_calls',
-      tools: [look, go],
-      several: false,
-    });
-    const named = chat({
-      tools: given,
-      tool_choice: { type: 'function', function: { name: 'go' } },
-    });
-    expect(named.sampling.grammar).toEqual({
-      type: 'tool_calls',
-      tools: [go],
-      several: false,
-    });
+    const forced = { tools: given, tool_choice: 'required' };
+    const required = chat({ ...forced, response_format: { type: 'json_object' } });
+    expect(required.sampling.grammar).toEqual(calls([look, go], true));
+    expect(grammarOf({ ...forced, parallel_tool_calls: false })).toEqual(calls([look, go], false));
+    const choice = { type: 'function', function: { name: 'go' } };
+    const named = chat({ tools: given, tool_choice: choice });
+    expect(named.sampling.grammar).toEqual(calls([go], false));
     expect([required.tools, named.tools]).toEqual([
       { parallel: true, custom: [], texts: [] },
       { parallel: false, custom: [], texts: [], named: true },
     ]);
-    expect(chat({ tools: given }).sampling.grammar).toBeUndefined();
+    expect(grammarOf({ tools: given })).toBeUndefined();
   });
 
   it.each([
@@ -188,7 +172,7 @@ describe('what is read of a body', () => {
     ],
     ['guided_grammar', 'root ::= "a"', { type: 'gbnf', text: 'root ::= "a"' }],
   ])('holds the answer by %s: %j, in structured_outputs, too', (name, value, grammar) => {
-    expect(chat({ [name]: value }).sampling.grammar).toEqual({
+    expect(grammarOf({ [name]: value })).toEqual({
       ...grammar,
       param: name,
     });
@@ -198,7 +182,7 @@ describe('what is read of a body', () => {
     });
     const inside = name.replace('guided_', '');
     const param = `structured_outputs.${inside}`;
-    expect(chat({ structured_outputs: { [inside]: value } }).sampling.grammar).toEqual({
+    expect(grammarOf({ structured_outputs: { [inside]: value } })).toEqual({
       ...grammar,
       param,
     });
@@ -267,11 +251,9 @@ describe('what is read of a body', () => {
       { tools: [{ type: 'function', function: { name: 'go' } }] },
     ]);
     expect(auto.sampling.grammar).toBeUndefined();
-    expect(chat({ tools: given, tool_choice: allowed('required') }).sampling.grammar).toMatchObject(
-      {
-        tools: [{ name: 'go', path: 'tools[1].function.parameters' }],
-      },
-    );
+    expect(grammarOf({ tools: given, tool_choice: allowed('required') })).toMatchObject({
+      tools: [{ name: 'go', path: 'tools[1].function.parameters' }],
+    });
     expect(chat({ tools: given, tool_choice: allowed('none') }).tools).toBeUndefined();
   });
 

@@ -1,10 +1,13 @@
 import { queryObjects } from 'node:v8';
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { WorkQueue } from './work-queue.js';
+import { type PlacedWork, WorkQueue } from './work-queue.js';
 
 const { REALTIME, BATCH } = RequestPriority;
 const entry = (sequence: number, priority: RequestPriority) => ({ sequence, priority });
+/** The sequence numbers of the next entries. */
+const taken = <Item extends PlacedWork>(line: WorkQueue<Item>, count: number) =>
+  line.take(count).map(({ sequence }) => sequence);
 
 describe('PriorityLine', () => {
   it('gives REALTIME first, then arrival, whatever the order of entering', () => {
@@ -17,7 +20,7 @@ describe('PriorityLine', () => {
       [0, BATCH],
     ] as const)
       line.add(entry(sequence, priority));
-    expect(line.take(5).map(({ sequence }) => sequence)).toEqual([2, 4, 0, 1, 3]);
+    expect(taken(line, 5)).toEqual([2, 4, 0, 1, 3]);
   });
 
   it('keeps nothing of what has left it', () => {
@@ -43,7 +46,7 @@ describe('PriorityLine', () => {
     const order: number[] = [];
     for (let sequence = 1; order.at(-1) !== 0; sequence += 1) {
       line.add(entry(sequence, REALTIME));
-      order.push(...line.take(1).map(taken => taken.sequence));
+      order.push(...taken(line, 1));
     }
     expect(order).toHaveLength(64);
   });
@@ -62,9 +65,9 @@ describe('PriorityLine', () => {
     const order: number[] = [];
     while (line.size > 0) {
       const head = line.head?.sequence;
-      const taken = line.take(3).map(({ sequence }) => sequence);
-      expect(taken[0]).toBe(head);
-      order.push(...taken);
+      const group = taken(line, 3);
+      expect(group[0]).toBe(head);
+      order.push(...group);
     }
     expect(order).toEqual([10, 11, 12, 0, 13, 14, 15, 1, 16, 17, 18, 2, 19, 3, 4, 30]);
   });
@@ -72,16 +75,16 @@ describe('PriorityLine', () => {
   it('begins with REALTIME again after aged entries went while none waited', () => {
     const line = new WorkQueue();
     for (const sequence of [0, 1, 2, 3]) line.add(aged(sequence));
-    expect(line.take(2).map(({ sequence }) => sequence)).toEqual([0, 1]);
+    expect(taken(line, 2)).toEqual([0, 1]);
     for (const sequence of [10, 11]) line.add(entry(sequence, REALTIME));
-    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([10, 11, 2, 3]);
+    expect(taken(line, 4)).toEqual([10, 11, 2, 3]);
   });
 
   it('goes by arrival alone with a share of 1', () => {
     const line = new WorkQueue();
     for (const sequence of [0, 2]) line.add(aged(sequence, 1));
     for (const sequence of [1, 3]) line.add(entry(sequence, REALTIME));
-    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3]);
+    expect(taken(line, 4)).toEqual([0, 1, 2, 3]);
   });
 
   it('takes no more than asked for and no more than there is', () => {
@@ -114,8 +117,8 @@ describe('PriorityLine with parts of long requests', () => {
     line.add(part(5, 'other'));
     line.add(part(6));
     line.add(part(7));
-    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([0, 4, 6, 7]);
-    expect(line.take(4).map(({ sequence }) => sequence)).toEqual([1, 5, 2, 3]);
+    expect(taken(line, 4)).toEqual([0, 4, 6, 7]);
+    expect(taken(line, 4)).toEqual([1, 5, 2, 3]);
   });
 
   it('serves a long request in every group, however many short ones arrive', () => {
@@ -131,6 +134,6 @@ describe('PriorityLine with parts of long requests', () => {
     const line = new WorkQueue<ReturnType<typeof part>>();
     line.add(part(0, 'long'));
     for (const sequence of [1, 2]) line.add(part(sequence, 'urgent', RequestPriority.REALTIME));
-    expect(line.take(3).map(({ sequence }) => sequence)).toEqual([1, 2, 0]);
+    expect(taken(line, 3)).toEqual([1, 2, 0]);
   });
 });

@@ -14,14 +14,12 @@ import { syntheticModel } from '../../support/synthetic-model.js';
 
 export const SAMPLE_RATE = 16_000;
 
-export function modelSpec(
+export const modelSpec = (
   engine: EngineName,
   kind: ModelKind,
   options: ModelSpec['options'] = {},
-): ModelSpec {
-  const id = `${engine}-under-test`;
-  return syntheticModel(options, { id, kind, engine, capabilities: [] });
-}
+): ModelSpec =>
+  syntheticModel(options, { id: `${engine}-under-test`, kind, engine, capabilities: [] });
 
 export function transcribeItem(
   audio: PreparedAudio,

@@ -14,6 +14,10 @@ if (!REDIS.present) itWith(REDIS)('queue: redis', () => undefined);
 const outcome = ({ settlement }: SettledRequest): string =>
   settlement.status === 'completed' ? 'completed' : `${settlement.status} ${settlement.error.code}`;
 
+const within = (ms: number, leftMs = ms) => ({
+  deadlines: [{ until: 'answer', withinMs: ms, leftMs }] as const,
+});
+
 describe.each(DRIVERS)('queue: %s', driver => {
   let harness: QueueHarness;
 
@@ -25,14 +29,18 @@ describe.each(DRIVERS)('queue: %s', driver => {
   };
 
   /** A worker that is busy, so that whatever comes next has to wait. */
-  const occupied = async () => {
+  const occupied = async (settings?: Parameters<typeof QueueHarness.start>[1]) => {
+    harness = await QueueHarness.start(driver, settings);
     const settled = harness.submit('blocker', REALTIME);
     const blocker = await harness.take();
     return { blocker, settled };
   };
 
+  const reprioritize = (id: string, priority: RequestPriority) =>
+    harness.scheduler.reprioritize(aRef(id), priority);
+  const cancel = (id: string) => harness.scheduler.cancel(aRef(id), 'client');
+
   it('serves REALTIME before BATCH, whichever came first', async () => {
-    harness = await QueueHarness.start(driver);
     const { blocker } = await occupied();
     await harness.submitInLine(['b1', 'b2']);
     await harness.submitInLine(['r1', 'r2'], REALTIME);
@@ -41,7 +49,6 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('is first in, first out within a priority: 8 of each', async () => {
-    harness = await QueueHarness.start(driver);
     const { blocker } = await occupied();
     await harness.submitInLine(ids(8, 'b'));
     await harness.submitInLine(ids(8, 'r'), REALTIME);
@@ -50,8 +57,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('serves BATCH after 30 s before younger REALTIME with an aging share of 1, and counts one promotion', async () => {
-    harness = await QueueHarness.start(driver, { 'queue.aging_share': 1 });
-    const { blocker } = await occupied();
+    const { blocker } = await occupied({ 'queue.aging_share': 1 });
     await harness.submitInLine(['old-batch']);
     await harness.submitInLine(['old-realtime'], REALTIME);
     await harness.age(31_000);
@@ -68,29 +74,26 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('cancels a waiting request: it ends at once, no worker gets it, and a second cancel finds nothing', async () => {
-    harness = await QueueHarness.start(driver);
     const { blocker } = await occupied();
     const [first, gone, last] = (await harness.submitInLine(['b1', 'b2', 'b3'])).settled;
-    expect(await harness.scheduler.cancel(aRef('b2'), 'client')).toBe(true);
+    expect(await cancel('b2')).toBe(true);
     expect(outcome(await gone!)).toBe('cancelled request_cancelled');
     expect(await depth()).toEqual([0, 2]);
-    expect(await harness.scheduler.cancel(aRef('b2'), 'client')).toBe(false);
+    expect(await cancel('b2')).toBe(false);
     await blocker.answer();
     expect(await harness.serve(2)).toEqual(['b1', 'b3']);
     expect([await first!, await last!].map(outcome)).toEqual(['completed', 'completed']);
   });
 
   it('cancels what runs: its caller hears of it at once, and the worker is told', async () => {
-    harness = await QueueHarness.start(driver);
     const { blocker, settled } = await occupied();
-    const cancelled = harness.scheduler.cancel(aRef('blocker'), 'client');
+    const cancelled = cancel('blocker');
     expect(outcome(await settled)).toBe('cancelled request_cancelled');
     expect(await cancelled).toBe(true);
     expect(await blocker.toldToStop()).toBe(true);
   });
 
   it('cancels by filter: what waits for one model, and nothing else', async () => {
-    harness = await QueueHarness.start(driver);
     const { blocker, settled } = await occupied();
     const waiting = (await harness.submitInLine(['b1', 'b2'])).settled;
     const [other] = (await harness.submitInLine(['other'], { model: 'beta' })).settled;
@@ -108,7 +111,6 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('gives a waiting request another priority: its enqueue time decides its place', async () => {
-    harness = await QueueHarness.start(driver);
     const { blocker } = await occupied();
     for (const [id, spec] of [
       ['r1', REALTIME],
@@ -120,9 +122,9 @@ describe.each(DRIVERS)('queue: %s', driver => {
       await harness.submitInLine([id], spec);
       await harness.age(10);
     }
-    expect(await harness.scheduler.reprioritize(aRef('b2'), RequestPriority.REALTIME)).toBe(true);
+    expect(await reprioritize('b2', RequestPriority.REALTIME)).toBe(true);
     expect(await depth()).toEqual([3, 2]);
-    expect(await harness.scheduler.reprioritize(aRef('r1'), RequestPriority.BATCH)).toBe(true);
+    expect(await reprioritize('r1', RequestPriority.BATCH)).toBe(true);
     expect(await harness.scheduler.findAnywhere(aRef('r1'))).toMatchObject({
       priority: 'batch',
       position: 3,
@@ -153,12 +155,11 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('keeps the age of a request that changes its priority: 31 s old, it goes before younger REALTIME', async () => {
-    harness = await QueueHarness.start(driver, { 'queue.aging_share': 1 });
-    const { blocker } = await occupied();
+    const { blocker } = await occupied({ 'queue.aging_share': 1 });
     await harness.submitInLine(['old'], REALTIME);
     await harness.age(31_000);
     await harness.submitInLine(['young'], REALTIME);
-    expect(await harness.scheduler.reprioritize(aRef('old'), RequestPriority.BATCH)).toBe(true);
+    expect(await reprioritize('old', RequestPriority.BATCH)).toBe(true);
     await harness.until('the change is known', () =>
       harness.harness.types('old').includes('reprioritized'),
     );
@@ -169,18 +170,12 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('changes no priority of what runs, and of what is not there', async () => {
-    harness = await QueueHarness.start(driver);
     await occupied();
-    expect(await harness.scheduler.reprioritize(aRef('blocker'), RequestPriority.BATCH)).toBe(
-      false,
-    );
-    expect(await harness.scheduler.reprioritize(aRef('nothing'), RequestPriority.BATCH)).toBe(
-      false,
-    );
+    expect(await reprioritize('blocker', RequestPriority.BATCH)).toBe(false);
+    expect(await reprioritize('nothing', RequestPriority.BATCH)).toBe(false);
   });
 
   it('keeps a line for each model: one that stands still holds up no other', async () => {
-    harness = await QueueHarness.start(driver);
     await occupied();
     await harness.submitInLine(['a1', 'a2'], REALTIME);
     await harness.submitInLine(['b1', 'b2'], { model: 'beta' });
@@ -189,11 +184,10 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('rejects requests above the model limit with queue_full and a retry time; accepts them with room', async () => {
-    harness = await QueueHarness.start(driver, {
+    const { blocker } = await occupied({
       'queue.max_requests_per_model': 3,
       'queue.realtime_reserve': 0,
     });
-    const { blocker } = await occupied();
     await harness.submitInLine(ids(3));
     const refused = await harness.submit('r4');
     expect(outcome(refused)).toBe('failed queue_full');
@@ -208,13 +202,12 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('refuses one more than the bound of all models, and uploads beyond the bound of bytes', async () => {
-    harness = await QueueHarness.start(driver, {
+    await occupied({
       'server.upload_limit_bytes': 400,
       'queue.max_requests': 3,
       'queue.max_bytes_per_model': 450,
       'queue.realtime_reserve': 0,
     });
-    await occupied();
     await harness.submitInLine(['a1'], { bytes: 400 });
     expect(outcome(await harness.submit('a2', { bytes: 400 }))).toBe('failed queue_full');
     await harness.submitInLine(['b1', 'b2'], { model: 'beta' });
@@ -241,8 +234,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('fails a request that gets no slot within queue.timeout_ms: queue_timeout, with a retry time', async () => {
-    harness = await QueueHarness.start(driver, { 'queue.timeout_ms': 1500 });
-    const { blocker } = await occupied();
+    const { blocker } = await occupied({ 'queue.timeout_ms': 1500 });
     const late = await harness.submit('late');
     expect(outcome(late)).toBe('failed queue_timeout');
     expect(
@@ -253,12 +245,10 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('does not start what can no longer meet its deadline, and refuses what is late already', async () => {
-    harness = await QueueHarness.start(driver);
     const { blocker } = await occupied();
-    const within = (ms: number) => ({
-      deadlines: [{ until: 'answer', withinMs: 2000, leftMs: ms }] as const,
-    });
-    expect(outcome(await harness.submit('due', within(0)))).toBe('failed deadline_unreachable');
+    expect(outcome(await harness.submit('due', within(2000, 0)))).toBe(
+      'failed deadline_unreachable',
+    );
     expect(harness.harness.types('due')).toEqual(['rejected']);
     expect(outcome(await harness.submit('late', within(2000)))).toBe('failed deadline_missed');
     await harness.submitInLine(['next']);
@@ -268,9 +258,6 @@ describe.each(DRIVERS)('queue: %s', driver => {
 
   it('refuses what takes longer than its deadline, once it has seen the model answer', async () => {
     harness = await QueueHarness.start(driver);
-    const within = (ms: number) => ({
-      deadlines: [{ until: 'answer', withinMs: ms, leftMs: ms }] as const,
-    });
     const { blocker, settled } = await occupied();
     harness.harness.clock.advance(5000);
     await blocker.answer();
@@ -299,7 +286,6 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('knows its depth by priority exactly, promoted ones included', async () => {
-    harness = await QueueHarness.start(driver);
     await occupied();
     await harness.submitInLine(ids(3, 'b'));
     await harness.submitInLine(ids(2, 'r'), REALTIME);
@@ -318,7 +304,6 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('lists who waits in order of dispatch, then who runs, and tells one its place', async () => {
-    harness = await QueueHarness.start(driver);
     await occupied();
     await harness.submitInLine(['b1']);
     await harness.submitInLine(['r1'], REALTIME);
@@ -341,11 +326,10 @@ describe.each(DRIVERS)('queue: %s', driver => {
     const all = ids(24);
     const { settled } = await harness.submitInLine(all);
     const cancels = all.filter((_, n) => n % 3 === 0);
-    const racing = cancels.map(id => harness.scheduler.cancel(aRef(id), 'client'));
-    await Promise.all(racing);
+    await Promise.all(cancels.map(cancel));
     while ((await harness.scheduler.list()).length > 0) {
       const taken = await harness.take();
-      await Promise.all([taken.answer(), harness.scheduler.cancel(aRef(taken.id), 'client')]);
+      await Promise.all([taken.answer(), cancel(taken.id)]);
     }
     await Promise.all(settled);
     const counts = all.map(

@@ -57,9 +57,13 @@ interface AccessStores {
 
 /** The same for both dialects. */
 export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
-  let stores: AccessStores;
+  let keys: KeyStore;
+  let others: KeyStore;
+  let usage: UsageStore;
+  let othersUsage: UsageStore;
+  let audit: AuditStore;
   beforeEach(async () => {
-    stores = await fresh();
+    ({ keys, others, usage, othersUsage, audit } = await fresh());
   });
 
   describe('keys', () => {
@@ -72,34 +76,31 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
         expiresAtMs: NOW_MS + 9,
         replaced: { sha256: 'c'.repeat(64), untilMs: 5 },
       });
-      await stores.keys.create(aKey('a'));
-      await stores.keys.create(full);
-      expect(await stores.others.list(10)).toEqual([full, aKey('a')]);
-      expect(await stores.others.list(1)).toEqual([full]);
-      expect(await stores.others.find('a')).toEqual(aKey('a'));
-      expect(await stores.others.countLive()).toBe(2);
+      await keys.create(aKey('a'));
+      await keys.create(full);
+      expect(await others.list(10)).toEqual([full, aKey('a')]);
+      expect(await others.list(1)).toEqual([full]);
+      expect(await others.find('a')).toEqual(aKey('a'));
+      expect(await others.countLive()).toBe(2);
     });
 
     it('of one id are one: the later changes nothing', async () => {
-      const made = await Promise.all([
-        stores.keys.create(aKey('a')),
-        stores.others.create(aKey('a')),
-      ]);
+      const made = await Promise.all([keys.create(aKey('a')), others.create(aKey('a'))]);
       expect(made.sort()).toEqual([false, true]);
-      expect(await stores.keys.countLive()).toBe(1);
+      expect(await keys.countLive()).toBe(1);
     });
 
     it('raise the version that others see with every change, and with no failed one', async () => {
-      const before = await stores.others.version();
-      await stores.keys.create(aKey('a'));
-      await stores.keys.rotate('a', { sha256: 'd'.repeat(64), prefix: 'p' });
-      await stores.keys.markUsed(['a'], NOW_MS + 1);
-      await stores.keys.revoke('a', NOW_MS + 2);
-      expect(await stores.keys.revoke('a', NOW_MS + 3)).toBe(false);
-      expect(await stores.keys.rotate('a', { sha256: 'e'.repeat(64), prefix: 'p' })).toBe(false);
-      expect(await stores.others.version()).toBe(before + 3);
-      expect(await stores.others.live()).toEqual([]);
-      expect(await stores.others.find('a')).toMatchObject({
+      const before = await others.version();
+      await keys.create(aKey('a'));
+      await keys.rotate('a', { sha256: 'd'.repeat(64), prefix: 'p' });
+      await keys.markUsed(['a'], NOW_MS + 1);
+      await keys.revoke('a', NOW_MS + 2);
+      expect(await keys.revoke('a', NOW_MS + 3)).toBe(false);
+      expect(await keys.rotate('a', { sha256: 'e'.repeat(64), prefix: 'p' })).toBe(false);
+      expect(await others.version()).toBe(before + 3);
+      expect(await others.live()).toEqual([]);
+      expect(await others.find('a')).toMatchObject({
         revokedAtMs: NOW_MS + 2,
         lastUsedAtMs: NOW_MS + 1,
       });
@@ -116,26 +117,26 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
         session('2', NOW_MS + 1, NOW_MS + 9),
       ];
       for (const each of [short, long, { ...long, endedAtMs: NOW_MS + 3 }])
-        await stores.keys.endSession(each);
-      expect(await stores.others.endedSessions(NOW_MS)).toEqual([long]);
-      expect(await stores.others.endedSessions(NOW_MS + 2)).toEqual([]);
+        await keys.endSession(each);
+      expect(await others.endedSessions(NOW_MS)).toEqual([long]);
+      expect(await others.endedSessions(NOW_MS + 2)).toEqual([]);
     });
 
     it('keep the replaced secret only where it stays valid', async () => {
-      await stores.keys.create(aKey('a'));
-      await stores.keys.rotate('a', {
+      await keys.create(aKey('a'));
+      await keys.rotate('a', {
         sha256: '1'.repeat(64),
         prefix: 'p1',
         replacedUntilMs: NOW_MS + 9,
       });
       const replaced = { sha256: aKey('a').sha256, untilMs: NOW_MS + 9 };
-      expect(await stores.keys.find('a')).toMatchObject({
+      expect(await keys.find('a')).toMatchObject({
         sha256: '1'.repeat(64),
         prefix: 'p1',
         replaced,
       });
-      await stores.keys.rotate('a', { sha256: '2'.repeat(64), prefix: 'p2' });
-      expect(await stores.keys.find('a')).not.toHaveProperty('replaced');
+      await keys.rotate('a', { sha256: '2'.repeat(64), prefix: 'p2' });
+      expect(await keys.find('a')).not.toHaveProperty('replaced');
     });
   });
 
@@ -144,10 +145,10 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
 
     it('of two gateways adds up', async () => {
       await Promise.all([
-        stores.usage.add([use(), use({ model: 'llm' })]),
-        stores.othersUsage.add([use({ model: 'llm' }), use()]),
+        usage.add([use(), use({ model: 'llm' })]),
+        othersUsage.add([use({ model: 'llm' }), use()]),
       ]);
-      expect(await stores.usage.sum({ ...all, groupBy: ['model'] })).toEqual([
+      expect(await usage.sum({ ...all, groupBy: ['model'] })).toEqual([
         expect.objectContaining({
           model: 'llm',
           requests: 2,
@@ -159,18 +160,16 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
     });
 
     it('is summed by any groups, within days, of one tenant', async () => {
-      await stores.usage.add([
+      await usage.add([
         use(),
         use({ day: '2027-01-16', failed: 1, completed: 0 }),
         use({ tenant: 'other', key: 'k2' }),
         use({ day: '2026-12-31' }),
       ]);
-      expect(await stores.usage.sum({ ...all, groupBy: [] })).toEqual([
+      expect(await usage.sum({ ...all, groupBy: [] })).toEqual([
         expect.objectContaining({ requests: 3 }),
       ]);
-      expect(
-        await stores.usage.sum({ ...all, groupBy: ['day', 'tenant'], tenant: 'acme' }),
-      ).toEqual([
+      expect(await usage.sum({ ...all, groupBy: ['day', 'tenant'], tenant: 'acme' })).toEqual([
         expect.objectContaining({
           day: '2027-01-16',
           tenant: 'acme',
@@ -184,28 +183,26 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
           failed: 0,
         }),
       ]);
-      await stores.usage.removeBefore('2027-01-16');
-      expect(await stores.usage.sum({ ...all, groupBy: ['key'] })).toEqual([
+      await usage.removeBefore('2027-01-16');
+      expect(await usage.sum({ ...all, groupBy: ['key'] })).toEqual([
         expect.objectContaining({ key: 'k1', requests: 1 }),
       ]);
     });
 
     it('of nothing is nothing', async () => {
-      expect(await stores.usage.sum({ ...all, groupBy: [] })).toEqual([]);
+      expect(await usage.sum({ ...all, groupBy: [] })).toEqual([]);
     });
   });
 
   it('the audit log is read newest first, page by page, and expires', async () => {
     for (const id of ['a', 'b', 'c'])
-      await stores.audit.add(entry(id, { atMs: NOW_MS + id.charCodeAt(0) }));
-    expect((await stores.audit.list({ limit: 2 })).data).toEqual([
+      await audit.add(entry(id, { atMs: NOW_MS + id.charCodeAt(0) }));
+    expect((await audit.list({ limit: 2 })).data).toEqual([
       entry('c', { atMs: NOW_MS + 99 }),
       entry('b', { atMs: NOW_MS + 98 }),
     ]);
-    expect((await stores.audit.list({ limit: 2, after: 'b' })).data.map(({ id }) => id)).toEqual([
-      'a',
-    ]);
-    await stores.audit.removeBefore(NOW_MS + 99);
-    expect((await stores.audit.list({ limit: 9 })).data.map(({ id }) => id)).toEqual(['c']);
+    expect((await audit.list({ limit: 2, after: 'b' })).data.map(({ id }) => id)).toEqual(['a']);
+    await audit.removeBefore(NOW_MS + 99);
+    expect((await audit.list({ limit: 9 })).data.map(({ id }) => id)).toEqual(['c']);
   });
 }

@@ -33,33 +33,35 @@ const part = (id: string, uploadId = 'upload_1') => ({
 
 /** What every file table does. */
 export function fileStoreContract(fresh: () => Promise<FileStores>): void {
-  let stores: FileStores;
+  let files: FileStore;
+  let uploads: UploadStore;
+  let jobs: JobStore;
 
   beforeEach(async () => {
-    stores = await fresh();
+    ({ files, uploads, jobs } = await fresh());
   });
 
   it('gives back every field, sizes above 2^31 too', async () => {
     const file = storedFile({ expiresAtMs: NOW_MS + 1 });
-    await stores.files.create(file);
-    expect(await stores.files.find(TENANT, file.id)).toEqual(file);
-    expect(await stores.files.find('tenant-b', file.id)).toBeUndefined();
+    await files.create(file);
+    expect(await files.find(TENANT, file.id)).toEqual(file);
+    expect(await files.find('tenant-b', file.id)).toBeUndefined();
   });
 
   it('adds up the bytes of a tenant, above 2^31 too', async () => {
-    expect(await stores.files.bytesOf(TENANT)).toBe(0);
-    for (const bytes of [3_000_000_000, 7]) await stores.files.create(storedFile({ bytes }));
-    expect([await stores.files.bytesOf(TENANT), await stores.files.bytesOf('tenant-b')]).toEqual([
+    expect(await files.bytesOf(TENANT)).toBe(0);
+    for (const bytes of [3_000_000_000, 7]) await files.create(storedFile({ bytes }));
+    expect([await files.bytesOf(TENANT), await files.bytesOf('tenant-b')]).toEqual([
       3_000_000_007, 0,
     ]);
   });
 
   it('lists by purpose, newest first or oldest first, with cursors', async () => {
     const made = [storedFile(), storedFile({ purpose: 'batch_output' }), storedFile()];
-    for (const file of made) await stores.files.create(file);
+    for (const file of made) await files.create(file);
     const [first, , third] = made.map(({ id }) => id);
     const ids = async (page: Parameters<FileStore['list']>[1]) =>
-      (await stores.files.list(TENANT, page))?.data.map(({ id }) => id);
+      (await files.list(TENANT, page))?.data.map(({ id }) => id);
     expect(await ids({ limit: 10, purpose: 'batch' })).toEqual([third, first]);
     expect(await ids({ limit: 10, purpose: 'batch', order: 'asc' })).toEqual([first, third]);
     expect(await ids({ limit: 10, purpose: 'batch', after: third! })).toEqual([first]);
@@ -68,39 +70,39 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
 
   it('removes its own tenant’s files only, once', async () => {
     const file = storedFile();
-    await stores.files.create(file);
-    expect(await stores.files.remove('tenant-b', file.id)).toBe(false);
-    expect([
-      await stores.files.remove(TENANT, file.id),
-      await stores.files.remove(TENANT, file.id),
-    ]).toEqual([true, false]);
+    await files.create(file);
+    expect(await files.remove('tenant-b', file.id)).toBe(false);
+    expect([await files.remove(TENANT, file.id), await files.remove(TENANT, file.id)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('makes and removes files of a batch only for the epoch that holds it', async () => {
-    const { id: jobId } = (await stores.jobs.create(batchJob())).job;
-    const { epoch } = (await stores.jobs.claim('p1', 0))!;
+    const { id: jobId } = (await jobs.create(batchJob())).job;
+    const { epoch } = (await jobs.claim('p1', 0))!;
     const [early, kept, late] = [
       storedFile(),
       storedFile({ expiresAtMs: NOW_MS + 1 }),
       storedFile(),
     ];
-    expect(await stores.files.createFor({ jobId, epoch }, early)).toBe(true);
-    const next = (await stores.jobs.claim('p2', 1000))!.epoch;
-    expect(await stores.files.createFor({ jobId, epoch: next }, kept)).toBe(true);
-    expect(await stores.files.createFor({ jobId, epoch }, late)).toBe(false);
-    await stores.files.removeFor({ jobId, epoch }, [early.id, kept.id]);
-    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([early.id, kept.id]);
-    expect(await stores.files.madeFor(jobId, { limit: 10, after: early.id })).toEqual([kept.id]);
+    expect(await files.createFor({ jobId, epoch }, early)).toBe(true);
+    const next = (await jobs.claim('p2', 1000))!.epoch;
+    expect(await files.createFor({ jobId, epoch: next }, kept)).toBe(true);
+    expect(await files.createFor({ jobId, epoch }, late)).toBe(false);
+    await files.removeFor({ jobId, epoch }, [early.id, kept.id]);
+    expect(await files.madeFor(jobId, { limit: 10 })).toEqual([early.id, kept.id]);
+    expect(await files.madeFor(jobId, { limit: 10, after: early.id })).toEqual([kept.id]);
     const elsewhere = storedFile();
-    await stores.files.create(elsewhere);
-    await stores.files.removeFor({ jobId, epoch: next }, [early.id, elsewhere.id]);
-    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([kept.id]);
-    expect(await stores.files.find(TENANT, kept.id)).toEqual(kept);
-    expect(await stores.files.find(TENANT, elsewhere.id)).toEqual(elsewhere);
-    await stores.jobs.update(jobId, next, { status: 'failed' }, NOW_MS);
-    expect(await stores.files.createFor({ jobId, epoch: next }, late)).toBe(false);
-    await stores.files.removeFor({ jobId, epoch: next }, [kept.id]);
-    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([kept.id]);
+    await files.create(elsewhere);
+    await files.removeFor({ jobId, epoch: next }, [early.id, elsewhere.id]);
+    expect(await files.madeFor(jobId, { limit: 10 })).toEqual([kept.id]);
+    expect(await files.find(TENANT, kept.id)).toEqual(kept);
+    expect(await files.find(TENANT, elsewhere.id)).toEqual(elsewhere);
+    await jobs.update(jobId, next, { status: 'failed' }, NOW_MS);
+    expect(await files.createFor({ jobId, epoch: next }, late)).toBe(false);
+    await files.removeFor({ jobId, epoch: next }, [kept.id]);
+    expect(await files.madeFor(jobId, { limit: 10 })).toEqual([kept.id]);
   });
 
   it('expires what is past its time, except what an unfinished batch reads', async () => {
@@ -109,48 +111,45 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
       storedFile({ expiresAtMs: NOW_MS }),
       storedFile({ expiresAtMs: NOW_MS + 1 }),
     ];
-    for (const file of [gone, used, kept, storedFile()]) await stores.files.create(file);
-    await stores.jobs.create(batchJob({ inputFileId: used.id }));
-    expect((await stores.files.expire(NOW_MS, 10)).map(({ id }) => id)).toEqual([gone.id]);
+    for (const file of [gone, used, kept, storedFile()]) await files.create(file);
+    await jobs.create(batchJob({ inputFileId: used.id }));
+    expect((await files.expire(NOW_MS, 10)).map(({ id }) => id)).toEqual([gone.id]);
   });
 
   it('tells which blobs a file or a part still names', async () => {
     const file = storedFile();
-    await stores.files.create(file);
-    await stores.uploads.create(upload());
-    await stores.uploads.addPart(part('part_1'));
+    await files.create(file);
+    await uploads.create(upload());
+    await uploads.addPart(part('part_1'));
     const keys = [file.blobKey, 'parts/part_1', 'files/orphan'];
-    expect(await stores.files.referenced(keys)).toEqual(new Set([file.blobKey, 'parts/part_1']));
-    expect(await stores.files.referenced([])).toEqual(new Set());
+    expect(await files.referenced(keys)).toEqual(new Set([file.blobKey, 'parts/part_1']));
+    expect(await files.referenced([])).toEqual(new Set());
   });
 
   it('takes parts while an upload is pending, and ends it once', async () => {
-    await stores.uploads.create(upload({ fileExpiresAfterS: 3600 }));
-    expect([
-      await stores.uploads.addPart(part('part_1')),
-      await stores.uploads.addPart(part('part_2')),
-    ]).toEqual([true, true]);
-    expect((await stores.uploads.parts('upload_1')).map(({ id }) => id)).toEqual([
-      'part_1',
-      'part_2',
+    await uploads.create(upload({ fileExpiresAfterS: 3600 }));
+    expect([await uploads.addPart(part('part_1')), await uploads.addPart(part('part_2'))]).toEqual([
+      true,
+      true,
     ]);
+    expect((await uploads.parts('upload_1')).map(({ id }) => id)).toEqual(['part_1', 'part_2']);
     const ends = await Promise.all([
-      stores.uploads.end('upload_1', 'completed', 'file-1'),
-      stores.uploads.end('upload_1', 'cancelled'),
+      uploads.end('upload_1', 'completed', 'file-1'),
+      uploads.end('upload_1', 'cancelled'),
     ]);
     expect(ends.filter(Boolean)).toHaveLength(1);
-    expect(await stores.uploads.addPart(part('part_3'))).toBe(false);
-    expect(await stores.uploads.parts('upload_1')).toEqual([]);
-    expect(await stores.uploads.find(TENANT, 'upload_1')).toMatchObject({
+    expect(await uploads.addPart(part('part_3'))).toBe(false);
+    expect(await uploads.parts('upload_1')).toEqual([]);
+    expect(await uploads.find(TENANT, 'upload_1')).toMatchObject({
       fileExpiresAfterS: 3600,
     });
   });
 
   it('finds pending uploads past their expiry', async () => {
-    await stores.uploads.create(upload());
-    await stores.uploads.create(upload({ id: 'upload_2', status: 'completed', fileId: 'file-2' }));
-    expect(await stores.uploads.expired(NOW_MS, 10)).toEqual([]);
-    expect((await stores.uploads.expired(NOW_MS + 3_600_000, 10)).map(({ id }) => id)).toEqual([
+    await uploads.create(upload());
+    await uploads.create(upload({ id: 'upload_2', status: 'completed', fileId: 'file-2' }));
+    expect(await uploads.expired(NOW_MS, 10)).toEqual([]);
+    expect((await uploads.expired(NOW_MS + 3_600_000, 10)).map(({ id }) => id)).toEqual([
       'upload_1',
     ]);
   });

@@ -14,17 +14,19 @@ export interface JobStores {
 
 /** What every job table does, whatever it is made of (D-13). `fresh` empties it. */
 export function jobStoreContract(fresh: () => Promise<JobStores>): void {
-  let stores: JobStores;
+  let jobs: JobStore;
+  let others: JobStore;
+  let outbox: WebhookOutbox;
 
   beforeEach(async () => {
-    stores = await fresh();
+    ({ jobs, others, outbox } = await fresh());
   });
 
   const inProgress = async (change = {}) => {
     const job = batchJob(change);
-    await stores.jobs.create(job);
-    const leased = (await stores.jobs.claim('p1', LEASE_MS))!;
-    await stores.jobs.update(job.id, leased.epoch, { status: 'in_progress' }, NOW_MS + 1);
+    await jobs.create(job);
+    const leased = (await jobs.claim('p1', LEASE_MS))!;
+    await jobs.update(job.id, leased.epoch, { status: 'in_progress' }, NOW_MS + 1);
     return { id: job.id, epoch: leased.epoch };
   };
 
@@ -50,62 +52,59 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
       terms: { key: 'key_1', models: ['m'] },
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     });
-    await stores.jobs.create(job);
-    expect(await stores.others.find(TENANT, job.id)).toEqual(job);
+    await jobs.create(job);
+    expect(await others.find(TENANT, job.id)).toEqual(job);
   });
 
   it('creates once per idempotency key and tenant', async () => {
-    const first = await stores.jobs.create(batchJob(), 'key');
-    const again = await stores.others.create(batchJob(), 'key');
-    const elsewhere = await stores.jobs.create(batchJob({ tenant: 'tenant-b' }), 'key');
+    const first = await jobs.create(batchJob(), 'key');
+    const again = await others.create(batchJob(), 'key');
+    const elsewhere = await jobs.create(batchJob({ tenant: 'tenant-b' }), 'key');
     expect([first.created, again.created, elsewhere.created]).toEqual([true, false, true]);
     expect(again.job.id).toBe(first.job.id);
   });
 
   it('tells unfinished batches from ended and unknown ones', async () => {
     const { id: running } = await inProgress();
-    const { id: ended } = (await stores.jobs.create(batchJob({ status: 'completed' }))).job;
-    expect([...(await stores.jobs.unfinishedAmong([running, ended, 'batch_nobody']))]).toEqual([
-      running,
-    ]);
-    expect((await stores.jobs.unfinishedAmong([])).size).toBe(0);
+    const { id: ended } = (await jobs.create(batchJob({ status: 'completed' }))).job;
+    expect([...(await jobs.unfinishedAmong([running, ended, 'batch_nobody']))]).toEqual([running]);
+    expect((await jobs.unfinishedAmong([])).size).toBe(0);
   });
 
   it('creates any number without a key', async () => {
-    const made = [await stores.jobs.create(batchJob()), await stores.jobs.create(batchJob())];
+    const made = [await jobs.create(batchJob()), await jobs.create(batchJob())];
     expect(made.map(({ created }) => created)).toEqual([true, true]);
   });
 
   it('lists newest first by id, page by page, and its own tenant only', async () => {
     const ids = [];
-    for (let count = 0; count < 5; count++)
-      ids.unshift((await stores.jobs.create(batchJob())).job.id);
-    await stores.jobs.create(batchJob({ tenant: 'tenant-b' }));
-    const first = (await stores.jobs.list(TENANT, { limit: 2 }))!;
-    const rest = (await stores.jobs.list(TENANT, {
+    for (let count = 0; count < 5; count++) ids.unshift((await jobs.create(batchJob())).job.id);
+    await jobs.create(batchJob({ tenant: 'tenant-b' }));
+    const first = (await jobs.list(TENANT, { limit: 2 }))!;
+    const rest = (await jobs.list(TENANT, {
       limit: 10,
       after: first.data.at(-1)!.id,
     }))!;
     expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(ids);
     expect([first.hasMore, rest.hasMore]).toEqual([true, false]);
-    const oldest = (await stores.jobs.list(TENANT, { limit: 1, order: 'asc' }))!;
+    const oldest = (await jobs.list(TENANT, { limit: 1, order: 'asc' }))!;
     expect(oldest.data[0]!.id).toBe(ids.at(-1));
   });
 
   it('knows no page after an id that is not there, or another tenant’s', async () => {
-    const { job } = await stores.jobs.create(batchJob({ tenant: 'tenant-b' }));
-    expect(await stores.jobs.list(TENANT, { limit: 1, after: 'batch_none' })).toBeUndefined();
-    expect(await stores.jobs.list(TENANT, { limit: 1, after: job.id })).toBeUndefined();
-    expect(await stores.jobs.find(TENANT, job.id)).toBeUndefined();
+    const { job } = await jobs.create(batchJob({ tenant: 'tenant-b' }));
+    expect(await jobs.list(TENANT, { limit: 1, after: 'batch_none' })).toBeUndefined();
+    expect(await jobs.list(TENANT, { limit: 1, after: job.id })).toBeUndefined();
+    expect(await jobs.find(TENANT, job.id)).toBeUndefined();
   });
 
   it('lets one of many claim a job, the one with the least time left first', async () => {
     const late = batchJob({ expiresAtMs: NOW_MS + 60_000 });
-    await stores.jobs.create(batchJob());
-    await stores.jobs.create(late);
+    await jobs.create(batchJob());
+    await jobs.create(late);
     const claims = await Promise.all(
       Array.from({ length: 8 }, (_, owner) =>
-        (owner % 2 ? stores.jobs : stores.others).claim(`p${owner}`, LEASE_MS),
+        (owner % 2 ? jobs : others).claim(`p${owner}`, LEASE_MS),
       ),
     );
     const claimed = claims.flatMap(claim => (claim ? [claim.job.id] : []));
@@ -116,7 +115,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('claims round robin over tenants: fewest held jobs first, then the least time left', async () => {
     const made = async (tenant: string, leftMs: number) =>
-      (await stores.jobs.create(batchJob({ tenant, expiresAtMs: NOW_MS + leftMs }))).job.id;
+      (await jobs.create(batchJob({ tenant, expiresAtMs: NOW_MS + leftMs }))).job.id;
     const [first, second, third] = [
       await made(TENANT, 1000),
       await made(TENANT, 2000),
@@ -124,11 +123,10 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     ];
     const [other, last] = [await made('tenant-b', 50_000), await made('tenant-b', 60_000)];
     const claimed: string[] = [];
-    for (let leased; (leased = await stores.jobs.claim('p', LEASE_MS));)
-      claimed.push(leased.job.id);
+    for (let leased; (leased = await jobs.claim('p', LEASE_MS));) claimed.push(leased.job.id);
     expect(claimed).toEqual([first, other, second, last, third]);
-    await stores.jobs.release(second, 1);
-    const shares = [...(await stores.others.tenantShares())].sort((a, b) =>
+    await jobs.release(second, 1);
+    const shares = [...(await others.tenantShares())].sort((a, b) =>
       a.tenant.localeCompare(b.tenant),
     );
     expect(shares).toEqual([
@@ -139,47 +137,42 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('hands a job on when its lease runs out, and refuses every write of the zombie', async () => {
     const { id, epoch } = await inProgress();
-    expect(await stores.others.claim('p2', LEASE_MS)).toBeUndefined();
-    await stores.jobs.heartbeat(id, epoch, 0);
-    const taken = (await stores.others.claim('p2', LEASE_MS))!;
+    expect(await others.claim('p2', LEASE_MS)).toBeUndefined();
+    await jobs.heartbeat(id, epoch, 0);
+    const taken = (await others.claim('p2', LEASE_MS))!;
     expect(taken).toMatchObject({
       job: { id, status: 'in_progress' },
       epoch: epoch + 1,
     });
     const counts = { total: 1, completed: 1, failed: 0 };
-    expect(await stores.jobs.heartbeat(id, epoch, LEASE_MS)).toBeUndefined();
-    expect(await stores.jobs.update(id, epoch, { counts }, NOW_MS)).toBe('lost');
-    await stores.jobs.release(id, epoch);
-    expect(await stores.jobs.claim('p3', LEASE_MS)).toBeUndefined();
-    expect((await stores.jobs.find(TENANT, id))!.counts.total).toBe(0);
+    expect(await jobs.heartbeat(id, epoch, LEASE_MS)).toBeUndefined();
+    expect(await jobs.update(id, epoch, { counts }, NOW_MS)).toBe('lost');
+    await jobs.release(id, epoch);
+    expect(await jobs.claim('p3', LEASE_MS)).toBeUndefined();
+    expect((await jobs.find(TENANT, id))!.counts.total).toBe(0);
   });
 
   it('keeps a lease alive by heartbeats, and frees it at once by release', async () => {
     const { id, epoch } = await inProgress();
-    await stores.jobs.heartbeat(id, epoch, LEASE_MS);
-    expect(await stores.others.claim('p2', LEASE_MS)).toBeUndefined();
-    await stores.jobs.release(id, epoch);
-    expect((await stores.others.claim('p2', LEASE_MS))?.job.id).toBe(id);
+    await jobs.heartbeat(id, epoch, LEASE_MS);
+    expect(await others.claim('p2', LEASE_MS)).toBeUndefined();
+    await jobs.release(id, epoch);
+    expect((await others.claim('p2', LEASE_MS))?.job.id).toBe(id);
   });
 
   it('leaves a held job to its holder when the clock of another processor is an hour ahead', async () => {
     const { id, epoch } = await inProgress();
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
-    expect(await stores.others.claim('p2', LEASE_MS)).toBeUndefined();
+    expect(await others.claim('p2', LEASE_MS)).toBeUndefined();
     clock.mockRestore();
-    expect(await stores.jobs.heartbeat(id, epoch, LEASE_MS)).toMatchObject({ id });
+    expect(await jobs.heartbeat(id, epoch, LEASE_MS)).toMatchObject({ id });
   });
 
   it('stamps each status it reaches', async () => {
     const { id, epoch } = await inProgress();
-    await stores.jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS + 2);
-    await stores.jobs.update(
-      id,
-      epoch,
-      { status: 'completed', outputFileId: 'file-o' },
-      NOW_MS + 3,
-    );
-    expect(await stores.jobs.find(TENANT, id)).toMatchObject({
+    await jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS + 2);
+    await jobs.update(id, epoch, { status: 'completed', outputFileId: 'file-o' }, NOW_MS + 3);
+    expect(await jobs.find(TENANT, id)).toMatchObject({
       status: 'completed',
       outputFileId: 'file-o',
       reachedAtMs: {
@@ -192,45 +185,41 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('refuses an illegal move', async () => {
     const { id, epoch } = await inProgress();
-    await expect(stores.jobs.update(id, epoch, { status: 'completed' }, NOW_MS)).rejects.toThrow(
+    await expect(jobs.update(id, epoch, { status: 'completed' }, NOW_MS)).rejects.toThrow(
       'in_progress cannot become completed',
     );
   });
 
   it('tells the holder of a cancel by heartbeat and by the next change of status', async () => {
     const { id, epoch } = await inProgress();
-    expect(await stores.others.requestCancel(TENANT, id, NOW_MS + 7)).toMatchObject({
+    expect(await others.requestCancel(TENANT, id, NOW_MS + 7)).toMatchObject({
       accepted: true,
     });
-    expect((await stores.jobs.heartbeat(id, epoch, LEASE_MS))!.status).toBe('cancelling');
-    expect(await stores.jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe(
-      'cancelling',
-    );
-    expect(await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe(
-      'written',
-    );
-    const { reachedAtMs } = (await stores.jobs.find(TENANT, id))!;
+    expect((await jobs.heartbeat(id, epoch, LEASE_MS))!.status).toBe('cancelling');
+    expect(await jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe('cancelling');
+    expect(await jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe('written');
+    const { reachedAtMs } = (await jobs.find(TENANT, id))!;
     expect(reachedAtMs).toMatchObject({ cancelling: NOW_MS + 7, cancelled: NOW_MS + 9 });
   });
 
   it('accepts a cancel twice, refuses it after the end, and knows no job of another tenant', async () => {
     const { id, epoch } = await inProgress();
-    await stores.jobs.requestCancel(TENANT, id, NOW_MS);
-    expect(await stores.jobs.requestCancel(TENANT, id, NOW_MS + 1)).toMatchObject({
+    await jobs.requestCancel(TENANT, id, NOW_MS);
+    expect(await jobs.requestCancel(TENANT, id, NOW_MS + 1)).toMatchObject({
       accepted: true,
     });
-    await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS);
-    expect(await stores.jobs.requestCancel(TENANT, id, NOW_MS)).toMatchObject({
+    await jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS);
+    expect(await jobs.requestCancel(TENANT, id, NOW_MS)).toMatchObject({
       accepted: false,
     });
-    expect(await stores.jobs.requestCancel('tenant-b', id, NOW_MS)).toBeUndefined();
+    expect(await jobs.requestCancel('tenant-b', id, NOW_MS)).toBeUndefined();
   });
 
   it('removes ended jobs only', async () => {
     const { id, epoch } = await inProgress();
-    expect(await stores.jobs.remove(TENANT, id)).toBe('running');
-    await stores.jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
-    expect([await stores.jobs.remove(TENANT, id), await stores.jobs.remove(TENANT, id)]).toEqual([
+    expect(await jobs.remove(TENANT, id)).toBe('running');
+    await jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
+    expect([await jobs.remove(TENANT, id), await jobs.remove(TENANT, id)]).toEqual([
       'removed',
       'unknown',
     ]);
@@ -238,39 +227,39 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('knows which unfinished jobs read a file', async () => {
     const { id, epoch } = await inProgress({ inputFileId: 'file-x' });
-    expect(await stores.jobs.usersOf('file-x')).toEqual([id]);
-    await stores.jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
-    expect(await stores.jobs.usersOf('file-x')).toEqual([]);
+    expect(await jobs.usersOf('file-x')).toEqual([id]);
+    await jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
+    expect(await jobs.usersOf('file-x')).toEqual([]);
   });
 
   it('counts jobs by status and tells how long the oldest has waited', async () => {
-    await stores.jobs.create(batchJob({ createdAtMs: Date.now() - 3_600_000 }));
-    await stores.jobs.create(batchJob({ createdAtMs: Date.now() }));
-    const { byStatus, oldestWaitingMs } = await stores.jobs.backlog();
+    await jobs.create(batchJob({ createdAtMs: Date.now() - 3_600_000 }));
+    await jobs.create(batchJob({ createdAtMs: Date.now() }));
+    const { byStatus, oldestWaitingMs } = await jobs.backlog();
     expect(byStatus).toMatchObject({ validating: 2, failed: 0 });
     // In minutes, whatever this test itself needs.
     expect(Math.round(oldestWaitingMs! / 600_000)).toBe(6);
-    await stores.jobs.claim('p', LEASE_MS);
-    await stores.jobs.claim('p', LEASE_MS);
-    expect(await stores.jobs.backlog()).not.toHaveProperty('oldestWaitingMs');
+    await jobs.claim('p', LEASE_MS);
+    await jobs.claim('p', LEASE_MS);
+    expect(await jobs.backlog()).not.toHaveProperty('oldestWaitingMs');
   });
 
   it('puts one webhook into the outbox with the end, hidden while somebody sends it', async () => {
     const { id, epoch } = await inProgress({ webhook: { url: 'https://example.com' } });
-    expect(await stores.outbox.claim(NOW_MS, 1000, 10)).toEqual([]);
-    await stores.jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
-    const [entry] = await stores.outbox.claim(NOW_MS, 1000, 10);
+    expect(await outbox.claim(NOW_MS, 1000, 10)).toEqual([]);
+    await jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
+    const [entry] = await outbox.claim(NOW_MS, 1000, 10);
     expect(entry).toMatchObject({
       jobId: id,
       type: 'batch.failed',
       url: 'https://example.com',
       attempts: 1,
     });
-    expect(await stores.outbox.claim(NOW_MS + 999, 1000, 10)).toEqual([]);
-    expect(await stores.outbox.claim(NOW_MS + 1000, 1000, 10)).toHaveLength(1);
-    await stores.outbox.retry(entry!.id, NOW_MS + 5000);
-    expect(await stores.outbox.claim(NOW_MS + 4999, 1000, 10)).toEqual([]);
-    await stores.outbox.remove(entry!.id);
-    expect(await stores.outbox.claim(NOW_MS + 90_000, 1000, 10)).toEqual([]);
+    expect(await outbox.claim(NOW_MS + 999, 1000, 10)).toEqual([]);
+    expect(await outbox.claim(NOW_MS + 1000, 1000, 10)).toHaveLength(1);
+    await outbox.retry(entry!.id, NOW_MS + 5000);
+    expect(await outbox.claim(NOW_MS + 4999, 1000, 10)).toEqual([]);
+    await outbox.remove(entry!.id);
+    expect(await outbox.claim(NOW_MS + 90_000, 1000, 10)).toEqual([]);
   });
 }

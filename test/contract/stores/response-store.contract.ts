@@ -1,7 +1,8 @@
-import { expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import {
   type ResponseEnding,
   type ResponseRecord,
+  type ResponseRun,
 } from '../../../src/core/request/response-record.js';
 import { type ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 
@@ -45,8 +46,20 @@ interface Stores {
  *   of two gateways
  */
 export function responseStoreContract(fresh: () => Promise<Stores>): void {
+  let responses: ResponseRecordStore;
+  let othersResponses: ResponseRecordStore;
+  let kept: StoredRequestStore;
+
+  beforeEach(async () => {
+    ({ responses, othersResponses, kept } = await fresh());
+  });
+
+  const begun = async (id: string, by = responses) => (await by.begin({ tenant: ACME, id }))!;
+  /** Whether the event was written. */
+  const appended = async (run: ResponseRun, at: number, end?: ResponseEnding) =>
+    (await responses.append([{ run, first: at, events: [event(at)], ending: end }])).has(run);
+
   it('stores a response for its tenant until it expires', async () => {
-    const { responses, othersResponses } = await fresh();
     const made = record('resp_1', { previousId: 'resp_0', chainLength: 2 });
     await responses.create(made, []);
     expect(await othersResponses.find(made, NOW)).toEqual(made);
@@ -65,7 +78,6 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
   });
 
   it('lists a conversation newest first, of one tenant, without what is gone', async () => {
-    const { responses } = await fresh();
     await responses.create(record('a'), []);
     await responses.create(record('b', { previousId: 'a', chainLength: 2 }), []);
     await responses.create(record('c', { previousId: 'b', chainLength: 3 }), []);
@@ -80,16 +92,14 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
   });
 
   it('ends a conversation that names itself', async () => {
-    const { responses } = await fresh();
     await responses.create(record('a', { previousId: 'b', chainLength: 2 }), []);
     await responses.create(record('b', { previousId: 'a', chainLength: 2 }), []);
     expect(await responses.chain({ tenant: ACME, id: 'a' }, NOW)).toHaveLength(1);
   });
 
   it('returns events after a number, in order, across groups', async () => {
-    const { responses, othersResponses } = await fresh();
     await responses.create(record('r', { nextSequence: 2 }), numbered(0, 2));
-    const run = (await responses.begin({ tenant: ACME, id: 'r' }))!;
+    const run = await begun('r');
     expect(await responses.append([{ run, first: 2, events: numbered(2, 3) }])).toEqual(
       new Set([run]),
     );
@@ -106,24 +116,15 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
   });
 
   it('takes events of one run only: a later one ends the earlier, and numbers have no gap and no repeat', async () => {
-    const { responses, othersResponses } = await fresh();
     await responses.create(record('r'), []);
-    const first = (await responses.begin({ tenant: ACME, id: 'r' }))!;
+    const first = await begun('r');
     expect(first).toMatchObject({ status: 'in_progress', epoch: 1 });
-    expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(
-      new Set(),
-    );
-    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(
-      new Set([first]),
-    );
-    expect(await responses.append([{ run: first, first: 0, events: [event(0)] }])).toEqual(
-      new Set([first]),
-    );
-    const second = (await othersResponses.begin({ tenant: ACME, id: 'r' }))!;
+    expect(await appended(first, 1)).toBe(false);
+    expect(await appended(first, 0)).toBe(true);
+    expect(await appended(first, 0)).toBe(true);
+    const second = await begun('r', othersResponses);
     expect(second).toMatchObject({ epoch: 2, nextSequence: 1 });
-    expect(await responses.append([{ run: first, first: 1, events: [event(1)] }])).toEqual(
-      new Set(),
-    );
+    expect(await appended(first, 1)).toBe(false);
     const both = [
       { run: first, first: 1, events: [event(1)] },
       { run: second, first: 1, events: [event(1)], ending: ending() },
@@ -136,32 +137,26 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     });
     expect((await responses.find(second, NOW))!.request).toBeUndefined();
     expect(await responses.begin(second)).toBeUndefined();
-    expect(await responses.append([{ run: second, first: 2, events: [event(2)] }])).toEqual(
-      new Set(),
-    );
+    expect(await appended(second, 2)).toBe(false);
   });
 
   it('writes nothing of a response that was deleted, and deletes its events with it', async () => {
-    const { responses } = await fresh();
     await responses.create(record('r', { nextSequence: 1 }), numbered(0, 1));
-    const run = (await responses.begin({ tenant: ACME, id: 'r' }))!;
+    const run = await begun('r');
     await responses.remove(run);
-    expect(
-      await responses.append([{ run, first: 1, events: [event(1)], ending: ending() }]),
-    ).toEqual(new Set());
+    expect(await appended(run, 1, ending())).toBe(false);
     expect(await responses.events(run, -1, 10)).toEqual([]);
   });
 
   it('counts the bytes of a tenant: an end adds its output, a removal gives them back', async () => {
-    const { responses, othersResponses } = await fresh();
     const bytes = () => othersResponses.bytesOf(ACME);
     expect(await bytes()).toBe(0);
     await responses.create(record('a', { input: '["ä"]', response: '{}' }), []);
     await responses.create(record('b', { input: '[]', response: '{}', expiresAtMs: NOW + 10 }), []);
     await responses.create(record('a', { tenant: 'other' }), []);
     expect(await bytes()).toBe(12);
-    const run = (await responses.begin({ tenant: ACME, id: 'a' }))!;
-    await responses.append([{ run, first: 0, events: [event(0)], ending: ending() }]);
+    const run = await begun('a');
+    await appended(run, 0, ending());
     expect(await bytes()).toBe(17);
     await responses.expire(NOW + 10, 10);
     expect(await bytes()).toBe(13);
@@ -170,7 +165,6 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
   });
 
   it('removes expired responses, and the events of an ended one before it', async () => {
-    const { responses } = await fresh();
     await responses.create(record('old', { expiresAtMs: NOW + 10 }), []);
     await responses.create(
       record('new', { nextSequence: 1, expiresAtMs: NOW + 5000 }),
@@ -178,8 +172,8 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     );
     expect(await responses.expire(NOW + 10, 10)).toBe(1);
     expect(await responses.events({ tenant: ACME, id: 'new' }, -1, 10)).toHaveLength(1);
-    const run = (await responses.begin({ tenant: ACME, id: 'new' }))!;
-    await responses.append([{ run, first: 1, events: [event(1)], ending: ending('failed') }]);
+    const run = await begun('new');
+    await appended(run, 1, ending('failed'));
     expect(await responses.expire(NOW + 499, 10)).toBe(0);
     expect(await responses.events(run, -1, 10)).toHaveLength(2);
     expect(await responses.expire(NOW + 500, 10)).toBe(0);
@@ -188,9 +182,8 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
   });
 
   it('holds a run whose append is repeated because its outcome was not known, and writes it once', async () => {
-    const { responses, othersResponses } = await fresh();
     await responses.create(record('again'), []);
-    const run = (await responses.begin({ tenant: ACME, id: 'again' }))!;
+    const run = await begun('again');
     const append = { run, first: 0, events: [event(0), event(1)] };
     const last = { run, first: 2, events: [event(2)], ending: ending('completed') };
     for (const one of [append, append, last, last])
@@ -202,7 +195,6 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
   });
 
   it('counts what has not ended', async () => {
-    const { responses } = await fresh();
     expect(await responses.countOpen()).toEqual({ queued: 0, in_progress: 0 });
     await responses.create(record('a'), []);
     await responses.create(record('b', { tenant: 'other' }), []);

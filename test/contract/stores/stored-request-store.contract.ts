@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import { type NewStoredRequest } from '../../../src/core/request/stored-request.js';
 import { type StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
@@ -38,33 +38,41 @@ const ending = (status: 'completed' | 'failed' | 'cancelled', keepMs = 100_000) 
 export function keptRequestStoreContract(
   open: () => Promise<{ kept: StoredRequestStore; othersKept: StoredRequestStore }>,
 ): void {
+  let kept: StoredRequestStore;
+  let othersKept: StoredRequestStore;
+
+  beforeEach(async () => {
+    ({ kept, othersKept } = await open());
+  });
+
+  /** Gateway `a` has begun it. */
+  const opened = async (change: Partial<NewStoredRequest> = {}, lease = by('a')) =>
+    (await kept.open(newRequest(change), lease)).request;
+
   it('lets one of twenty attempts at once begin, and shows it to the others', async () => {
-    const { kept, othersKept } = await open();
     const attempts = Array.from({ length: 20 }, (_, index) =>
       (index % 2 ? kept : othersKept).open(newRequest({ requestId: `r${index}` }), by(`g${index}`)),
     );
-    const opened = await Promise.all(attempts);
-    const winners = opened.filter(({ created }) => created);
+    const answers = await Promise.all(attempts);
+    const winners = answers.filter(({ created }) => created);
     expect(winners).toHaveLength(1);
     const [{ request }] = winners as [(typeof winners)[0]];
-    expect(opened.every(other => other.request.requestId === request.requestId)).toBe(true);
+    expect(answers.every(other => other.request.requestId === request.requestId)).toBe(true);
   });
 
   it('keeps tenants and names apart', async () => {
-    const { kept } = await open();
-    const opened = [
+    const answers = [
       await kept.open(newRequest(), by('a')),
       await kept.open(newRequest({ tenant: 'other' }), by('a')),
       await kept.open(newRequest({ name: 'key:r1' }), by('a')),
     ];
-    expect(opened.map(({ created }) => created)).toEqual([true, true, true]);
+    expect(answers.map(({ created }) => created)).toEqual([true, true, true]);
     expect(await kept.findById('r1', 'nobody')).toBeUndefined();
     expect(await kept.findById('r1', undefined)).toMatchObject({ requestId: 'r1' });
   });
 
   it('ends a request once; the same attempt may write its end again', async () => {
-    const { kept, othersKept } = await open();
-    const { request } = await kept.open(newRequest(), by('a'));
+    const request = await opened();
     expect(await kept.end(request, ending('completed'))).toBe('ended');
     expect(await kept.end(request, ending('completed'))).toBe('ended');
     expect(await kept.end({ ...request, attempts: 2 }, ending('completed'))).toBe('lost');
@@ -79,8 +87,7 @@ export function keptRequestStoreContract(
   });
 
   it('gives a silent gateway’s request to one other, which counts it', async () => {
-    const { kept, othersKept } = await open();
-    const { request } = await kept.open(newRequest(), by('a'));
+    const request = await opened();
     expect(await othersKept.takeOver(by('b'))).toBeUndefined();
     expect(await othersKept.find(request)).toMatchObject({ lapsed: false });
     await kept.renewLeases(lapsed('a'));
@@ -91,7 +98,6 @@ export function keptRequestStoreContract(
   });
 
   it('leaves lapsed leases to their holders while the caller is patient, not what was given back', async () => {
-    const { kept, othersKept } = await open();
     const patient = { ...by('b'), isPatient: true };
     const waiting = newRequest({ mode: 'waiting' });
     await kept.open(waiting, lapsed('a'));
@@ -101,15 +107,13 @@ export function keptRequestStoreContract(
   });
 
   it('renews a lease that lapsed while nobody took the request over', async () => {
-    const { kept, othersKept } = await open();
-    await kept.open(newRequest(), lapsed('a'));
+    await opened({}, lapsed('a'));
     expect(await kept.renewLeases(by('a'))).toMatchObject([{ requestId: 'r1', attempts: 1 }]);
     expect(await othersKept.takeOver(by('b'))).toBeUndefined();
   });
 
   it('takes the first completed attempt, and names it; an attempt that was taken over cannot fail the request', async () => {
-    const { kept, othersKept } = await open();
-    const { request: first } = await kept.open(newRequest(), lapsed('a'));
+    const first = await opened({}, lapsed('a'));
     const second = (await othersKept.takeOver(by('b')))!;
     expect(await kept.end(first, ending('failed'))).toBe('lost');
     expect(await kept.find(first)).toMatchObject({ status: 'running', attempts: 2 });
@@ -121,8 +125,7 @@ export function keptRequestStoreContract(
   });
 
   it('ignores an earlier attempt of the same gateway: taken over, or opened again under the same name', async () => {
-    const { kept } = await open();
-    const { request } = await kept.open(newRequest(), lapsed('a'));
+    const request = await opened({}, lapsed('a'));
     const taken = await kept.takeOver(by('a'));
     expect(taken).toMatchObject({ attempts: 2 });
     await kept.drop(request);
@@ -144,21 +147,16 @@ export function keptRequestStoreContract(
   });
 
   it('gives a released one away at once, and never one whose caller waits', async () => {
-    const { kept, othersKept } = await open();
-    const { request } = await kept.open(newRequest(), by('a'));
+    const request = await opened();
     await kept.release('a', request);
-    const { request: waiting } = await kept.open(
-      newRequest({ name: 'w', mode: 'waiting' }),
-      by('a'),
-    );
+    const waiting = await opened({ name: 'w', mode: 'waiting' });
     await kept.release('a', waiting);
     expect(await othersKept.takeOver(by('b'))).toMatchObject({ name: 'id:r1' });
     expect(await othersKept.takeOver(by('b'))).toBeUndefined();
   });
 
   it('counts gateways that were lost or could not end it, not those that gave it back in order', async () => {
-    const { kept, othersKept } = await open();
-    await kept.open(newRequest(), by('a'));
+    await opened();
     await kept.release('a');
     expect(await othersKept.takeOver(by('b'))).toMatchObject({ attempts: 2, losses: 0 });
     await othersKept.renewLeases(lapsed('b'));
@@ -169,13 +167,9 @@ export function keptRequestStoreContract(
   });
 
   it('releases all that a gateway holds, and nothing of another one', async () => {
-    const { kept, othersKept } = await open();
-    await kept.open(newRequest(), by('a'));
-    const { request: waiting } = await kept.open(
-      newRequest({ name: 'w', mode: 'waiting', blob: 'kept/w' }),
-      by('a'),
-    );
-    const { request: ended } = await kept.open(newRequest({ name: 'e', blob: 'kept/e' }), by('a'));
+    await opened();
+    const waiting = await opened({ name: 'w', mode: 'waiting', blob: 'kept/w' });
+    const ended = await opened({ name: 'e', blob: 'kept/e' });
     await kept.end(ended, ending('completed'));
     await othersKept.open(newRequest({ name: 'o', blob: 'kept/o' }), by('b'));
     await kept.release('a');
@@ -188,7 +182,6 @@ export function keptRequestStoreContract(
   it.each(['failed', 'lost', 'expired'] as const)(
     'makes room for a new attempt where the first one %s',
     async how => {
-      const { kept, othersKept } = await open();
       const { request } = await kept.open(
         newRequest({ mode: 'waiting' }),
         how === 'lost' ? lapsed('a') : by('a'),
@@ -202,8 +195,7 @@ export function keptRequestStoreContract(
   );
 
   it('tells the holder of a cancel that came elsewhere; from then on the request cannot complete', async () => {
-    const { kept, othersKept } = await open();
-    const { request } = await kept.open(newRequest(), by('a'));
+    const request = await opened();
     expect(await othersKept.requestCancel('other', 'r1')).toBe(false);
     expect(await kept.renewLeases(by('a'))).toMatchObject([{ cancelling: false }]);
     expect(await othersKept.requestCancel('acme', 'r1')).toBe(true);
@@ -216,8 +208,7 @@ export function keptRequestStoreContract(
   });
 
   it('tells which blobs a row names', async () => {
-    const { kept, othersKept } = await open();
-    const { request } = await kept.open(newRequest({ blob: 'kept/named' }), by('a'));
+    const request = await opened({ blob: 'kept/named' });
     expect(await othersKept.referenced(['kept/named', 'kept/nobodys'])).toEqual(
       new Set(['kept/named']),
     );
@@ -227,17 +218,16 @@ export function keptRequestStoreContract(
   });
 
   it('drops what never was, and expires what is over, once', async () => {
-    const { kept, othersKept } = await open();
-    const { request } = await kept.open(newRequest(), by('a'));
+    const request = await opened();
     await kept.drop(request);
     expect(await kept.find(request)).toBeUndefined();
-    const old = await kept.open(newRequest({ name: 'old' }), by('a'));
-    await kept.end(old.request, ending('completed', 0));
-    const recent = await kept.open(newRequest({ name: 'recent' }), by('a'));
-    await kept.end(recent.request, ending('completed'));
-    await kept.open(newRequest({ name: 'arriving', status: 'receiving' }), by('a'));
-    await kept.open(newRequest({ name: 'broken off', status: 'receiving' }), lapsed('a'));
-    await kept.open(newRequest({ name: 'running' }), lapsed('a'));
+    const old = await opened({ name: 'old' });
+    await kept.end(old, ending('completed', 0));
+    const recent = await opened({ name: 'recent' });
+    await kept.end(recent, ending('completed'));
+    await opened({ name: 'arriving', status: 'receiving' });
+    await opened({ name: 'broken off', status: 'receiving' }, lapsed('a'));
+    await opened({ name: 'running' }, lapsed('a'));
     const gone = await Promise.all([kept.expire(10), othersKept.expire(10)]);
     const names = gone.flat().map(({ name }) => name);
     expect(names.sort()).toEqual(['broken off', 'old']);

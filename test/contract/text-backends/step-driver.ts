@@ -137,10 +137,13 @@ export class StepDriver {
     this.#backend.memory.forgetContents();
   }
 
-  leave(one: TextSequence): void {
-    this.#release(one);
-    this.#driven.delete(one);
-    this.#leave.push(one);
+  /** They are gone for good, and their memory with a step of nobody. */
+  async end(...sequences: readonly TextSequence[]): Promise<void> {
+    for (const one of sequences) {
+      this.preempt(one);
+      this.#driven.delete(one);
+    }
+    await this.step();
   }
 
   #release(one: TextSequence): void {

@@ -38,8 +38,7 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       const one = sequence(prompt, sampling, 'alone');
       const driver = new StepDriver(backend);
       const [output] = await driver.generate(count, one);
-      driver.leave(one);
-      await driver.step();
+      await driver.end(one);
       return output!;
     };
 
@@ -63,18 +62,13 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
 
     it('refuses tokens and biases that are not of its vocabulary, and grammars that are none', async () => {
       const stranger = 2_000_000_000;
+      const refusal = { code: 'invalid_value' };
       const tokens = { type: 'tokens', tokens: [stranger] } as const;
-      await expect(backend.encode(tokens)).rejects.toMatchObject({
-        code: 'invalid_value',
-      });
+      await expect(backend.encode(tokens)).rejects.toMatchObject(refusal);
       const biased = { ...GREEDY, logitBias: new Map([[stranger, 1]]) };
-      await expect(backend.check(biased)).rejects.toMatchObject({
-        code: 'invalid_value',
-      });
+      await expect(backend.check(biased)).rejects.toMatchObject(refusal);
       const grammar = { type: 'gbnf', text: 'no grammar' } as const;
-      await expect(backend.check({ ...GREEDY, grammar })).rejects.toMatchObject({
-        code: 'invalid_value',
-      });
+      await expect(backend.check({ ...GREEDY, grammar })).rejects.toMatchObject(refusal);
       await backend.check(GREEDY);
     });
 
@@ -91,8 +85,7 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       expect(results.get(third!)).toEqual({ type: 'computed' });
       expect(driver.drawn.get(third!)).toBeUndefined();
       expect(driver.drawn.get(second!)?.bytes).toBeInstanceOf(Buffer);
-      for (const one of [first!, second!, third!]) driver.leave(one);
-      await driver.step();
+      await driver.end(first!, second!, third!);
     });
 
     it.each([
@@ -106,8 +99,7 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
         const driver = new StepDriver(backend);
         const together = prompts.map(prompt => sequence(prompt, sampling));
         expect(await driver.generate(12, ...together)).toEqual(solos);
-        together.forEach(one => driver.leave(one));
-        await driver.step();
+        await driver.end(...together);
       },
     );
 
@@ -120,8 +112,7 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       const before = backend.decodeCalls;
       expect(await driver.stepTwice(...together)).toEqual(solos.map(solo => solo.slice(2)));
       expect(backend.decodeCalls - before).toBe(2);
-      together.forEach(one => driver.leave(one));
-      await driver.step();
+      await driver.end(...together);
     });
 
     it('computes a prompt in chunks as it does at once, and again after it was preempted', async () => {
@@ -134,8 +125,7 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       await driver.generate(4, one);
       driver.preempt(one);
       expect(await driver.generate(8, one)).toEqual([solo]);
-      driver.leave(one);
-      await driver.step();
+      await driver.end(one);
     });
 
     it('brings log-probabilities when they are wanted: the likeliest first', async () => {
@@ -150,9 +140,7 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       expect(falling).toEqual([...falling].sort((a, b) => b - a));
       expect(falling[0]).toBeCloseTo(logprob!, 4);
       expect(driver.drawn.get(none)).not.toHaveProperty('logprob');
-      driver.leave(one);
-      driver.leave(none);
-      await driver.step();
+      await driver.end(one, none);
     });
 
     it('rejects once its process is dead, and goes on with the same tokens when it is opened again', async () => {
@@ -165,8 +153,7 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       await backend.reopen();
       driver.lose();
       expect(await driver.generate(8, one)).toEqual([solo]);
-      driver.leave(one);
-      await driver.step();
+      await driver.end(one);
     }, 120_000);
 
     it('closes once, however often it is asked', async () => {

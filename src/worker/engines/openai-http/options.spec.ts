@@ -1,25 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { syntheticModel } from '../../../../test/support/synthetic-model.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { createEngine } from '../../engine-factory.js';
 import { readOpenAiHttpOptions, readOpenAiHttpSpeechOptions } from './options.js';
 
 const BASE = { baseUrl: 'https://gpu-7:8000/v1' };
 
-function spec(options: ModelSpec['options'], changes: Partial<ModelSpec> = {}): ModelSpec {
-  return {
-    id: 'whisper',
-    kind: 'stt',
-    engine: 'openai-http',
-    aliases: [],
-    capabilities: [],
-    languages: [],
-    replicas: 1,
-    addresses: [],
-    voices: {},
-    options,
-    ...changes,
-  };
-}
+const spec = (options: ModelSpec['options'], changes: Partial<ModelSpec> = {}) =>
+  syntheticModel(options, { id: 'whisper', engine: 'openai-http', capabilities: [], ...changes });
 
 describe('openai-http options', () => {
   it('need a URL only; the upstream model is named as ours, no key, 8 at a time, 2 retries of at most 30 s', () => {
