@@ -2,43 +2,43 @@ import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
-import { ENDPOINTS } from '../../src/contracts/endpoints.js';
-import { type FieldRule, PASSED_ON } from '../../src/contracts/openai/field-types.js';
-import { IgnoredFields } from '../../src/contracts/openai/ignored-fields.js';
-import { RerankDto } from '../../src/contracts/openai/rerank.dto.js';
-import { TokenizeDto } from '../../src/contracts/openai/token.dto.js';
-import { openEnvelope, readClientEvent } from '../../src/contracts/realtime/realtime-event.js';
+import { ENDPOINTS } from '../../../src/contracts/endpoints.js';
+import { type FieldRule, PASSED_ON } from '../../../src/contracts/openai/field-types.js';
+import { IgnoredFields } from '../../../src/contracts/openai/ignored-fields.js';
+import { RerankDto } from '../../../src/contracts/openai/rerank.dto.js';
+import { TokenizeDto } from '../../../src/contracts/openai/token.dto.js';
+import { openEnvelope, readClientEvent } from '../../../src/contracts/realtime/realtime-event.js';
 import {
   defaultSession,
   readOlderSession,
   readSession,
-} from '../../src/contracts/realtime/session-config.js';
+} from '../../../src/contracts/realtime/session-config.js';
 import {
   EVENT_FIELDS,
   OLDER_SESSION_FIELDS,
   REALTIME_QUERY,
   SESSION_FIELDS,
-} from '../../src/contracts/realtime/session-fields.js';
-import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
+} from '../../../src/contracts/realtime/session-fields.js';
+import { AsrQueryDto } from '../../../src/contracts/whisper-asr/asr.dto.js';
 import {
   parseTranscription,
   parseTranslation,
-} from '../../src/gateway/audio/parse-transcription.js';
-import { parseSpeech } from '../../src/gateway/audio/start-speech.js';
-import { parseDto } from '../../src/gateway/http/dto-validation.js';
-import { REQUEST_DTOS, REQUEST_FIELDS } from '../../src/gateway/http/openapi/request-fields.js';
-import { parseMessage } from '../../src/gateway/messages/parse-message.js';
-import { requestParser } from '../../src/gateway/models/model-abilities.js';
-import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
-import { parseResponse } from '../../src/gateway/responses/parse-response.js';
-import { parseEmbedding } from '../../src/gateway/text/completions.controller.js';
-import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
-import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
-import { ModelList } from '../../src/platform/config/config.module.js';
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { type GenerateItem } from '../../src/worker/engines/text-generator.js';
-import { ContinuousGenerator } from '../../src/worker/generation/continuous-generator.js';
-import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
+} from '../../../src/gateway/audio/parse-transcription.js';
+import { parseSpeech } from '../../../src/gateway/audio/start-speech.js';
+import { parseDto } from '../../../src/gateway/http/dto-validation.js';
+import { REQUEST_DTOS, REQUEST_FIELDS } from '../../../src/gateway/http/openapi/request-fields.js';
+import { parseMessage } from '../../../src/gateway/messages/parse-message.js';
+import { requestParser } from '../../../src/gateway/models/model-abilities.js';
+import { ModelCatalog } from '../../../src/gateway/models/model-catalog.js';
+import { parseResponse } from '../../../src/gateway/responses/parse-response.js';
+import { parseEmbedding } from '../../../src/gateway/text/completions.controller.js';
+import { parseChat, parseCompletion } from '../../../src/gateway/text/parse-generation.js';
+import { parseAsr } from '../../../src/gateway/whisper-asr/parse-asr.js';
+import { ModelList } from '../../../src/platform/config/config.module.js';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { type GenerateItem } from '../../../src/worker/engines/text-generator.js';
+import { ContinuousGenerator } from '../../../src/worker/generation/continuous-generator.js';
+import { parseGenerationParams } from '../../../src/worker/generation/generation-params.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;
@@ -332,8 +332,8 @@ const inObjects = (field: string, value: unknown, beside: Body = {}): Body => {
     : { ...beside, [name]: { ...(beside[name] as Body), [inner]: value } };
 };
 
-/** Routes whose fields are those of a form, or of a query. */
-const FORMS = /audio|asr/;
+/** Its fields are those of the address, which may have any others. */
+const OF_ADDRESS = 'POST /asr';
 
 describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples, parse }) => {
   const rules = rulesOf(route as Route);
@@ -408,7 +408,7 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
   });
 
   it('reports what nothing knows, at the top and in objects, and refuses it if strict', () => {
-    if (FORMS.test(route)) return;
+    if (route === OF_ADDRESS) return;
     const containers = new Set(
       rules.flatMap(([name]) => (isInner(name) ? name.split('.', 1) : [])),
     );
@@ -433,6 +433,50 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
           param: expect.stringMatching(new RegExp(`^${field}`)),
         }),
       );
+  });
+});
+
+const LLM = new ModelCatalog(new ModelList([bare('m', 'llm', ['chat', 'tools'])]));
+
+it('marks of a cache in blocks, tools and instructions of Messages are reported by their paths', () => {
+  const cache_control = { type: 'ephemeral' };
+  const text = { type: 'text', text: 'hi', cache_control };
+  const asked = {
+    ...{ model: 'm', max_tokens: 9, system: [text] },
+    tools: [{ name: 'look', input_schema: { type: 'object' }, cache_control }],
+    messages: [
+      { role: 'user', content: [text] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'look', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: [text] }] },
+    ],
+  };
+  expect(parseMessage(asked, LLM, { strict: false }).ignored).toEqual(
+    expect.arrayContaining([
+      'system[0].cache_control',
+      'tools[0].cache_control',
+      'messages[0].content[0].cache_control',
+      'messages[2].content[0].content[0].cache_control',
+    ]),
+  );
+  expect(() => parseMessage(asked, LLM, { strict: true })).toThrow(
+    expect.objectContaining({ code: 'unsupported_parameter' }),
+  );
+});
+
+describe('SSML as speech', () => {
+  const speak = (engine: ModelSpec['engine'], strict = false) => {
+    const models = new ModelCatalog(new ModelList([bare('t', 'tts', [], engine)]));
+    const asked = { model: 't', voice: 'v', input: '<speak>Hi <b>all</b></speak>' };
+    return parseSpeech(asked, models, { strict });
+  };
+
+  it('is its text, reported as ignored and refused if strict', () => {
+    expect(speak('synthetic')).toMatchObject({ dto: { input: 'Hi all' }, ignored: ['input.ssml'] });
+    expect(() => speak('synthetic', true)).toThrow(refusal('input'));
+  });
+
+  it('reaches another server unchanged', () => {
+    expect(speak('openai-http', true).dto.input).toBe('<speak>Hi <b>all</b></speak>');
   });
 });
 
