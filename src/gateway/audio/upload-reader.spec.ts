@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import multipart from '@fastify/multipart';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
@@ -57,10 +58,7 @@ describe('readUpload', () => {
     const beforeFile = (): void => {
       throw defect;
     };
-    // oxlint-disable-next-line require-yield
-    async function* receive(): AsyncGenerator<Buffer> {
-      throw defect;
-    }
+    const receive = (): AsyncIterable<Buffer> => Readable.from([0]).map(beforeFile);
     expect(await send(WHOLE, { beforeFile })).toBe(defect);
     expect(await send(WHOLE, { receive })).toBe(defect);
   });
