@@ -66,20 +66,25 @@ export function mergedSchemas(one: Schema, other: Schema, path: string): Schema 
   const constant = exactAt('const' in one ? one : other, 'const', JSON.rawJSON);
   const merged: Record<string, unknown> = { ...other, ...one };
   if (constant !== undefined) merged.const = constant;
-  for (const [keyword, value] of Object.entries(other)) {
-    const own = one[keyword];
-    if (own === undefined || isAnnotation(keyword) || OBJECT_KEYWORDS.has(keyword)) continue;
-    if (own === value || (keyword === 'const' && jsonAt(one, keyword) === jsonAt(other, keyword)))
-      continue;
-    const join = JOINS[keyword];
-    if (!join)
-      throw refused(
-        `${path}.${keyword}`,
-        `${shown(own)} and ${shown(value)} cannot be held together`,
-      );
-    merged[keyword] = join(own, value, `${path}.${keyword}`);
-  }
+  for (const keyword of Object.keys(other))
+    if (differ(one, other, keyword)) merged[keyword] = joined(one, other, keyword, path);
   return { ...merged, ...mergedMembers(one, other, path) };
+}
+
+/** Whether both say something of a keyword that narrows a value, and not the same. */
+function differ(one: Schema, other: Schema, keyword: string): boolean {
+  const [own, value] = [one[keyword], other[keyword]];
+  if (own === undefined || own === value) return false;
+  if (isAnnotation(keyword) || OBJECT_KEYWORDS.has(keyword)) return false;
+  return keyword !== 'const' || jsonAt(one, keyword) !== jsonAt(other, keyword);
+}
+
+/** @throws GrammarError where both cannot be held together */
+function joined(one: Schema, other: Schema, keyword: string, path: string): unknown {
+  const [own, value] = [one[keyword], other[keyword]];
+  const [at, join] = [`${path}.${keyword}`, JOINS[keyword]];
+  if (join) return join(own, value, at);
+  throw refused(at, `${shown(own)} and ${shown(value)} cannot be held together`);
 }
 
 /** One, or a set of those that hold together: no caller can write a set in JSON. */

@@ -22,7 +22,7 @@ const idOf = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'id' in value ? value.id : value;
 
 /**
- * Fields of `POST /v1/audio/speech`. Unknown ones are accepted and ignored, as newer
+ * Fields of `POST /v1/audio/speech`. Unknown ones are accepted and reported, as newer
  * clients send them.
  */
 export class SpeechDto {
@@ -33,6 +33,9 @@ export class SpeechDto {
     textWithin(SPEECH_INPUT_LIMIT, [isSaid, 'must hold something to say, not only spaces']),
     {
       example: 'The quick brown fox jumps over the lazy dog.',
+      description:
+        'Plain text. Of SSML (`<speak>…</speak>`) only the text is spoken, and `input.ssml` is reported as ignored; ' +
+        'a server behind the gateway gets it unchanged.',
       minLength: 1,
       maxLength: SPEECH_INPUT_LIMIT,
     },

@@ -50,7 +50,7 @@ const CHUNKING = custom(
 );
 
 /**
- * Fields of `POST /v1/audio/transcriptions`. Unknown ones are accepted and ignored, as
+ * Fields of `POST /v1/audio/transcriptions`. Unknown ones are accepted and reported, as
  * newer clients send them.
  */
 @ApiExtraModels(ServerVadDto)

@@ -176,7 +176,7 @@ export function parseTranscription(
   const model = catalog.getOfKind(sent.model, 'stt');
   const unusable = [
     ...uselessWithFormat(sent, compat),
-    ...demandAbilities(model, { dto: sent }, catalog, compat),
+    ...demandAbilities(model, { dto: sent, body: fields }, catalog, compat),
   ];
   if (sent.language !== undefined) demandLanguage(model, sent.language);
   const { language, ignored: languages } = chosenLanguage(model, sent);
@@ -217,7 +217,7 @@ export function parseTranslation(
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);
-  const ignored = demandAbilities(model, { dto: sent }, catalog, compat);
+  const ignored = demandAbilities(model, { dto: sent, body: fields }, catalog, compat);
   const dto = withDefaults(sent, ignored, TranslationDto);
   const { prompt, temperature, response_format: format } = dto;
   return {

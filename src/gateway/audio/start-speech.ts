@@ -1,12 +1,14 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
+import { invalidField, unsupportedField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type InferenceCaller, type InferenceService } from '../inference/inference.service.js';
 import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 import { type Strictness, requestParser } from '../models/model-abilities.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
+import { isPassedOn, type ModelCatalog } from '../models/model-catalog.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
+import { textOfSsml } from './speech-markup.js';
 
 /** Sends the pieces that the worker made, and nothing else. */
 const UNCHANGED: OutputForm = {
@@ -50,10 +52,15 @@ const parse = requestParser(SpeechDto, 'tts');
 
 /** @throws DomainError for the first thing wrong with the body. */
 export function parseSpeech(body: Fields, catalog: ModelCatalog, compat?: Strictness) {
-  const parsed = parse(body, catalog, compat);
+  const { model, dto, ignored } = parse(body, catalog, compat);
   /** Engine voice id. */
-  const voice = engineVoice(parsed.model, parsed.dto.voice);
-  return { ...parsed, voice };
+  const voice = engineVoice(model, dto.voice);
+  const text = isPassedOn(model) ? undefined : textOfSsml(dto.input);
+  if (text === undefined) return { model, dto, ignored, voice };
+  if (compat?.strict) throw unsupportedField('input', 'the tags of SSML have no effect here');
+  if (text === '')
+    throw invalidField('input', '`input` must hold something to say, not only tags.');
+  return { model, dto: { ...dto, input: text }, ignored: [...ignored, 'input.ssml'], voice };
 }
 
 /**

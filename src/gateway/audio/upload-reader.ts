@@ -5,11 +5,11 @@ import { type Spool, type SpooledUpload } from '../../platform/storage/spool.js'
 import {
   demandForm,
   demandPart,
+  fileBytes,
   FormFields,
   formParts,
   type FormSource,
   LONGEST_FORM,
-  multipartError,
 } from '../http/multipart-form.js';
 import { type AudioUrl } from '../worker-pool/worker-task.js';
 
@@ -97,7 +97,8 @@ export async function readUpload(
         // Checked as early as possible, so that the file is not received.
         if (form.values.file_url !== undefined) throw onlyOne();
         beforeFile(form.values);
-        const audio = await spool.store(receive?.(part.file) ?? part.file);
+        const bytes = fileBytes(part);
+        const audio = await spool.store(receive?.(bytes) ?? bytes);
         file = { filename: part.filename, audio };
       }
     }
@@ -108,7 +109,7 @@ export async function readUpload(
     throw new DomainError('empty_file', 'The file has 0 bytes.', { param: name });
   } catch (error) {
     await file?.audio.dispose();
-    throw multipartError(error);
+    throw error;
   }
 }
 

@@ -1,20 +1,14 @@
 import { type FastifyMultipartOptions, type MultipartFile } from '@fastify/multipart';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 
-/**
- * Converts a failure while a form was read. Failures of the form or the connection are
- * `invalid_multipart`; those of the disk are left unchanged and become `internal_error`.
- */
-export function multipartError(error: unknown): unknown {
-  if (error instanceof DomainError) return error;
-  const { message, code, syscall } = error as NodeJS.ErrnoException;
-  if (syscall !== undefined && code !== 'ECONNRESET') return error;
-  return new DomainError('invalid_multipart', `The multipart body cannot be read: ${message}.`, {
-    cause: error,
-  });
-}
+/** A failure of the form or of the connection; what fails here is no fault of the caller's. */
+const unreadable = (error: unknown): DomainError =>
+  error instanceof DomainError
+    ? error
+    : malformed(`The multipart body cannot be read: ${errorMessage(error)}.`, error);
 
 /** A request whose form is read as it arrives. */
 export type FormSource = Pick<FastifyRequest, 'headers' | 'isMultipart' | 'parts' | 'raw'>;
@@ -108,7 +102,7 @@ export async function* formParts(
       yield field ?? (part as MultipartFile);
     }
   } catch (error) {
-    throw multipartError(error);
+    throw unreadable(error);
   } finally {
     source.raw.off('data', count);
   }
@@ -150,7 +144,17 @@ function demandName(name = ''): void {
   );
 }
 
-const malformed = (message: string): DomainError => new DomainError('invalid_multipart', message);
+const malformed = (message: string, cause?: unknown): DomainError =>
+  new DomainError('invalid_multipart', message, { cause });
+
+/** The bytes of a file part. @throws DomainError `invalid_multipart` where the form breaks off */
+export async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of file) yield chunk as Buffer;
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
 
 /** Audio of one known speaker: 10 seconds of 48 kHz stereo PCM with its header. */
 export const MAX_REFERENCE_BYTES = 2_097_152;

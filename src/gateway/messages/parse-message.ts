@@ -156,6 +156,9 @@ export function parseMessage(body: Fields, catalog: ModelCatalog, compat: Strict
 function chatOfMessage(dto: CreateMessageRequest, body: Fields, ignored: IgnoredFields): Fields {
   const messages = readableMessages(body.messages, ignored);
   const objects = readObject(MESSAGE_OBJECTS, { ...body, messages });
+  if (Array.isArray(body.system))
+    for (const [at, block] of body.system.entries())
+      reportCacheMark(block, `system[${at}]`, ignored);
   const tools = toolsIn(body.tools ?? [], ignored);
   const { thinking: thoughts, metadata } = objects;
   return given({
@@ -210,6 +213,7 @@ function withReadable(holder: unknown, path: string, ignored: IgnoredFields): un
   if (!isObject(holder) || !Array.isArray(holder.content)) return holder;
   const content = holder.content.map((block: unknown, at) => {
     const { type } = fieldsIn(block);
+    reportCacheMark(block, `${path}[${at}]`, ignored);
     if (type === 'tool_result') return withReadable(block, `${path}[${at}].content`, ignored);
     if (typeof type !== 'string' || READ_BLOCKS.includes(type)) return block;
     ignored.ignore(`${path}[${at}]`, `blocks of type ${type} are not read here`);
@@ -218,10 +222,16 @@ function withReadable(holder: unknown, path: string, ignored: IgnoredFields): un
   return { ...holder, content };
 }
 
+function reportCacheMark(holder: unknown, path: string, ignored: IgnoredFields): void {
+  const { cache_control: mark } = fieldsIn(holder);
+  ignored.advised(`${path}.cache_control`, mark, FIELDS.cache_control!.why);
+}
+
 /** Functions of a chat. */
 function toolsIn(list: unknown, ignored: IgnoredFields): readonly Fields[] {
   return [...readObject(MESSAGE_TOOLS, list, 'tools').entries()].flatMap(([at, tool]) => {
     const path = `tools[${at}]`;
+    reportCacheMark(tool, path, ignored);
     if (tool.type === 'custom') {
       const { input_schema: parameters, ...named } = readObject(MESSAGE_TOOL, tool, path);
       return { type: 'function', function: given({ ...named, parameters }) };

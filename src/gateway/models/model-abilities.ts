@@ -56,44 +56,49 @@ function asksFor({ capability, value, usual }: RestrictedField, given: unknown):
   return given !== usual && !(isList && given.length === 0);
 }
 
+/** What a request asks for. */
+interface AskedFields {
+  readonly dto: object;
+  /** Holds the fields that are only passed on, and those that nothing knows. */
+  readonly body?: Fields;
+  /** Whether a field asks for something, where that is decided elsewhere. */
+  readonly asked?: Readonly<Record<string, boolean>>;
+}
+
+const valueOf = ({ capability, param }: RestrictedField, { dto, body }: AskedFields): unknown =>
+  capability === PASSED_ON ? body?.[param] : (dto as Fields)[param];
+
+/** `stream_format=sse` where only that value needs the capability. */
+function shownOf(field: RestrictedField, fields: AskedFields): string {
+  const { param, value } = field;
+  const isValue = typeof valueOf(field, fields) === 'string' && value !== undefined;
+  return isValue ? `${param}=${value}` : param;
+}
+
 /**
  * Every accepted field acts, is reported as ignored, or is rejected (D-34).
- * @param body holds the fields that are only passed on
- * @param asked whether a field asks for something, where that is decided elsewhere
  * @returns the fields that `model` cannot use and that only advise.
  * @throws DomainError `unsupported_parameter` for the first other field that `model`
  *   cannot honour; names the models that can.
  */
 export function demandAbilities(
   model: ModelSpec,
-  {
-    dto,
-    body = {},
-    asked = {},
-  }: {
-    readonly dto: object;
-    readonly body?: Fields;
-    readonly asked?: Readonly<Record<string, boolean>>;
-  },
+  fields: AskedFields,
   catalog: ModelCatalog,
   { strict }: Strictness = { strict: false },
 ): readonly string[] {
-  const ignored: string[] = [];
-  for (const field of restrictedFieldsOf(dto.constructor)) {
-    const { param, capability, nature, value } = field;
-    const given = capability === PASSED_ON ? body[param] : (dto as Fields)[param];
-    if (!(asked[param] ?? asksFor(field, given)) || canHonour(model, capability)) continue;
-    if (nature === 'meaning' || strict) {
-      const isValue = typeof given === 'string' && value !== undefined;
-      const shown = isValue ? `${param}=${value}` : param;
-      throw cannotHonour(model, { capability, param, shown }, catalog);
-    }
-    ignored.push(param);
-  }
-  return canHonour(model, PASSED_ON) ? ignored : [...ignored, ...unknownFields(dto, body, strict)];
+  const isAsked = (field: RestrictedField): boolean =>
+    fields.asked?.[field.param] ?? asksFor(field, valueOf(field, fields));
+  const unusable = restrictedFieldsOf(fields.dto.constructor).filter(
+    field => isAsked(field) && !canHonour(model, field.capability),
+  );
+  const refused = unusable.find(({ nature }) => strict || nature === 'meaning');
+  if (refused) throw cannotHonour(model, { ...refused, shown: shownOf(refused, fields) }, catalog);
+  const ignored = unusable.map(({ param }) => param);
+  return canHonour(model, PASSED_ON) ? ignored : [...ignored, ...unknownFields(fields, strict)];
 }
 
-function unknownFields(dto: object, body: Fields, strict: boolean): readonly string[] {
+function unknownFields({ dto, body = {} }: AskedFields, strict: boolean): readonly string[] {
   const ignored = new IgnoredFields(strict);
   ignored.unknown(knownFieldsOf(dto.constructor), body);
   return ignored.paths;

@@ -14,8 +14,16 @@ const KIND_NAMES = {
 /** Their servers get the body as it came, and may know fields that nothing here knows. */
 const PASSING_ENGINES: readonly string[] = ['openai-http', 'external'];
 
-export const canHonour = ({ capabilities, engine }: ModelSpec, capability: string): boolean =>
-  capability === PASSED_ON ? PASSING_ENGINES.includes(engine) : capabilities.includes(capability);
+/** Whether another server reads the request, and may know more than this one. */
+export const isPassedOn = ({ engine }: ModelSpec): boolean => PASSING_ENGINES.includes(engine);
+
+/** Requests with audio are written anew for the server. */
+const PASSED_KINDS: readonly string[] = ['llm', 'embedding'];
+
+export const canHonour = (model: ModelSpec, capability: string): boolean =>
+  capability === PASSED_ON
+    ? isPassedOn(model) && PASSED_KINDS.includes(model.kind)
+    : model.capabilities.includes(capability);
 
 const mayMean = (name: string, { aliases }: ModelSpec): boolean =>
   aliases.filter(isPattern).some(pattern => {

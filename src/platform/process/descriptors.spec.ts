@@ -23,7 +23,7 @@ const exitOf = (args: readonly string[]): Promise<ProcessExit> =>
 describe('without free descriptors', () => {
   afterEach(() => void jest.restoreAllMocks());
 
-  it('a process that cannot be started exits with the reason, and ends nobody else', async () => {
+  it('a process that cannot be started exits with the reason, and no other process ends', async () => {
     const none = await NoDescriptors.take();
     const exit = await exitOf(['-e', '']);
     await none[Symbol.asyncDispose]();

@@ -5,11 +5,11 @@ import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   demandForm,
   demandPart,
+  fileBytes,
   FormFields,
   formParts,
   type FormSource,
   LONGEST_TEXT,
-  multipartError,
 } from '../../http/multipart-form.js';
 import { type FileWriter, type WrittenBytes } from './file-writer.js';
 
@@ -53,14 +53,5 @@ export async function readFileForm<T extends WrittenBytes, R>(
     // After an outage a row may reference the bytes: garbage collection decides.
     if (taken && error instanceof DomainError) await writer.forget(taken);
     throw error;
-  }
-}
-
-/** The bytes of a part, with multipart errors mapped. */
-async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of file) yield chunk as Buffer;
-  } catch (error) {
-    throw multipartError(error);
   }
 }
