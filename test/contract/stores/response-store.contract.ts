@@ -48,10 +48,9 @@ interface Stores {
 export function responseStoreContract(fresh: () => Promise<Stores>): void {
   let responses: ResponseRecordStore;
   let othersResponses: ResponseRecordStore;
-  let kept: StoredRequestStore;
 
   beforeEach(async () => {
-    ({ responses, othersResponses, kept } = await fresh());
+    ({ responses, othersResponses } = await fresh());
   });
 
   const begun = async (id: string, by = responses) => (await by.begin({ tenant: ACME, id }))!;
