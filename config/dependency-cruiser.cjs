@@ -57,7 +57,27 @@ const gatewayLayers = [
   ['live-feed', ['http', 'websockets', ...requestPath]],
   ['jobs', ['http']],
 ];
-/** The same of the batch processor. */
+/** What of a folder others may import, as its README says; of the rest, every file. */
+const faces = {
+  queue: ['queue.module', 'request-queues', 'embedded-queue', 'forecasts'],
+  cancellation: [
+    'cancellation.module',
+    'cancellation-manager',
+    'stop-failures',
+    'disconnect-watch',
+  ],
+  latency: ['latency.module', 'answer-headers'],
+  'shared-queue': ['shared-queue.providers', 'shared-request-queue', 'all-workers'],
+  scheduler: [
+    'scheduler.module',
+    'request-intake',
+    'scheduler.service',
+    'dispatch-loop',
+    'suspects',
+  ],
+  lifecycle: ['lifecycle.module', 'shutdown-drain'],
+};
+/** The layers of the batch processor. */
 const batchLayers = [
   ['lease', []],
   ['observe', []],
@@ -208,6 +228,14 @@ module.exports = {
       },
       to: { path: '^src/platform/database/' },
     },
+    ...Object.entries(faces).map(([name, face]) => ({
+      name: `gateway-${name}-has-a-face`,
+      from: { path: '^src/', pathNot: [`^src/gateway/${name}/`, '\\.spec\\.ts$'] },
+      to: {
+        path: `^src/gateway/${name}/`,
+        pathNot: `^src/gateway/${name}/(${face.join('|')})\\.ts$`,
+      },
+    })),
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,
       from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },

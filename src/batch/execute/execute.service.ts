@@ -11,7 +11,15 @@ import { LineSender } from './line-sender.js';
 import { LogShipping } from './log-shipping.js';
 import { TargetResolver } from './target-resolver.js';
 
-/** The lines of one job, from the first that is sent until none is in flight. */
+/**
+ * The lines of one job, from the first that is sent until none is in flight.
+ *
+ * Who writes what: `LineDispatcher` says which line is next and calls `send`; each attempt
+ * counts itself in and out, and appends its result to the log, or puts its line back into
+ * its lane. Nobody else writes the log while the job executes.
+ * Who ends it: all lines have results; or the stop of the job (cancel, expiry, preemption, a
+ * lost lease, `fail`), after which `settle` waits for what is in flight and then aborts it.
+ */
 class JobExecution implements SendingJob {
   #inFlight = 0;
   readonly #stop: JobStop;

@@ -48,6 +48,13 @@ interface SessionHost {
 /**
  * One live session through all its connections, until one of its ends. What happens is
  * handed to its core, which tells what to do about it.
+ *
+ * Who writes what: the core its configuration and items, the streams its slot at a worker,
+ * the outbox what was sent; this class the connection and its timers. `resume` replaces the
+ * connection, and the caller that counts, while the rest goes on.
+ * Who ends it: `end`, once, whoever comes first: its client, its age or silence, no client
+ * within the time to resume, an error, a key that was withdrawn, another gateway that took
+ * it, or the end of this one.
  */
 export class RealtimeSession implements JournaledSession, SessionActions {
   readonly #logger = new Logger(RealtimeSession.name);

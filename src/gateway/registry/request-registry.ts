@@ -29,6 +29,9 @@ type OwnFields<E> = E extends DispatchEvent
  * submission until it is settled and no worker runs it any more. The state changes
  * first, then the event is emitted, then the caller is answered: a subscriber finds
  * the state already changed.
+ *
+ * Who ends a request: `settle`, once, whoever comes first: the answer (`WorkerCalls`,
+ * `RequestReports`), the queue deadline (`RequestReports`), or a stop (`CancellationManager`).
  */
 @Injectable()
 export class RequestRegistry {

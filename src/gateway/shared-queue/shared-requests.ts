@@ -33,6 +33,12 @@ const MAX_REQUEUES = 10;
  * reports what happens to its request. A job that is gone although no one cancelled it
  * for all (Redis lost its memory, or another gateway's caller of the same id left) is
  * queued again: no accepted request is lost while its gateway lives.
+ *
+ * Who writes what: `SharedIntake` adds a request, and only methods of this class change it
+ * once it is accepted. Events, stop notes and what is read of the jobs come in any order
+ * and more than once: the first that says that a job ended counts.
+ * Who ends it: `#end`, with a report, when the job completed, failed, was lost or stopped,
+ * or its queue deadline passed; `cancel`, without one, when the scheduler has settled it.
  */
 @Injectable()
 export class SharedRequests implements OnModuleInit, OnApplicationShutdown {

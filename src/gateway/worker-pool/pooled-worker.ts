@@ -66,7 +66,15 @@ export interface WorkerPlace {
   security(): ChannelSecurity;
 }
 
-/** One configured worker through all its processes. Its phases: `worker-state.ts`. */
+/**
+ * One configured worker through all its processes. Its phases: `worker-state.ts`.
+ *
+ * Who writes what: the phase changes in `#on` only, by the events of its location, its
+ * connection and operators. The connection is replaced when a process can be reached and
+ * dropped when it is gone; leases and calls belong to one connection and end with it.
+ * Who ends it: its model, by `drained` and then `close`, when the pool closes or a remote
+ * worker leaves its address record; from `drained` on no event brings it back.
+ */
 export class PooledWorker {
   readonly id: string;
   #phase: PoolPhase = 'stopped';
