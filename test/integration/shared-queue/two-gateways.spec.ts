@@ -280,17 +280,17 @@ describeWith(REDIS)('two gateways whose Redis is killed, then one of them', () =
   it(
     'a killed gateway loses only its sockets: the same request at the other one gets the answer of the first try',
     async () => {
-      const lost = harness.transcribe(harness.a, 'r1').catch(() => 'broken');
+      const lost = harness.transcribe(harness.a, 'lost').catch(() => 'broken');
       const held = await harness.puller.take();
       harness.a.process.child.kill('SIGKILL');
       expect(await lost).toBe('broken');
-      const again = harness.transcribe(harness.b, 'r1');
+      const again = harness.transcribe(harness.b, 'lost');
       await harness.until(
         'B has joined',
-        async () => (await harness.get(harness.b, '/v1/requests/r1')).body.state === 'running',
+        async () => (await harness.get(harness.b, '/v1/requests/lost')).body.state === 'running',
       );
       await held.complete();
-      expect((await again).body).toMatchObject({ text: 'text of r1' });
+      expect((await again).body).toMatchObject({ text: 'text of lost' });
     },
     LIMIT_MS,
   );
