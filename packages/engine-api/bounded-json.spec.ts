@@ -4,8 +4,8 @@ import { BODY_BOUNDS, jsonExcess, parseBoundedJson } from './bounded-json.js';
 const WIDE = { levels: 9, nodes: 1000, entries: 1000 };
 const levels = (json: string, limit: number): string | undefined =>
   jsonExcess(json, { ...WIDE, levels: limit });
-const nested = (count: number): string => '[{"a":'.repeat(count / 2) + '1' + '}]'.repeat(count / 2);
-const padded = (json: string): string => `{"text":"${'x'.repeat(100)}","json":${json}}`;
+const nested = (count: number) => '[{"a":'.repeat(count / 2) + '1' + '}]'.repeat(count / 2);
+const padded = (json: string) => `{"text":"${'x'.repeat(100)}","json":${json}}`;
 
 describe('levels', () => {
   it('are lists and objects inside one another, whatever is beside them', () => {
@@ -50,7 +50,7 @@ describe('nodes and entries', () => {
   });
 
   it('let a million tokens pass and no more', () => {
-    const tokens = (count: number): string => `{"input":[${'7,'.repeat(count - 2)}7]}`;
+    const tokens = (count: number) => `{"input":[${'7,'.repeat(count - 2)}7]}`;
     expect(jsonExcess(tokens(1_000_000), BODY_BOUNDS)).toBeUndefined();
     expect(jsonExcess(tokens(1_000_003), BODY_BOUNDS)).toBe('has more than 1000000 entries');
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SlotMemory } from './slot-memory.js';
 
-const numbers = (count: number, first = 1): number[] =>
+const numbers = (count: number, first = 1) =>
   Array.from({ length: count }, (_, index) => first + index);
 const request = (tokens: readonly number[], salt = 's') => ({
   salt,

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { demandBounded } from './gbnf-limits.js';
 import { anyObjectGrammar } from './grammar-rules.js';
 
-const check = (text: string) => (): void => demandBounded(text, 'grammar');
-const lines = (count: number, line: (at: number) => string): string =>
+const check = (text: string) => () => demandBounded(text, 'grammar');
+const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('\n');
 
 describe('GBNF', () => {

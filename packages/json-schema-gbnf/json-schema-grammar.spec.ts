@@ -3,9 +3,8 @@ import { demandBounded } from './gbnf-limits.js';
 import { anyObjectGrammar } from './grammar-rules.js';
 import { schemaGrammar } from './json-schema-grammar.js';
 
-const root = (schema: object): string =>
-  /^root ::= (.*)$/m.exec(schemaGrammar(schema, 'schema'))![1]!;
-const rule = (schema: object, name: string): string =>
+const root = (schema: object) => /^root ::= (.*)$/m.exec(schemaGrammar(schema, 'schema'))![1]!;
+const rule = (schema: object, name: string) =>
   new RegExp(`^${name} ::= (.*)$`, 'm').exec(schemaGrammar(schema, 'schema'))![1]!;
 
 describe('schemaGrammar', () => {
@@ -138,7 +137,7 @@ describe('a schema that multiplies', () => {
           { [keyword]: [link(at), link(at)], minimum: at },
         ]),
       );
-      const write = (): string =>
+      const write = () =>
         schemaGrammar(
           { $ref: '#/$defs/d0', $defs: { ...$defs, d40: { type: 'integer' } } },
           'schema',

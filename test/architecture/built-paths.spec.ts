@@ -12,7 +12,7 @@ const files = execFileSync(
   .split('\n')
   .filter(file => /\.(ts|mjs|cjs|json|ya?ml)$|Dockerfile/.test(file));
 
-const sourceOf = (path: string): string =>
+const sourceOf = (path: string) =>
   path.startsWith('node_modules/')
     ? path.replace('node_modules/@switchyard', 'packages')
     : `src/${path}`;

@@ -10,16 +10,15 @@ import { SettingSources } from '../../src/platform/config/setting-source.js';
 import { parseYaml } from '../../src/platform/config/yaml-file.js';
 
 const NAMES = Object.keys(FILE_SCHEMAS);
-const read = (path: string): string => readFileSync(path, 'utf8');
+const read = (path: string) => readFileSync(path, 'utf8');
 const schemaOf = (name: string) =>
   JSON.parse(read(`config/schema/${name}.schema.json`)) as Record<string, unknown>;
 
 /** The line in editors' words, and the rest of the file. */
-const headOf = (name: string): string =>
-  `# yaml-language-server: $schema=schema/${name}.schema.json\n`;
+const headOf = (name: string) => `# yaml-language-server: $schema=schema/${name}.schema.json\n`;
 
 const MODEL = 'id: m, kind: stt, engine: synthetic, capabilities: [transcribe]';
-const model = (fields: string): string => `models:\n  - { ${fields} }\n`;
+const model = (fields: string) => `models:\n  - { ${fields} }\n`;
 
 describe('the JSON Schemas of the configuration', () => {
   const validators = new Map<string, ValidateFunction>();
@@ -29,7 +28,7 @@ describe('the JSON Schemas of the configuration', () => {
     for (const name of NAMES) validators.set(name, ajv.compile(schemaOf(name)));
   });
 
-  const schemaAccepts = (name: string, text: string): boolean =>
+  const schemaAccepts = (name: string, text: string) =>
     validators.get(name)!(parse(text, { merge: true }));
   const readerAccepts: Record<string, (text: string) => boolean> = {
     switchyard: text => {

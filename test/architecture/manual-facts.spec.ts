@@ -1,15 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { filesBelow } from '../support/repository-files.js';
 
 const PAGES = [
   'README.md',
-  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.md') && name !== 'decisions.md')
-    .map(name => `docs/${name}`),
+  ...filesBelow(['docs'], /\.md$/).filter(name => name !== 'docs/decisions.md'),
 ];
-const read = (page: string): string => readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ');
+const read = (page: string) => readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ');
 const RUNS = 'docs/reference/runs.md';
 
 /** Rows of the table of runs: page and state. */

@@ -1,14 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { filesBelow, SOURCES } from '../support/repository-files.js';
 
-const sources = ['packages', 'src'].flatMap(root =>
-  readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter(
-      file => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !file.includes('/generated/'),
-    )
-    .map(file => `${root}/${file}`),
-);
+const sources = filesBelow(['packages', 'src'], SOURCES);
 /** What engine packages export by their contract. */
 const CONTRACT = /^packages\/engine-[^/]+\/engine\.ts$/;
 

@@ -270,11 +270,6 @@ describe('docker/helm/switchyard', () => {
     .join('\n');
   const values = yaml<Record<string, unknown>>(`${CHART}/values.yaml`);
 
-  it('has the version of the product', () => {
-    const { version, appVersion } = yaml<Record<string, string>>(`${CHART}/Chart.yaml`);
-    expect([version, appVersion]).toEqual([VERSION, VERSION]);
-  });
-
   it('sets settings that exist, in templates and by values', () => {
     const named = environmentNames(templates).filter(name => !SETTINGS.includes(name));
     expect(named).toEqual([]);

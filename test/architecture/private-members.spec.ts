@@ -1,19 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
+import { filesBelow } from '../support/repository-files.js';
 
-const sources = ['packages', 'src', 'test', 'scripts'].flatMap(root =>
-  readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter(file => file.endsWith('.ts') && !/node_modules|\/generated\//.test(file))
-    .map(file => `${root}/${file}`),
-);
+const sources = filesBelow(['packages', 'src', 'test', 'scripts'], /\.ts$/);
 
-const isPrivate = ({ kind }: ts.ModifierLike): boolean => kind === ts.SyntaxKind.PrivateKeyword;
+const isPrivate = ({ kind }: ts.ModifierLike) => kind === ts.SyntaxKind.PrivateKeyword;
 
 /** `file: name` of members that say `private` and have no decorator. */
-function privateMembers(file: string, text: string): readonly string[] {
+function privateMembers(file: string, text: string) {
   const found: string[] = [];
-  const visit = (node: ts.Node): void => {
+  const visit = (node: ts.Node) => {
     if (ts.isClassElement(node) && !ts.isConstructorDeclaration(node) && ts.canHaveModifiers(node))
       if (ts.getModifiers(node)?.some(isPrivate) && !hasDecorator(node))
         found.push(`${file}: ${node.name?.getText(source)}`);
@@ -24,7 +21,7 @@ function privateMembers(file: string, text: string): readonly string[] {
   return found;
 }
 
-const hasDecorator = (node: ts.Node): boolean =>
+const hasDecorator = (node: ts.Node) =>
   ts.canHaveDecorators(node) && (ts.getDecorators(node) ?? []).length > 0;
 
 describe('private members', () => {

@@ -1,24 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { filesBelow } from '../support/repository-files.js';
 
 const FOLDERS = ['packages', 'src', 'test', 'docs', 'scripts', 'config', 'proto', 'docker'];
 const TEXT = /\.(ts|mts|mjs|cjs|js|md|ya?ml|proto|py|json|html|css)$/;
 
 const FILES = [
-  ...FOLDERS.flatMap(folder =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => `${folder}/${name}`),
-  ),
-  ...readdirSync('.'),
+  ...filesBelow(FOLDERS, TEXT),
+  ...readdirSync('.').filter(name => TEXT.test(name)),
 ].filter(
-  name =>
-    TEXT.test(name) &&
-    !/node_modules|docs\/site\/dist|package-lock|__pycache__|architecture\/references\.spec/.test(
-      name,
-    ),
+  name => !/docs\/site\/dist|package-lock|__pycache__|architecture\/references\.spec/.test(name),
 );
 
 /** `file: match` for every match. */
-const matches = (pattern: RegExp): string[] =>
+const matches = (pattern: RegExp) =>
   FILES.flatMap(file =>
     [...readFileSync(file, 'utf8').matchAll(pattern)].map(([found]) => `${file}: ${found}`),
   );

@@ -1,25 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { REFERENCE_TABLES, withTables } from '../../scripts/docs/reference-tables.js';
 import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
 import { SETTING_PATHS } from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
+import { filesBelow, SOURCES, SPECS } from '../support/repository-files.js';
 
 /** First code span of every row between the markers of a table in docs/reference. */
-function documented(name: string, column: number): string[] {
+function documented(name: string, column: number) {
   const page = readFileSync(`docs/reference/${name}.md`, 'utf8');
   const block = page.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)[0] ?? '';
   const rows = block.trim().split('\n').slice(2);
   return rows.map(row => row.split('|')[column]?.trim().replaceAll('`', '') ?? '').sort();
 }
 
-function sources(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
-    .map(name => `${folder}/${name}`);
-}
+const sources = (...folders: readonly string[]) => filesBelow(folders, SOURCES);
 
-const textOf = (files: readonly string[]): string =>
+const textOf = (files: readonly string[]) =>
   files.map(file => readFileSync(file, 'utf8')).join('\n');
 
 describe('reference tables', () => {
@@ -43,25 +40,18 @@ describe('reference tables', () => {
 describe('registries and code', () => {
   it('export every metric of the table from exactly one place', () => {
     const provided = [
-      ...textOf([
-        ...sources('src/gateway'),
-        ...sources('src/batch'),
-        ...sources('src/platform/storage'),
-        ...sources('src/platform/dependencies'),
-      ]).matchAll(/(?:metricProvider|(?<!Inject)Metric)\(\s*'(\w+)'/g),
+      ...textOf(
+        sources('src/gateway', 'src/batch', 'src/platform/storage', 'src/platform/dependencies'),
+      ).matchAll(/(?:metricProvider|(?<!Inject)Metric)\(\s*'(\w+)'/g),
     ].map(([, name]) => name);
     expect(provided.sort()).toEqual(Object.keys(METRICS).sort());
   });
 
   /** In some spec the statement that names the metric compares something with it. */
   it('test the value of every metric', () => {
-    const isSpec = (file: string): boolean =>
-      file.endsWith('.spec.ts') && !file.includes('/architecture/');
-    const specs = ['packages', 'src', 'test'].flatMap(folder =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => `${folder}/${name}`),
-    );
-    const code = textOf(specs.filter(isSpec));
-    const isTested = (name: string): boolean =>
+    const specs = filesBelow(['packages', 'src', 'test'], SPECS);
+    const code = textOf(specs.filter(file => !file.includes('/architecture/')));
+    const isTested = (name: string) =>
       new RegExp(`\\b${name}(_sum|_count)?\\b[^;]*(\\.to[A-Z]\\w+\\(|=== \\d|\\} \\d)`).test(code);
     expect(Object.keys(METRICS).filter(name => !isTested(name))).toEqual([]);
   });
@@ -80,7 +70,7 @@ describe('registries and code', () => {
   });
 
   it('raise every error code somewhere', () => {
-    const raised = [...sources('packages'), ...sources('src')].filter(
+    const raised = sources('packages', 'src').filter(
       file => !/(domain|coded)-error\.ts$/.test(file),
     );
     const code = textOf(raised);
@@ -95,7 +85,7 @@ describe('registries and code', () => {
   });
 });
 
-const camelCase = (part: string): string =>
+const camelCase = (part: string) =>
   part.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const partsOf = (path: string) => path.split('.').map(camelCase) as [section: string, name: string];
 const SETTINGS = SETTING_PATHS.map(partsOf);
@@ -105,7 +95,7 @@ const SETTINGS = SETTING_PATHS.map(partsOf);
  * itself; of others the file must name the section as well, and reading the name from
  * another section does not count.
  */
-function readsSetting(code: string, path: string): boolean {
+function readsSetting(code: string, path: string) {
   const [section, name] = partsOf(path);
   const others = SETTINGS.filter(([other, same]) => same === name && other !== section).map(
     ([other]) => other,

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { filesBelow, SOURCES } from '../support/repository-files.js';
 
 const STORES = /(?:from|import\() *'(ioredis|bullmq|pg|kysely[^']*|@aws-sdk\/[^']*|node:sqlite)'/g;
 const TYPES_ONLY = /^import (type |\{( type [^,}]+,?)+ \} )/;
@@ -13,17 +14,14 @@ const ADAPTERS = [
   'src/worker/pull/',
 ];
 
-const uses = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter(name => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
-  .map(name => `src/${name}`)
-  .flatMap(file =>
-    readFileSync(file, 'utf8')
-      .split(/;\n/)
-      .map(statement => statement.replaceAll(/\s+/g, ' ').trim())
-      .flatMap(statement =>
-        [...statement.matchAll(STORES)].map(([, name]) => ({ file, name, statement })),
-      ),
-  );
+const uses = filesBelow(['src'], SOURCES).flatMap(file =>
+  readFileSync(file, 'utf8')
+    .split(/;\n/)
+    .map(statement => statement.replaceAll(/\s+/g, ' ').trim())
+    .flatMap(statement =>
+      [...statement.matchAll(STORES)].map(([, name]) => ({ file, name, statement })),
+    ),
+);
 
 describe('libraries of stores', () => {
   it('are used by adapters only: their errors cannot be thrown anywhere else', () => {

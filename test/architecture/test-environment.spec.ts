@@ -31,7 +31,7 @@ describe('the environment of spec files', () => {
     const other = {};
     const observed = environment();
     const unhandledErrors: string[] = [];
-    const happens = (event: object): void =>
+    const happens = (event: object) =>
       observed.handleTestEvent(event, { testTimeout: 1, unhandledErrors });
     happens(failure('beforeAll', suite));
     unhandledErrors.push('of the suite inside');

@@ -1,19 +1,14 @@
-import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { TIERS } from '../../scripts/test-steps.mjs';
+import { filesBelow, SPECS } from '../support/repository-files.js';
 
-const specs = ['packages', 'src', 'test'].flatMap(root =>
-  readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.spec.ts') && !name.includes('node_modules'))
-    .map(name => `${root}/${name}`),
-);
+const specs = filesBelow(['packages', 'src', 'test'], SPECS);
 
 describe('the tiers of tests', () => {
   const folders = Object.values(TIERS)
     .flatMap(({ steps }) => steps)
     .flatMap(step => step.folders ?? []);
-  const stepsOf = (file: string): number =>
-    folders.filter(folder => file.startsWith(`${folder}/`)).length;
+  const stepsOf = (file: string) => folders.filter(folder => file.startsWith(`${folder}/`)).length;
 
   it('run every spec file by its folder, each in exactly one step of one command', () => {
     expect(specs.length).toBeGreaterThan(500);

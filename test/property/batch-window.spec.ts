@@ -30,52 +30,42 @@ function decide({ options, waiting, firstMs, spreadMs, sinceMs, offer }: Situati
   return { window, lane, nowMs, decision: window.decide(lane, offer, nowMs) };
 }
 
+/** Checks what was decided, in any situation. */
+const always = (check: (situation: Situation, decided: ReturnType<typeof decide>) => void) =>
+  fc.assert(fc.property(situations, situation => check(situation, decide(situation))));
+
 describe('BatchWindow in any situation', () => {
   it('never sends more than wait, than the group size, than the worker takes or than is free, and never nobody', () => {
-    fc.assert(
-      fc.property(situations, situation => {
-        const { decision } = decide(situation);
-        if (!decision.go) return;
-        const { waiting, offer, options } = situation;
-        expect(decision.count).toBeGreaterThan(0);
-        expect(decision.count).toBeLessThanOrEqual(
-          Math.min(waiting, options.maxSize, offer.maxBatch, offer.free),
-        );
-      }),
-    );
+    always(({ waiting, offer, options }, { decision }) => {
+      if (!decision.go) return;
+      expect(decision.count).toBeGreaterThan(0);
+      expect(decision.count).toBeLessThanOrEqual(
+        Math.min(waiting, options.maxSize, offer.maxBatch, offer.free),
+      );
+    });
   });
 
   it('goes at the instant it asked to be woken at, if nothing else happens', () => {
-    fc.assert(
-      fc.property(situations, situation => {
-        const { window, lane, nowMs, decision } = decide(situation);
-        if (decision.go || decision.wakeAtMs === Infinity) return;
-        expect(decision.wakeAtMs).toBeGreaterThan(nowMs);
-        expect(window.decide(lane, situation.offer, decision.wakeAtMs).go).toBe(true);
-      }),
-    );
+    always(({ offer }, { window, lane, nowMs, decision }) => {
+      if (decision.go || decision.wakeAtMs === Infinity) return;
+      expect(decision.wakeAtMs).toBeGreaterThan(nowMs);
+      expect(window.decide(lane, offer, decision.wakeAtMs).go).toBe(true);
+    });
   });
 
   it('never holds anybody back longer than the window after the first enqueue', () => {
-    fc.assert(
-      fc.property(situations, situation => {
-        const { lane, nowMs, decision } = decide(situation);
-        if (decision.go || decision.wakeAtMs === Infinity) return;
-        expect(nowMs).toBeLessThan(lane.firstEnqueuedAtMs + situation.options.windowMs);
-        expect(decision.wakeAtMs).toBeLessThanOrEqual(
-          lane.firstEnqueuedAtMs + situation.options.windowMs,
-        );
-      }),
-    );
+    always(({ options }, { lane, nowMs, decision }) => {
+      if (decision.go || decision.wakeAtMs === Infinity) return;
+      const closesAtMs = lane.firstEnqueuedAtMs + options.windowMs;
+      expect(nowMs).toBeLessThan(closesAtMs);
+      expect(decision.wakeAtMs).toBeLessThanOrEqual(closesAtMs);
+    });
   });
 
   it('holds nobody back when the device is busy, unless it is the plain timer', () => {
-    fc.assert(
-      fc.property(situations, situation => {
-        const { waiting, offer, options } = situation;
-        fc.pre(waiting > 0 && offer.free > 0 && !offer.idle && options.policy !== 'window');
-        expect(decide(situation).decision.go).toBe(true);
-      }),
-    );
+    always(({ waiting, offer, options }, { decision }) => {
+      fc.pre(waiting > 0 && offer.free > 0 && !offer.idle && options.policy !== 'window');
+      expect(decision.go).toBe(true);
+    });
   });
 });

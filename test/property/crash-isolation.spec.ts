@@ -122,7 +122,7 @@ describe('a request that ends its worker', () => {
       given: { isPoisoned: boolean; isRealtime: boolean }[],
       shape: number[],
       seeds: number[],
-    ): void => {
+    ) => {
       const [replicas = 1, maxBatch = 8, later = 0] = shape;
       const world = new World(replicas, maxBatch);
       const [first, rest] = [given.slice(later), given.slice(0, later)];

@@ -232,7 +232,7 @@ class Harness {
 
   checkSums(): void {
     const states = [...this.lives.values()].map(({ state }) => state);
-    const count = (wanted: string): number => states.filter(state => state === wanted).length;
+    const count = (wanted: string) => states.filter(state => state === wanted).length;
     expect(count('queued')).toBe(this.depth);
     expect(count('settled')).toBe(this.settled);
     expect(count('queued') + count('leased') + count('settled')).toBe(this.accepted);
@@ -290,7 +290,7 @@ const act = fc.oneof(
 
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
-function perform(harness: Harness, step: Act): void {
+function perform(harness: Harness, step: Act) {
   if (step.do === 'submit') {
     harness.submit(
       MODELS[step.model] ?? 'm1',
@@ -306,7 +306,7 @@ function perform(harness: Harness, step: Act): void {
 }
 
 /** Everybody answers and time passes until nothing waits or runs. */
-function finish(harness: Harness): void {
+function finish(harness: Harness) {
   for (let rounds = 0; harness.depth + harness.leases.size > 0 && rounds < 100; rounds += 1) {
     harness.running().forEach(id => harness.answer(id));
     harness.nowMs += 50;

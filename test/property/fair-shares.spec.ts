@@ -126,7 +126,7 @@ class Pairs {
   }
 }
 
-function play(device: Device, steps: readonly Step[], exact = true): number {
+function play(device: Device, steps: readonly Step[], exact = true) {
   const pairs = new Pairs(device);
   for (const act of steps) {
     if (act.do === 'arrive')
@@ -142,7 +142,7 @@ function play(device: Device, steps: readonly Step[], exact = true): number {
 }
 
 /** No slot stays empty while something waits. */
-function sendAndLook(device: Device, pairs: Pairs): void {
+function sendAndLook(device: Device, pairs: Pairs) {
   const mayGo = device.inFlight.length < device.credits && device.queue.depth > 0;
   expect(device.send() !== undefined).toBe(mayGo);
   pairs.look();

@@ -15,11 +15,11 @@ const request = (fields: Partial<ToyRequest>): ToyRequest => ({
 });
 
 /** A beginning that nobody shares: what is found in the cache is not charged. */
-const own = (length: number, seed: number): number[] =>
+const own = (length: number, seed: number) =>
   Array.from({ length }, (_, index) => 1000 * (index + 1) + seed);
 
 /** Weighted tokens that a tenant was given. */
-const given = (harness: GenerationHarness, tenant: string): number =>
+const given = (harness: GenerationHarness, tenant: string) =>
   [...harness.records.values()]
     .filter(record => record.request.tenant === tenant && record.firstStep !== undefined)
     .reduce(
@@ -69,10 +69,10 @@ describe('GenerationScheduler shares the device', () => {
             harness.step();
           }
           keep('b', other, 10);
-          const gap = (): number =>
+          const gap = () =>
             given(harness, 'a') / one.tenantWeight - given(harness, 'b') / other.tenantWeight;
           const before = gap();
-          const most = ({ lengths: { prompt, maxTokens }, tenantWeight }: typeof one): number =>
+          const most = ({ lengths: { prompt, maxTokens }, tenantWeight }: typeof one) =>
             (prompt + YARD_DEFAULTS.outputWeight * maxTokens) / tenantWeight;
           const bound = 2 * (maxRows + 1) * Math.max(most(one), most(other));
           for (let step = 0; step < 150; step++) {
@@ -93,7 +93,7 @@ describe('GenerationScheduler shares the device', () => {
     for (let step = 0; step < 20; step++) harness.step();
     const late = request({ tenant: 'late', salt: 'late', arrivalMs: harness.nowMs });
     harness.submit(late);
-    const started = (): number =>
+    const started = () =>
       [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
     const before = started();
     while (harness.records.get(late)!.firstStep === undefined) harness.step();
@@ -153,7 +153,7 @@ describe('GenerationScheduler shares the device', () => {
         for (let index = 0; index < backlog; index++)
           harness.submit(request({ ...old, arrivalMs, prompt: own(3, index), seed: index }));
         for (let step = 0; step < 5; step++) harness.step();
-        const started = (): number =>
+        const started = () =>
           [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined).length;
         const before = started();
         const live = Array.from({ length: 9 }, (_, index) =>

@@ -6,7 +6,7 @@ import { calm, type Played, play, trace, unhurried } from '../support/generation
 import { soloOutput } from '../support/toy-model.js';
 
 /** What a request may come to, by what was done to it. */
-function expectedEnd({ fieldsOf, cancelled, hit }: Played, record: ToyRecord): void {
+function expectedEnd({ fieldsOf, cancelled, hit }: Played, record: ToyRecord) {
   const { request, output, ends } = record;
   const solo = soloOutput(request);
   expect(ends).toHaveLength(1);
@@ -27,6 +27,16 @@ function expectedEnd({ fieldsOf, cancelled, hit }: Played, record: ToyRecord): v
   }
 }
 
+/** Nobody leaves, fails, waits for a consumer or is in a hurry. */
+function active(history: Parameters<typeof calm>[0]) {
+  const { arrivals, ...rest } = calm(unhurried(history));
+  return { ...rest, arrivals: arrivals.map(fields => ({ ...fields, pauseAtStep: null })) };
+}
+const finished = (request: ToyRecord['request']) => {
+  const { tokens, reason } = soloOutput(request);
+  return { output: tokens, ends: [{ type: 'finished', reason }] };
+};
+
 describe('GenerationScheduler in any history', () => {
   it('keeps the rules of each step; each request ends once with the right reason and the tokens it has alone', () => {
     fc.assert(
@@ -43,11 +53,7 @@ describe('GenerationScheduler in any history', () => {
       fc.property(trace, history => {
         const { harness } = play(calm(history));
         for (const { request, output, ends } of harness.records.values()) {
-          const { tokens, reason } = soloOutput(request);
-          expect({ output, ends }).toEqual({
-            output: tokens,
-            ends: [{ type: 'finished', reason }],
-          });
+          expect({ output, ends }).toEqual(finished(request));
         }
       }),
       { numRuns: 600 },
@@ -76,12 +82,8 @@ describe('GenerationScheduler in any history', () => {
         const poison = { ...first!, fault, faultAt: first!.prompt.length - 1 };
         const { harness, fieldsOf } = play({ ...rest, arrivals: [poison, ...others] });
         for (const { request, output, ends } of harness.records.values()) {
-          const { tokens, reason } = soloOutput(request);
           if (fieldsOf.get(request)!.fault === undefined)
-            expect({ output, ends }).toEqual({
-              output: tokens,
-              ends: [{ type: 'finished', reason }],
-            });
+            expect({ output, ends }).toEqual(finished(request));
           else
             expect({ output, ends: ends.map(({ type }) => type) }).toEqual({
               output: [],
@@ -105,10 +107,8 @@ describe('GenerationScheduler in any history', () => {
   it('decodes each running sequence whose consumer takes tokens, in every step that is not a retry', () => {
     fc.assert(
       fc.property(trace, history => {
-        const { arrivals, ...rest } = calm(unhurried(history));
-        const active = arrivals.map(fields => ({ ...fields, pauseAtStep: null }));
         const decoding = new Set<ToyRecord['request']>();
-        play({ ...rest, arrivals: active }, (harness, plan) => {
+        play(active(history), (harness, plan) => {
           plan?.leave.forEach(gone => decoding.delete(gone));
           const planned = new Set(plan?.decode.map(({ request }) => request));
           for (const request of decoding) expect(planned.has(request)).toBe(true);
@@ -126,16 +126,9 @@ describe('GenerationScheduler in any history', () => {
   it('always moves: no step without items while somebody is here whose consumer takes tokens', () => {
     fc.assert(
       fc.property(trace, history => {
-        const { arrivals, ...rest } = calm(unhurried(history));
-        play(
-          {
-            ...rest,
-            arrivals: arrivals.map(fields => ({ ...fields, pauseAtStep: null })),
-          },
-          (harness, plan) => {
-            if (harness.alive.length > 0) expect(plan && itemsOf(plan).length).toBeGreaterThan(0);
-          },
-        );
+        play(active(history), (harness, plan) => {
+          if (harness.alive.length > 0) expect(plan && itemsOf(plan).length).toBeGreaterThan(0);
+        });
       }),
       { numRuns: 300 },
     );
@@ -144,9 +137,7 @@ describe('GenerationScheduler in any history', () => {
   it('leaves nobody in the line while there are a row, memory and tokens', () => {
     fc.assert(
       fc.property(trace, history => {
-        const { arrivals, ...rest } = calm(unhurried(history));
-        const active = arrivals.map(fields => ({ ...fields, pauseAtStep: null }));
-        play({ ...rest, blocks: 14 * 12, arrivals: active }, (harness, plan) => {
+        play({ ...active(history), blocks: 14 * 12 }, (harness, plan) => {
           const tokens = plan
             ? itemsOf(plan).reduce((sum, item) => sum + item.tokens.length, 0)
             : 0;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 const english = englishNormalizer;
 
-const words = (text: string): string[] => text.trim().split(/\s+/);
+const words = (text: string) => text.trim().split(/\s+/);
 const NUMERIC =
   words(`zero one two three five nine ten eleven twelve nineteen twenty thirty ninety hundred thousand to or
   million billion tenth twentieth hundredth thousandth first second third fifth eighties`);
@@ -80,13 +80,12 @@ describe('English inverse text normalisation, any text', () => {
   });
 });
 
-const lettersOf = (text: string): string[] =>
-  text.split(/[^\p{L}’']+/u).filter(word => word !== '');
+const lettersOf = (text: string) => text.split(/[^\p{L}’']+/u).filter(word => word !== '');
 const PLAIN_WORDS = new Set(PLAIN.flatMap(lettersOf));
 
 describe('the work of English inverse text normalisation', () => {
   /** How often rules look at a token: counted, not timed. */
-  function looks(text: string): number {
+  function looks(text: string) {
     let count = 0;
     const { first } = tokenize(text);
     for (let token = first; token; token = token.following)

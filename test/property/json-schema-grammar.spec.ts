@@ -294,20 +294,20 @@ describe('what a grammar lets through is valid under its schema', () => {
   });
 });
 
-const olderTuple = (value: unknown): boolean => {
+const olderTuple = (value: unknown) => {
   const [first, second, ...rest] = value as unknown[];
-  const isMultiple = (one: unknown): boolean => typeof one === 'number' && one % 25 === 0;
+  const isMultiple = (one: unknown) => typeof one === 'number' && one % 25 === 0;
   return (
     first === null && typeof second === 'boolean' && rest.length >= 2 && rest.every(isMultiple)
   );
 };
 
-function isMultiple(step: number, value: number): boolean {
+function isMultiple(step: number, value: number) {
   const decimals = Math.max(decimalsOf(step), decimalsOf(value));
   return scaled(value, decimals) % scaled(step, decimals) === 0n;
 }
 
-function decimalsOf(value: number): number {
+function decimalsOf(value: number) {
   return inFull(value).split('.')[1]?.length ?? 0;
 }
 
@@ -317,7 +317,7 @@ function scaled(value: number, decimals: number): bigint {
 }
 
 /** `1e-7` and `1e+21` written out. */
-function inFull(value: number): string {
+function inFull(value: number) {
   const text = String(value);
   if (!text.includes('e')) return text;
   const [digits, exponent] = text.split('e') as [string, string];

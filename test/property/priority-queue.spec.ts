@@ -97,7 +97,7 @@ class ListModel {
   }
 }
 
-const compare = (a: readonly number[], b: readonly number[]): number =>
+const compare = (a: readonly number[], b: readonly number[]) =>
   a.reduce((found, value, index) => found || value - (b[index] ?? 0), 0);
 
 interface Real {

@@ -66,7 +66,7 @@ class NativeSlots {
   }
 }
 
-const cellsOf = ({ salt, tokens }: Sequence, from: number, to: number): string[] =>
+const cellsOf = ({ salt, tokens }: Sequence, from: number, to: number) =>
   tokens.slice(from, to).map(token => `${salt}${token}`);
 
 describe('SlotMemory over any history', () => {
@@ -89,11 +89,7 @@ describe('SlotMemory over any history', () => {
           const native = new NativeSlots();
           const here: Sequence[] = [];
           /** One run with one item, which fails, or is skipped, if asked to. */
-          const run = (
-            sequence: Sequence,
-            count: number,
-            ends: 'done' | 'failed' | 'skipped',
-          ): void => {
+          const run = (sequence: Sequence, count: number, ends: 'done' | 'failed' | 'skipped') => {
             sequence.computed = memory.intact(sequence);
             const slot = memory.blocksOf(sequence)[0]!;
             const to = Math.min(sequence.tokens.length, sequence.computed + count);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { openApiDocument } from '../../scripts/console/openapi-document.js';
 import { COMMAND_LINE, helpOf, leafCommands } from '../../scripts/docs/command-tree.js';
@@ -10,6 +10,7 @@ import {
   settingDefinition,
 } from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
+import { filesBelow, SPECS } from './repository-files.js';
 
 /**
  * What users and other programs depend on. A change of the code that is not meant to
@@ -42,7 +43,7 @@ export async function goldenText(name: string): Promise<string> {
  * they are written.
  */
 export function testTitles(): readonly string[] {
-  const specs = ['src', 'packages', 'test'].flatMap(specsIn);
+  const specs = filesBelow(['src', 'packages', 'test'], SPECS);
   return [...new Set(specs.flatMap(titlesIn))].sort();
 }
 
@@ -65,16 +66,6 @@ function protoDescriptors(): string {
       }),
     ),
   );
-}
-
-function specsIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter(name => name.endsWith('.spec.ts') && !name.includes('node_modules'))
-      .map(name => `${folder}/${name}`);
-  } catch {
-    return [];
-  }
 }
 
 const SUITES = new Set(['describe', 'describe.each', 'describe.skipIf']);

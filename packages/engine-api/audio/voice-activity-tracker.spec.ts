@@ -5,7 +5,7 @@ const FRAME_S = FRAME_SAMPLES / 16_000;
 const options = { threshold: 0.5, prefixPaddingMs: 256, silenceDurationMs: 320 };
 
 /** One character per frame of 32 ms: `#` speech, `~` in between, `.` none. */
-function hear(tracker: VoiceActivityTracker, frames: string): string[] {
+function hear(tracker: VoiceActivityTracker, frames: string) {
   const probability: Record<string, number> = { '#': 0.9, '~': 0.4, '.': 0.1 };
   const events: VoiceEvent[] = [];
   for (const frame of frames) {
@@ -15,12 +15,12 @@ function hear(tracker: VoiceActivityTracker, frames: string): string[] {
   return events.map(inFrames);
 }
 
-function inFrames(event: VoiceEvent): string {
+function inFrames(event: VoiceEvent) {
   const sample = event.type === 'started' ? event.audioFrom : event.audioTo;
   return `${event.type} ${Math.round(event.atS / FRAME_S)} audio ${sample / FRAME_SAMPLES}`;
 }
 
-const times = (count: number, frames: string): string => frames.repeat(count);
+const times = (count: number, frames: string) => frames.repeat(count);
 
 describe('VoiceActivityTracker', () => {
   it('starts where speech began, with 8 frames of padding before it, and stops after 10 frames of silence', () => {
@@ -71,7 +71,7 @@ describe('VoiceActivityTracker', () => {
   });
 
   it('takes ever shorter pauses as the end from 8 s on, 2 frames at 13 s', () => {
-    const paused = (seconds: number, pause: number): string =>
+    const paused = (seconds: number, pause: number) =>
       hear(
         new VoiceActivityTracker(options),
         times(Math.round(seconds / FRAME_S), '#') + times(pause, '.') + '##',

@@ -4,7 +4,7 @@ import { TargetGate } from './line-dispatcher.js';
 const gateOf = (slots: number): TargetGate =>
   new TargetGate(slots, { firstMs: 10, longestMs: 100 });
 
-const times = (count: number, act: () => void): void => {
+const times = (count: number, act: () => void) => {
   for (let done = 0; done < count; done++) act();
 };
 

@@ -70,7 +70,7 @@ function harness(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
   return { dispatcher, sent, job, gates };
 }
 
-const settled = (): Promise<void> => new Promise(next => setImmediate(next));
+const settled = () => new Promise(next => setImmediate(next));
 
 describe('LineDispatcher', () => {
   it('sends up to the limit of a model, and to the process-wide limit over all', () => {
@@ -98,7 +98,7 @@ describe('LineDispatcher', () => {
       sent.at(-1)!.finish();
       await settled();
     }
-    const of = (tenant: string): number => sent.filter(({ key }) => key.startsWith(tenant)).length;
+    const of = (tenant: string) => sent.filter(({ key }) => key.startsWith(tenant)).length;
     expect(Math.abs(of('a') - of('b'))).toBeLessThanOrEqual(2);
   });
 

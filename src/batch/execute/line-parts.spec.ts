@@ -6,7 +6,7 @@ import { multipartForm } from './audio-upload.js';
 import { lineUsage } from './line-result.js';
 import { verdictOn } from './line-sender.js';
 
-const bytesOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
+const bytesOf = async (source: AsyncIterable<Uint8Array>) => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of source) chunks.push(chunk);
   return Buffer.concat(chunks).toString();

@@ -53,7 +53,7 @@ describe('LineTarget', () => {
       signal,
     });
 
-  async function untilHeld(...ids: string[]): Promise<void> {
+  async function untilHeld(...ids: string[]) {
     while (!ids.every(id => held.has(id))) await once(server, 'request');
   }
 

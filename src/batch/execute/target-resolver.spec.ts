@@ -15,7 +15,7 @@ function read(text: string) {
   return readTargetsFile({ path, secretsDir: folder, busyAttempts: 7 });
 }
 
-function problemsOf(text: string): string[] {
+function problemsOf(text: string) {
   try {
     read(text);
   } catch (error) {

@@ -11,7 +11,7 @@ const RULES: InputRules = {
   maxLineBytes: 200,
   maxModels: 256,
 };
-const line = (id: string, model = 'm'): string =>
+const line = (id: string, model = 'm') =>
   JSON.stringify({
     custom_id: id,
     method: 'POST',
@@ -60,7 +60,7 @@ describe('InputCheck', () => {
 
   it('names the cause in a file that is UTF-16, with or without byte order mark, and at a NUL byte', () => {
     const utf16 = Buffer.from(line('a'), 'utf16le');
-    const first = (text: Buffer): string => check(text).problems[0]!.message;
+    const first = (text: Buffer) => check(text).problems[0]!.message;
     for (const bom of [[], [0xff, 0xfe]])
       expect(first(Buffer.concat([Buffer.from(bom), utf16]))).toContain('UTF-16');
     expect(first(utf16.swap16())).toContain('UTF-16');

@@ -10,7 +10,7 @@ const KIB = 1024;
 const LENGTHS = [10, 500, 65 * KIB, 0, 63 * KIB, 3 * KIB, 200 * KIB, 7, 64 * KIB, 1];
 
 let folder: string;
-const path = (): string => join(folder, 'input.jsonl');
+const path = () => join(folder, 'input.jsonl');
 const lines = LENGTHS.map((length, index) => String(index).repeat(length));
 const entries: PlanEntry[] = [];
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await writeFile(path(), `${lines.join('\n')}\n`);
 });
 
-const readAll = async (input: InputLines, order: readonly number[]): Promise<string[]> =>
+const readAll = async (input: InputLines, order: readonly number[]) =>
   Promise.all(order.map(async index => (await input.read(entries[index]!)).toString()));
 
 describe('InputLines', () => {

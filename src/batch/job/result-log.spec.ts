@@ -31,12 +31,12 @@ describe('the result log', () => {
   });
 
   const open = (epoch: number): Promise<ResultLog> => ResultLog.open(folder, epoch, 10);
-  async function linesOf(log: ResultLog, kind: 'O' | 'E'): Promise<string> {
+  async function linesOf(log: ResultLog, kind: 'O' | 'E') {
     let text = '';
     for await (const line of log.lines(kind)) text += line.toString();
     return text;
   }
-  const newestLog = (): string =>
+  const newestLog = () =>
     join(
       folder,
       readdirSync(folder)

@@ -40,7 +40,7 @@ function idleLoop(pollMs: number, isWoken: boolean) {
   return { counted, loop };
 }
 
-const until = async (isTrue: () => boolean): Promise<void> => {
+const until = async (isTrue: () => boolean) => {
   while (!isTrue()) await pause(1);
 };
 

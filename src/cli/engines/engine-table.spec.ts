@@ -14,7 +14,7 @@ const local = ENGINE_NAMES.filter(
   name => Object.keys(ENGINE_TABLE[name]?.devices ?? {}).length > 0,
 );
 
-function accepts(engine: EngineName, device: string): boolean {
+function accepts(engine: EngineName, device: string) {
   const options = { ...OPTIONS[engine], device };
   const kind = ENGINE_KINDS[engine][0]!;
   const spec = syntheticModel(options, { id: 'm', kind, engine, capabilities: [] });

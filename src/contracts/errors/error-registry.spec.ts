@@ -3,8 +3,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { ERROR_REGISTRY, isErrorCode, errorDefinition } from './error-registry.js';
 
 /** What OpenAI SDKs retry on their own. */
-const RETRIED_BY_SDKS = (status: number): boolean =>
-  [408, 409, 429].includes(status) || status >= 500;
+const RETRIED_BY_SDKS = (status: number) => [408, 409, 429].includes(status) || status >= 500;
 
 describe('DomainError', () => {
   it('answers a cancel with 499, which no SDK retries', () => {

@@ -5,7 +5,7 @@ import { embeddingBody } from './generation-body.js';
 async function written(
   numbers: readonly number[],
   changes: Partial<Parameters<typeof embeddingBody>[0]> = {},
-): Promise<string> {
+) {
   const vectors = Buffer.from(Float32Array.from(numbers).buffer);
   let json = '';
   const body = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { withJsonFields } from './json-fields.js';
 
-const edited = (json: string, fields: Record<string, unknown>): string =>
+const edited = (json: string, fields: Record<string, unknown>) =>
   withJsonFields(Buffer.from(json), fields).toString();
 
 describe('withJsonFields', () => {

@@ -5,7 +5,7 @@ import { readQueueJob } from './queue-job.js';
 const place = { jobId: 'open.r1', timestamp: 5000, model: 'alpha' };
 const smallest = { v: 1, kind: 'transcription', audio: { blob: 'plane/audio/1' } };
 
-const problem = (data: unknown): string => {
+const problem = (data: unknown) => {
   try {
     readQueueJob(data, place);
   } catch (error) {

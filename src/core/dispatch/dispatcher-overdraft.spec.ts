@@ -18,7 +18,7 @@ const realtime = (id: string, enqueuedAtMs = 0, model = 'm') =>
   dispatcher.submit(aRealtimeRequest(id, { enqueuedAtMs, model }), enqueuedAtMs);
 
 /** Everything that may go now, in order. */
-function plansAt(nowMs: number): string[] {
+function plansAt(nowMs: number) {
   const plans: Plan[] = [];
   for (let plan = dispatcher.next(nowMs); plan !== undefined; plan = dispatcher.next(nowMs))
     plans.push(plan);
@@ -33,7 +33,7 @@ const end = (id: string) =>
     .find(({ request }) => request.id === id)
     ?.lease.release();
 
-function setUp(agingShare?: number): void {
+function setUp(agingShare?: number) {
   workers = new FakeWorkers();
   ({ dispatcher } = aDispatcher(workers, { agingShare }));
   running = [];

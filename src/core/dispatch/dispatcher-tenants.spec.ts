@@ -10,7 +10,7 @@ function harness(slots: number) {
   const workers = new FakeWorkers();
   workers.add('m', { slots, maxBatch: 4, overdraft: 0, busy: true });
   const core = aDispatcher(workers, { agingMs: AGING_MS });
-  const plans = (nowMs: number): string[] => {
+  const plans = (nowMs: number) => {
     const made: string[] = [];
     for (let plan = core.dispatcher.next(nowMs); plan; plan = core.dispatcher.next(nowMs))
       made.push(describePlan(plan));

@@ -13,7 +13,7 @@ let workers: FakeWorkers;
 let dispatcher: Dispatcher;
 let queue: PriorityQueue;
 
-function setUp(options: HarnessOptions = {}): void {
+function setUp(options: HarnessOptions = {}) {
   workers = new FakeWorkers();
   ({ dispatcher, queue } = aDispatcher(workers, options));
 }
@@ -26,7 +26,7 @@ const realtime = (id: string, enqueuedAtMs = 0, model = 'm') =>
   dispatcher.submit(aRealtimeRequest(id, { enqueuedAtMs, model }), enqueuedAtMs);
 
 /** Everything that may go now, in order. */
-function plansAt(nowMs: number): string[] {
+function plansAt(nowMs: number) {
   const plans: string[] = [];
   for (let plan = dispatcher.next(nowMs); plan !== undefined; plan = dispatcher.next(nowMs))
     plans.push(describePlan(plan));

@@ -8,16 +8,16 @@ interface Wait {
 }
 
 /**
- * Share of `waits` within the quantile that was forecast for each; of so many the end is
- * not known yet.
+ * Share of `waits` within the quantile that was forecast for each; of the last 20 the end
+ * is not known yet.
  */
-function within(waits: readonly Wait[], quantile: 'p50' | 'p90', unknown = 0): number {
+function within(waits: readonly Wait[], quantile: 'p50' | 'p90') {
   const error = new WaitError();
   const pending: (() => void)[] = [];
   const met = waits.map(({ forecastMs, realMs }) => {
     const said = error.quantiles(forecastMs);
     pending.push(() => error.observe(forecastMs, said.p90, realMs));
-    if (pending.length > unknown) pending.shift()?.();
+    if (pending.length > 20) pending.shift()?.();
     return realMs <= said[quantile];
   });
   const judged = met.slice(200);
@@ -52,22 +52,6 @@ describe('WaitError', () => {
       { numRuns: 30 },
     );
   });
-
-  it.each([
-    [0.5, 0.03, 40],
-    [0.5, 0.3, 40],
-    [1, 0.03, 40],
-    [2, 0.1, 0],
-    [2, 0.3, 0],
-  ])(
-    'covers 85 to 95 %% of waits that are %s × the forecasts ± %s, the ends of %s not known yet',
-    (bias, by, unknown) => {
-      for (const seed of [1, 2, 3]) {
-        const share = within(wrongBy(bias, by, 1000, mulberry(seed)), 'p90', unknown);
-        expect(Math.abs(share - 0.9)).toBeLessThanOrEqual(0.05);
-      }
-    },
-  );
 
   it('leaves short waits alone', () => {
     const error = new WaitError();

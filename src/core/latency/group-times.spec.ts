@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 
 /** A group of that size took 1000 ms and 250 ms per member; each member reports it. */
-function served(batchSize: number, readyMs = 40): void {
+function served(batchSize: number, readyMs = 40) {
   const grpcMs = readyMs + 1000 + 250 * batchSize;
   for (let member = 0; member < batchSize; member += 1) {
     times.observe({ phases: { grpcMs, readyMs }, batchSize, costMs: 10 });

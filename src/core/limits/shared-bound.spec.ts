@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SharedBound } from './shared-bound.js';
 
 /** Enters `count` entries of one tenant. @returns how many were admitted */
-const fill = (bound: SharedBound, tenant: string, count: number, end?: () => void): number =>
+const fill = (bound: SharedBound, tenant: string, count: number, end?: () => void) =>
   Array.from({ length: count }, () => bound.enter(tenant, { end })).filter(leave => leave).length;
 
 describe('SharedBound', () => {
@@ -78,7 +78,7 @@ describe('SharedBound', () => {
       fc.property(fc.array(step, { maxLength: 80, size: 'max' }), steps => {
         const bound = new SharedBound(8);
         const open = new Map<string, (() => void)[]>();
-        const forget = (leave: () => void): void => {
+        const forget = (leave: () => void) => {
           for (const [tenant, entries] of open)
             open.set(
               tenant,

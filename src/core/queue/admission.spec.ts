@@ -41,7 +41,7 @@ const one = (bytes: number, priority: RequestPriority = BATCH) => ({
 const lowest = () => 0;
 const highest = () => 1 - Number.EPSILON;
 
-function drained(admission: Admission, model: string, perS: number): void {
+function drained(admission: Admission, model: string, perS: number) {
   for (let second = 0; second < 30; second += 1) admission.drained(model, second * 1000, perS);
 }
 

@@ -16,7 +16,7 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
       if (letter === 'a') harness.batch(id, index, model);
       else harness.realtime(id, index, model);
     });
-  const turns = (nowMs: number, count = Infinity): string => {
+  const turns = (nowMs: number, count = Infinity) => {
     let drawn = '';
     for (let id = harness.takeOne(nowMs); id !== undefined; id = harness.takeOne(nowMs)) {
       drawn += id[0];

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { RetryBudget, suspected, UNSUSPECTED, faultOf, WorkerLostError } from './worker-lost.js';
+import { RetryBudget, WorkerLostError } from './worker-lost.js';
 
 type LossKind = WorkerLostError['kind'];
 
 const loss = (kind: LossKind, together = 1): WorkerLostError =>
   new WorkerLostError(kind, kind, undefined, together);
 
-const triesOf = (kind: LossKind): string => {
+const triesOf = (kind: LossKind) => {
   const budget = new RetryBudget();
   for (let tries = 1; tries < 100; tries += 1) {
     const code = budget.spend(`w${tries}`, loss(kind));
@@ -44,34 +44,5 @@ describe('RetryBudget', () => {
       undefined,
       'worker_lost',
     ]);
-  });
-});
-
-describe('a suspect', () => {
-  /**
-   * Groups that a poisoned request is part of until it fails, when each is as large as
-   * it may be.
-   */
-  const groups = (first: number): number[] => {
-    const sizes = [first];
-    for (let suspicion = suspected(UNSUSPECTED, first, true); faultOf(suspicion) === undefined;) {
-      const size = suspicion.mostTogether!;
-      sizes.push(size);
-      suspicion = suspected(suspicion, size, true);
-    }
-    return sizes;
-  };
-
-  it('is tried in half a group, then alone, and fails when it was lost alone twice', () => {
-    expect(groups(24)).toEqual([24, 12, 1, 1]);
-    expect(groups(3)).toEqual([3, 1, 1]);
-    expect(groups(2)).toEqual([2, 1, 1]);
-    expect(groups(1)).toEqual([1, 1]);
-  });
-
-  it('does not fail for losses in company, and is alone after two of them', () => {
-    let suspicion = UNSUSPECTED;
-    for (const together of [24, 12]) suspicion = suspected(suspicion, together, true);
-    expect([suspicion.mostTogether, faultOf(suspicion)]).toEqual([1, undefined]);
   });
 });

@@ -15,7 +15,7 @@ const guard = (values: Partial<Record<SettingPath, string | boolean>> = {}, keyl
   );
 
 /** `ok`, or the code of the refusal. */
-const codeOf = (demand: () => void): string => {
+const codeOf = (demand: () => void) => {
   try {
     demand();
     return 'ok';

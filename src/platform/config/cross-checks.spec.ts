@@ -3,7 +3,7 @@ import { loadConfig } from './load-config.js';
 import { environmentName, type SettingPath } from './settings.js';
 import { type ConfigError } from './yaml-file.js';
 
-function problems(values: Partial<Record<SettingPath, string>>): readonly string[] {
+function problems(values: Partial<Record<SettingPath, string>>) {
   const environment = Object.entries(values).map(([path, value]) => [
     environmentName(path as SettingPath),
     value,

@@ -43,7 +43,7 @@ const rules = (change: Partial<FetchRules> = {}): FetchRules => ({
   ...change,
 });
 const resolveAll = () => Promise.resolve(LOOPBACK);
-const url = (path: string): string => `http://audio.test:${port}${path}`;
+const url = (path: string) => `http://audio.test:${port}${path}`;
 
 function get(path: string, change: Partial<FetchRules> = {}, signal = NEVER): Promise<Buffer> {
   return new SafeFetch(rules(change), resolveAll).bytes(
@@ -60,7 +60,7 @@ const failure = (work: Promise<unknown>): Promise<DomainError> =>
   );
 
 /** Rejects so, for the field that named the URL. @returns the message */
-async function fails(work: Promise<unknown>, code: string, reason = ''): Promise<string> {
+async function fails(work: Promise<unknown>, code: string, reason = '') {
   const error = await failure(work);
   expect(error).toMatchObject({ code, param: 'file_url' });
   expect(error.message).toContain(reason);
@@ -68,7 +68,7 @@ async function fails(work: Promise<unknown>, code: string, reason = ''): Promise
 }
 
 /** The beginning of a body that has no length. */
-const drip = (socket: ServerResponse['socket'], sent?: () => void): void =>
+const drip = (socket: ServerResponse['socket'], sent?: () => void) =>
   void socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nRIFF', sent);
 
 const redirect =
@@ -104,7 +104,7 @@ describe('a download', () => {
     let closed: Promise<unknown> | undefined;
     routes.set('/chunks', (_, response) => {
       closed = once(response, 'close');
-      const more = (): void => void (response.write(Buffer.alloc(400)) && setImmediate(more));
+      const more = () => void (response.write(Buffer.alloc(400)) && setImmediate(more));
       response.on('drain', more).on('close', () => response.removeAllListeners('drain'));
       more();
     });

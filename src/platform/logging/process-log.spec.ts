@@ -47,7 +47,7 @@ describe('ProcessLog', () => {
   });
 });
 
-function split(chunks: (string | Buffer)[]): string[] {
+function split(chunks: (string | Buffer)[]) {
   const lines: string[] = [];
   const splitter = new LogLineSplitter(line => lines.push(line));
   for (const chunk of chunks) splitter.push(Buffer.from(chunk));

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { explainListenProblem, listenProblem, portHolder } from './listen-check.js';
 
-const another = (port: number): string => `take ${port}`;
+const another = (port: number) => `take ${port}`;
 
 describe('a port that is taken', () => {
   let server: Server;

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { onParentLost } from './is-alive.js';
 
-const send = (): boolean => true;
+const send = () => true;
 
 describe('onParentLost', () => {
   it('calls once when the channel closes', () => {

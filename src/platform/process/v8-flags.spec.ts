@@ -9,7 +9,7 @@ it('are flags that this V8 knows', () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-const heapMib = (): number => process.memoryUsage().heapTotal / 2 ** 20;
+const heapMib = () => process.memoryUsage().heapTotal / 2 ** 20;
 
 it('makes V8 give back what is garbage', () => {
   const garbage = Array.from({ length: 1_000_000 }, (_, n) => ({ n, also: [n] }));

@@ -53,7 +53,7 @@ describe('WaitBudget', () => {
     await once(server, 'listening');
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     await once(socket, 'connect');
-    const echo = async (): Promise<string> => {
+    const echo = async () => {
       socket.write('echo');
       return String((await once(socket, 'data'))[0]);
     };

@@ -76,29 +76,10 @@ describeWith(REDIS)('RedisOrder', () => {
     return ids.join(' ');
   };
 
-  it('serves tenants in turn, and within each the oldest first', async () => {
-    await addAll(['a1', 'a2', 'a3'], { tenant: 'a' });
-    await addAll(['b1', 'b2'], { tenant: 'b' });
-    expect(await drain()).toBe('a1 b1 a2 b2 a3');
-  });
-
   it('gives aged jobs one turn in four beside REALTIME', async () => {
     await addAll(['b1', 'b2', 'b3'], { ageMs: AGING_MS });
     for (let n = 1; n <= 8; n += 1) await add(`r${n}`, { priority: REALTIME });
     expect(await drain()).toBe('r1 r2 r3 b1 r4 r5 r6 b2 r7 r8 b3');
-  });
-
-  it('charges by weight, and instead of the estimate what a job took', async () => {
-    await order.sort(MODEL, { owner: keys.owner('a'), weight: 2 });
-    for (let n = 1; n <= 8; n += 1) {
-      await add(`a${n}`, { tenant: 'a' });
-      await add(`b${n}`, { tenant: 'b' });
-    }
-    const first = [await take(), await take(), await take(), await take()];
-    expect(first.map(idOf)).toEqual(['a1', 'b1', 'a2', 'b2']);
-    // Nine times what was charged for it, and twice the same report.
-    for (let twice = 0; twice < 2; twice += 1) await order.settle(MODEL, first[0]!.id!, 90);
-    expect(await drain()).toBe('b3 b4 b5 a3 b6 a4 a5 b7 a6 a7 b8 a8');
   });
 
   it('neither loses nor doubles a job whose worker died before it took it', async () => {

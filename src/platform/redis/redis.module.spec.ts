@@ -56,7 +56,7 @@ describeWith(REDIS)('commands of RedisLink', () => {
 });
 
 describeWith(REDIS)('the check of Redis at the start', () => {
-  const checked = async (...flags: readonly string[]): Promise<readonly string[]> => {
+  const checked = async (...flags: readonly string[]) => {
     const server = await RedisServer.start(...flags);
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const link = new RedisLink({ redis: { url: server.url, prefix: 'spec' } } as Settings, Redis);

@@ -14,7 +14,7 @@ beforeAll(() => {
   dir = temporaryFolder();
 });
 
-function record(name: string, ...encoding: readonly string[]): string {
+function record(name: string, ...encoding: readonly string[]) {
   const path = join(dir, name);
   const tone = ['-f', 'lavfi', '-i', `sine=frequency=440:duration=${SECONDS}`];
   execFileSync('ffmpeg', [

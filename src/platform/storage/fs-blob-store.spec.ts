@@ -43,12 +43,12 @@ describe('the folders of blobs', () => {
 
   it('may go at any moment, also between two steps of making them: 400 writes beside removers succeed', async () => {
     let writing = true;
-    const remover = async (): Promise<void> => {
+    const remover = async () => {
       while (writing)
         for (const path of ['kept/x', 'kept'])
           await rmdir(join(folder, path)).catch(() => undefined);
     };
-    const writer = async (name: number): Promise<void> => {
+    const writer = async (name: number) => {
       for (let index = 0; index < 100; index++) {
         await store.write(`kept/x/${name}`, bytes());
         await store.remove(`kept/x/${name}`);

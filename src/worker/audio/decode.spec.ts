@@ -30,7 +30,7 @@ const failure = (file: Buffer, signal = never): Promise<unknown> =>
   );
 
 /** Paths of this process's open files. */
-const openFiles = (): string[] =>
+const openFiles = () =>
   readdirSync('/proc/self/fd').flatMap(fd => {
     try {
       return [readlinkSync(`/proc/self/fd/${fd}`)];

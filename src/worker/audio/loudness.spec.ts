@@ -10,7 +10,7 @@ const speech = (db: number, seconds = 3): Int16Array =>
   );
 const tone = (db: number): Int16Array =>
   Int16Array.from({ length: 48_000 }, (_, i) => 32_767 * 10 ** (db / 20) * Math.sin(i / 8));
-const loudest = (samples: Int16Array): number =>
+const loudest = (samples: Int16Array) =>
   20 * Math.log10(samples.reduce((a, b) => Math.max(a, Math.abs(b)), 1) / 32_768);
 
 describe('normaliseLoudness', () => {

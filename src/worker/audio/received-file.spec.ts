@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { ReceivedFile } from './received-file.js';
 
-const ours = async (): Promise<string[]> =>
+const ours = async () =>
   (await readdir(tmpdir())).filter(name => name.startsWith('switchyard-audio-'));
 
 describe('ReceivedFile', () => {

@@ -26,7 +26,7 @@ function resample(
 }
 
 /** dB between a tone and what differs from it, away from the edges. */
-function signalToNoise(heard: Int16Array, expected: Int16Array): number {
+function signalToNoise(heard: Int16Array, expected: Int16Array) {
   let signal = 0;
   let noise = 0;
   for (let n = 100; n < expected.length - 100; n += 1) {

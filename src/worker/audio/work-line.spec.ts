@@ -7,7 +7,7 @@ function gatedLine() {
   const sent: number[] = [];
   let open: () => void = () => undefined;
   const line = new WorkLine(64);
-  const put = (event: number): void =>
+  const put = (event: number) =>
     line.add(async () => {
       await new Promise<void>(resolve => (open = resolve));
       sent.push(event);

@@ -40,15 +40,11 @@ function computed(policy: DevicePolicy, deviceMs: number): DevicePolicy {
 }
 
 /** Milliseconds that the device waits from 1000 ms on. */
-function waits(policy: DevicePolicy, change: Partial<DeviceView> = {}): number {
+function waits(policy: DevicePolicy, change: Partial<DeviceView> = {}) {
   return (policy.waitsUntilMs(view(change), 1000) ?? 1000) - 1000;
 }
 
 describe('DevicePolicy (D-24)', () => {
-  it('lets an idle device wait for the missing members of the group', () => {
-    expect(waiting().waitsUntilMs(view(), 1000)).toBe(1250);
-  });
-
   it.each([
     ['a busy device never waits', { running: 1 }],
     ['nobody is missing', { group: other }],
@@ -107,13 +103,6 @@ describe('DevicePolicy (D-24)', () => {
     },
   );
 
-  it('never waits when an engine call has just left READY items', () => {
-    const policy = waiting();
-    policy.arrived(other, 0);
-    policy.ended(3000);
-    expect(policy.waitsUntilMs(view(), 1000)).toBeUndefined();
-  });
-
   it('limits the wait to twice the usual time of a group, within 50 and 250 ms', () => {
     expect(
       [0.1, 30, 60, 4000].map(elapsedMs => waits(waiting(gathered(new DevicePolicy(), elapsedMs)))),
@@ -124,23 +113,6 @@ describe('DevicePolicy (D-24)', () => {
     const policy = gathered(new DevicePolicy(), 10);
     for (let count = 0; count < 20; count += 1) gathered(policy, 50);
     expect(waits(waiting(policy))).toBeGreaterThan(95);
-  });
-
-  it('counts members that are still arriving and those being prepared as missing', () => {
-    const policy = waiting();
-    const isHeld = [policy.waitsUntilMs(view(), 0) !== undefined];
-    policy.prepared(group, true, 0);
-    for (const _ of [1, 2]) policy.arrived(group, 0);
-    isHeld.push(policy.waitsUntilMs(view(), 0) !== undefined);
-    policy.prepared(group, true, 0);
-    isHeld.push(policy.waitsUntilMs(view(), 0) !== undefined);
-    expect(isHeld).toEqual([true, true, false]);
-  });
-
-  it('never misses anybody of a group of one', () => {
-    const policy = new DevicePolicy();
-    policy.arrived(other, 0);
-    expect([waits(policy, { group: other }), policy.groups]).toEqual([0, 0]);
   });
 
   it('forgets a group with its last member, also when others never came', () => {

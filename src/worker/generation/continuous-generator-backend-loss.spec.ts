@@ -25,7 +25,7 @@ const promptOf = ({ request }: { readonly request: { readonly prompt: readonly n
 describe('a backend that dies', () => {
   it('is opened again, and streams go on where they were', async () => {
     let runs = 0;
-    const beforeRun = (): void => {
+    const beforeRun = () => {
       if (++runs === 4) throw new BackendDied('gone');
     };
     const backend = await start({ beforeRun });
@@ -70,10 +70,10 @@ describe('a backend that dies', () => {
     let dead = true;
     let isOpen = false;
     const failing: { tell?: () => void } = {};
-    const beforeRun = (): void => {
+    const beforeRun = () => {
       if (dead) throw new BackendDied('gone');
     };
-    const onReopen = async (): Promise<void> => {
+    const onReopen = async () => {
       if (isOpen) return;
       await new Promise<void>(resolve => (failing.tell = resolve));
       throw new Error('no memory');

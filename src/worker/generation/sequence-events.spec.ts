@@ -7,7 +7,7 @@ function listener(
   received: string[],
   on: () => void = () => undefined,
 ): LiveSequence {
-  const hear = (what: string): void => {
+  const hear = (what: string) => {
     received.push(`${name} ${what}`);
     on();
   };

@@ -72,21 +72,6 @@ describe('PriorityLine', () => {
     expect(order).toEqual([10, 11, 12, 0, 13, 14, 15, 1, 16, 17, 18, 2, 19, 3, 4, 30]);
   });
 
-  it('begins with REALTIME again after aged entries went while none waited', () => {
-    const line = new WorkQueue();
-    for (const sequence of [0, 1, 2, 3]) line.add(aged(sequence));
-    expect(taken(line, 2)).toEqual([0, 1]);
-    for (const sequence of [10, 11]) line.add(entry(sequence, REALTIME));
-    expect(taken(line, 4)).toEqual([10, 11, 2, 3]);
-  });
-
-  it('goes by arrival alone with a share of 1', () => {
-    const line = new WorkQueue();
-    for (const sequence of [0, 2]) line.add(aged(sequence, 1));
-    for (const sequence of [1, 3]) line.add(entry(sequence, REALTIME));
-    expect(taken(line, 4)).toEqual([0, 1, 2, 3]);
-  });
-
   it('takes no more than asked for and no more than there is', () => {
     const line = new WorkQueue();
     for (const sequence of [0, 1, 2]) line.add(entry(sequence, BATCH));

@@ -24,7 +24,7 @@ async function say(text: string, voiceId = 'rms'): Promise<Int16Array> {
   const speech = synthesizeItem(text, voiceId);
   await voice.synthesize([speech.item]);
   const samples = speech.all();
-  const audible = (sample: number): boolean => Math.abs(sample) > 300;
+  const audible = (sample: number) => Math.abs(sample) > 300;
   return samples.slice(samples.findIndex(audible), samples.findLastIndex(audible) + 1);
 }
 
@@ -173,5 +173,5 @@ it('cuts speech without pauses into utterances of at most 15 s, where it is quie
     expect(loudness(cut.subarray(-320))).toBeLessThan(loudness(speech) / 4);
 });
 
-const loudness = (samples: Int16Array): number =>
+const loudness = (samples: Int16Array) =>
   Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);

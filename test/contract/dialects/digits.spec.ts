@@ -1,24 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DialectRig } from '../../integration/generation/dialect-rig.js';
+import { JSON_NUMBER } from '../../support/json-number.js';
 
 /** Numbers that JavaScript would write differently, and one that it would not. */
 const DIGITS = ['1234567890123456789', '-9007199254740993', '1.0', '1e400', '0.10', '7'];
-
-const NUMBER = fc
-  .tuple(
-    fc.constantFrom('', '-'),
-    fc.oneof(fc.constant('0'), fc.stringMatching(/^[1-9]\d{0,30}$/)),
-    fc.oneof(fc.constant(''), fc.stringMatching(/^\.\d{1,20}$/)),
-    fc.oneof(fc.constant(''), fc.stringMatching(/^[eE][+-]?\d{1,3}$/)),
-  )
-  .map(parts => parts.join(''));
 
 let dialect: DialectRig;
 beforeAll(async () => void (dialect = await DialectRig.start()), 150_000);
 afterAll(() => dialect[Symbol.asyncDispose]());
 
-const post = async (path: string, json: string): Promise<string> => {
+const post = async (path: string, json: string) => {
   const response = await fetch(`${dialect.rig.url}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -29,13 +21,13 @@ const post = async (path: string, json: string): Promise<string> => {
   return text;
 };
 
-const sent = (): string => dialect.upstream.posts.at(-1)!.body.toString();
+const sent = () => dialect.upstream.posts.at(-1)!.body.toString();
 
-const argumentsOf = (digits: string): string => `{"ids":[1,${digits}],"one":${digits}}`;
-const quoted = (json: string): string => JSON.stringify(json);
+const argumentsOf = (digits: string) => `{"ids":[1,${digits}],"one":${digits}}`;
+const quoted = (json: string) => JSON.stringify(json);
 
 /** A call of `f` with these arguments, as a server says it. */
-const scripted = (args: string, stream: boolean): void => {
+const scripted = (args: string, stream: boolean) => {
   const call = {
     index: 0,
     id: 'call_1',
@@ -55,7 +47,7 @@ const scripted = (args: string, stream: boolean): void => {
     });
 };
 
-const schemaOf = (digits: string): string =>
+const schemaOf = (digits: string) =>
   `{"type":"object","properties":{"id":{"enum":[1,${digits}]},"k":{"const":${digits}}}}`;
 
 interface Asked {
@@ -106,7 +98,7 @@ const DIALECTS: Readonly<Record<string, Asked>> = {
 };
 
 describe.each(Object.entries(DIALECTS))('numbers in %s', (_, { path, body, told }) => {
-  const demand = async (digits: string, stream: boolean): Promise<void> => {
+  const demand = async (digits: string, stream: boolean) => {
     const args = argumentsOf(digits);
     scripted(args, stream);
     const answer = await post(path, body(args, schemaOf(digits), stream));
@@ -121,7 +113,7 @@ describe.each(Object.entries(DIALECTS))('numbers in %s', (_, { path, body, told 
   );
 
   it('are the same, whatever they are', () =>
-    fc.assert(fc.asyncProperty(NUMBER, fc.boolean(), demand), { numRuns: 15 }));
+    fc.assert(fc.asyncProperty(JSON_NUMBER, fc.boolean(), demand), { numRuns: 15 }));
 });
 
 describe('a model that runs here', () => {

@@ -52,7 +52,7 @@ const DESCRIBED = Object.keys(REQUEST_DTOS).filter(
   route => route !== 'GET /v1/audio/voices',
 ) as DescribedRoute[];
 
-const propertiesOf = (dto: Dto): readonly string[] => {
+const propertiesOf = (dto: Dto) => {
   const names = Reflect.getMetadata(
     'swagger/apiModelPropertiesArray',
     dto.prototype as object,
@@ -62,12 +62,12 @@ const propertiesOf = (dto: Dto): readonly string[] => {
 const rulesOf = (route: Route): (readonly [string, FieldRule])[] =>
   Object.entries(REQUEST_FIELDS[route]);
 /** Read without a class that declares them. */
-const beyondDto = ({ byEngine, capability, treatment }: FieldRule, declared: boolean): boolean =>
+const beyondDto = ({ byEngine, capability, treatment }: FieldRule, declared: boolean) =>
   byEngine === true ||
   treatment === 'refused' ||
   ((capability === PASSED_ON || treatment === 'ignored') && !declared);
 /** Of a field in an object. */
-const isInner = (name: string): boolean => name.includes('.');
+const isInner = (name: string) => name.includes('.');
 const refusal = (param: string) =>
   expect.objectContaining({ code: 'unsupported_parameter', param });
 
@@ -312,7 +312,7 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
       bare('able', kind, [...needs, ...every], 'openai-http'),
     ]),
   );
-  const send = (model: string, field: string, strict = false): readonly string[] =>
+  const send = (model: string, field: string, strict = false) =>
     parse(
       {
         model,
@@ -359,7 +359,7 @@ describe.each(Object.entries(PARSED))('%s', (route, { kind, needs, base, samples
     for (const field of ofTreatment('meaning')) await demandRefused(field);
   });
 
-  async function demandRefused(field: string): Promise<void> {
+  async function demandRefused(field: string) {
     if (REQUEST_FIELDS[route as Route][field]!.capability === PASSED_ON) {
       const asked = Promise.resolve().then(() =>
         byLocalEngine(route, { ...base, [field]: samples[field] }),
@@ -438,7 +438,7 @@ describe('sessions', () => {
 });
 
 /** All of `fields`, and no other. */
-function demandKnown(fields: readonly string[], read: (field: string) => () => unknown): void {
+function demandKnown(fields: readonly string[], read: (field: string) => () => unknown) {
   const unknown = expect.objectContaining({ code: 'unknown_parameter' });
   for (const field of fields) expect(read(field)).not.toThrow(unknown);
   expect(read('other')).toThrow(unknown);

@@ -32,7 +32,7 @@ export function describeTextEmbedder(
       return outcome.value;
     };
 
-    const expectSame = (one: readonly number[], other: readonly number[]): void => {
+    const expectSame = (one: readonly number[], other: readonly number[]) => {
       expect(one).toHaveLength(other.length);
       const apart = one.map((number, at) => Math.abs(number - other[at]!));
       expect(Math.max(...apart)).toBeLessThanOrEqual(rounding);

@@ -46,7 +46,7 @@ export async function generated(
   return { chunks, done };
 }
 
-const textOf = (chunks: readonly Chunk[]): string =>
+const textOf = (chunks: readonly Chunk[]) =>
   chunks
     .flatMap(({ choices }) => choices)
     .map(({ delta, message, text }) => delta?.content ?? message?.content ?? text ?? '')

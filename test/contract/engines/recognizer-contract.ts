@@ -152,8 +152,8 @@ export function describeSpeechRecognizer(
 }
 
 /** Rows for engines that claim the capability; the others are never asked. */
-function describeAbilities(of: () => RecognizerSubject): void {
-  const claims = (capability: EngineCapability): boolean =>
+function describeAbilities(of: () => RecognizerSubject) {
+  const claims = (capability: EngineCapability) =>
     of().engine.info.capabilities.includes(capability);
   const ask = async (changes: Partial<TranscribeItem>, audio = of().first) =>
     valuesOf(
@@ -202,7 +202,7 @@ function describeAbilities(of: () => RecognizerSubject): void {
   });
 }
 
-function describeStreams(of: () => RecognizerSubject): void {
+function describeStreams(of: () => RecognizerSubject) {
   describe('live', () => {
     let engine: SpeechRecognizer;
     let utterances: readonly [Int16Array, Int16Array];

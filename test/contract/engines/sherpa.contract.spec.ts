@@ -17,7 +17,7 @@ import { describeSpeechSynthesizer } from './synthesizer-contract.js';
  * Tiny models with made-up weights on the real library (test/fixtures/sherpa): what they
  * hear means nothing, but is always the same.
  */
-const folder = (name: string): string => `test/fixtures/sherpa/${name}`;
+const folder = (name: string) => `test/fixtures/sherpa/${name}`;
 const recognizer = (name: string, options = {}) =>
   createEngine(
     modelSpec('sherpa-onnx', 'stt', { modelDir: folder(name), ...options }),
@@ -112,7 +112,7 @@ describe('sherpa-onnx', () => {
   it('decodes live streams together, each with the words it has alone', async () => {
     const engine = recognizer('streaming-nemo-ctc', { streams: 8 });
     await engine.load();
-    const hear = async (samples: Int16Array): Promise<string> => {
+    const hear = async (samples: Int16Array) => {
       const stream = await engine.openStream!({ language: '', partials: false });
       for (let at = 0; at < samples.length; at += 1600)
         await stream.push(samples.subarray(at, at + 1600));

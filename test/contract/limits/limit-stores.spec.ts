@@ -125,8 +125,8 @@ withRedis('limits while Redis is away', () => {
 });
 
 /** Waits until it answers; while it is away its commands fail at once. */
-async function answering(redis: Redis): Promise<void> {
-  const answers = (): Promise<boolean> =>
+async function answering(redis: Redis) {
+  const answers = () =>
     redis.ping().then(
       () => true,
       () => false,

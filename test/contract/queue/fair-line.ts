@@ -55,7 +55,7 @@ const embeddedLines: FairLines = {
 };
 
 /** No two are of the same age: of equal start tags the older one goes first. */
-const sinceMs = (nowMs: number, nth: number, { aged = false }: Arrival): number =>
+const sinceMs = (nowMs: number, nth: number, { aged = false }: Arrival) =>
   nowMs - (aged ? 2 * AGING.agingMs : AGING.agingMs / 2) + nth;
 
 const priorityOf = ({ realtime = false }: Arrival): RequestPriority =>

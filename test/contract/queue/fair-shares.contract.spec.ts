@@ -195,17 +195,6 @@ describe.each(DRIVERS)('fair shares (D-25): %s', driver => {
     60_000,
   );
 
-  it('with one tenant the order is that of time, REALTIME first', async () => {
-    const device = new Device(lines.open());
-    const batch = [await device.arrive('a'), await device.arrive('a')];
-    const realtime = [
-      await device.arrive('a', { realtime: true }),
-      await device.arrive('a', { realtime: true }),
-    ];
-    for (let turns = 0; turns < 4; turns += 1) await device.serve();
-    expect(device.order).toEqual([...realtime, ...batch]);
-  });
-
   it('is the order of the embedded queue, whatever comes', async () => {
     const embedded = await fairLines('embedded');
     const property = fc.asyncProperty(

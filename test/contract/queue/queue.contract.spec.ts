@@ -11,7 +11,7 @@ const DRIVERS: readonly Driver[] = REDIS.present ? ['embedded', 'redis'] : ['emb
 // Keeps the missing driver in the count of skipped tests.
 if (!REDIS.present) itWith(REDIS)('queue: redis', () => undefined);
 
-const outcome = ({ settlement }: SettledRequest): string =>
+const outcome = ({ settlement }: SettledRequest) =>
   settlement.status === 'completed' ? 'completed' : `${settlement.status} ${settlement.error.code}`;
 
 const within = (ms: number, leftMs = ms) => ({
@@ -40,15 +40,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
     harness.scheduler.reprioritize(aRef(id), priority);
   const cancel = (id: string) => harness.scheduler.cancel(aRef(id), 'client');
 
-  it('serves REALTIME before BATCH, whichever came first', async () => {
-    const { blocker } = await occupied();
-    await harness.submitInLine(['b1', 'b2']);
-    await harness.submitInLine(['r1', 'r2'], REALTIME);
-    await blocker.answer();
-    expect(await harness.serve(4)).toEqual(['r1', 'r2', 'b1', 'b2']);
-  });
-
-  it('is first in, first out within a priority: 8 of each', async () => {
+  it('serves REALTIME before BATCH, whichever came first, and each first in, first out: 8 of each', async () => {
     const { blocker } = await occupied();
     await harness.submitInLine(ids(8, 'b'));
     await harness.submitInLine(ids(8, 'r'), REALTIME);

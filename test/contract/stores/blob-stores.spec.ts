@@ -28,14 +28,14 @@ async function contents(
   return Buffer.concat(chunks);
 }
 
-async function keysOf(blobs: BlobStore, prefix: string): Promise<string[]> {
+async function keysOf(blobs: BlobStore, prefix: string) {
   const keys: string[] = [];
   for await (const { key } of blobs.keys(prefix)) keys.push(key);
   return keys.sort();
 }
 
 /** What every blob store does. */
-function blobStoreContract(store: () => BlobStore): void {
+function blobStoreContract(store: () => BlobStore) {
   const textOf = async (key: string) => (await contents(store(), key)).toString();
 
   it('gives back what was written, in pieces of any size, and its size', async () => {
@@ -115,7 +115,7 @@ function blobStoreContract(store: () => BlobStore): void {
 }
 
 /** Whatever its library throws, the caller meets one of two errors (D-52). */
-async function expectOutage(store: BlobStore, code: string): Promise<void> {
+async function expectOutage(store: BlobStore, code: string) {
   const asked = {
     write: store.write('a/b', pieces('x')),
     read: contents(store, 'a/b'),

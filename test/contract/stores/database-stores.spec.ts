@@ -65,7 +65,7 @@ class Rig {
   }
 }
 
-function storesOn(open: () => Promise<Rig>): void {
+function storesOn(open: () => Promise<Rig>) {
   let rig: Rig;
   beforeAll(async () => {
     rig = await open();

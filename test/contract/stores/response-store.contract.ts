@@ -31,9 +31,9 @@ const ending = (status: ResponseEnding['status'] = 'completed'): ResponseEnding 
   outputBytes: 5,
   eventsUntilMs: NOW + 500,
 });
-const event = (sequence: number): string =>
+const event = (sequence: number) =>
   JSON.stringify({ type: 'response.x', sequence_number: sequence });
-const numbered = (from: number, count: number): string[] =>
+const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => event(from + at));
 
 interface Stores {

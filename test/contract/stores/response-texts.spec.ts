@@ -12,7 +12,7 @@ const LARGE = JSON.stringify('x'.repeat(8_000_000));
 const folder = temporaryFolder();
 
 /** As the release before wrote it: texts are columns of the row. */
-async function filled(database: OpenDatabase, count: number): Promise<void> {
+async function filled(database: OpenDatabase, count: number) {
   const before = Object.entries(MIGRATIONS).filter(([name]) => name < '012');
   await database.migrate(Object.fromEntries(before));
   for (const text of ['request', 'input', 'response'])
@@ -27,7 +27,7 @@ async function filled(database: OpenDatabase, count: number): Promise<void> {
   }
 }
 
-async function expectMoved(url: string): Promise<void> {
+async function expectMoved(url: string) {
   const [mine, others] = [new OpenDatabase(url), new OpenDatabase(url)];
   await filled(mine, 6);
   await Promise.all([mine.migrate(), others.migrate()]);
@@ -58,7 +58,7 @@ describe('texts of responses', () => {
     const database = new OpenDatabase(join(folder, 'polled.db'));
     await database.migrate();
     const store = new ResponseRecordStore(database);
-    const cpuMs = async (id: string, input: string): Promise<number> => {
+    const cpuMs = async (id: string, input: string) => {
       await store.create(responseRecord(id, { input }), []);
       const run = { tenant: 'acme', id, epoch: 0 };
       let first = 0;

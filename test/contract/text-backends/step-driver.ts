@@ -111,8 +111,7 @@ export class StepDriver {
   /** Steps until each has `count` tokens or has stopped. @returns the tokens of each */
   async generate(count: number, ...sequences: readonly TextSequence[]): Promise<number[][]> {
     const stopped = new Set<TextSequence>();
-    const isDone = (one: TextSequence): boolean =>
-      stopped.has(one) || this.output(one).length >= count;
+    const isDone = (one: TextSequence) => stopped.has(one) || this.output(one).length >= count;
     for (;;) {
       const going = sequences.filter(one => !isDone(one));
       if (going.length === 0) return sequences.map(one => this.output(one));

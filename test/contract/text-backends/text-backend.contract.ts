@@ -30,11 +30,7 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
     }, 120_000);
     afterAll(() => backend.close());
 
-    const alone = async (
-      prompt: readonly number[],
-      count: number,
-      sampling = GREEDY,
-    ): Promise<number[]> => {
+    const alone = async (prompt: readonly number[], count: number, sampling = GREEDY) => {
       const one = sequence(prompt, sampling, 'alone');
       const driver = new StepDriver(backend);
       const [output] = await driver.generate(count, one);

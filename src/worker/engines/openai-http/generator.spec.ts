@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { EventTexts } from './generator.js';
 
-function read(...parts: readonly (string | Buffer)[]): string[] {
+function read(...parts: readonly (string | Buffer)[]) {
   const texts = new EventTexts();
   return [...parts.flatMap(part => texts.take(Buffer.from(part as string))), ...texts.end()];
 }

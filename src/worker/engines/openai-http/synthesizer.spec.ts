@@ -5,7 +5,7 @@ import { otherContentIn, speechIn } from './synthesizer.js';
 const PCM = Buffer.from(Int16Array.from({ length: 50 }, (_, i) => i * 500 - 9000).buffer);
 
 /** The samples of a body that comes in these pieces. */
-async function samplesOf(pieces: readonly Uint8Array[]): Promise<number[]> {
+async function samplesOf(pieces: readonly Uint8Array[]) {
   const samples: number[] = [];
   for await (const some of speechIn(Readable.from(pieces), 'm')) samples.push(...some);
   return samples;

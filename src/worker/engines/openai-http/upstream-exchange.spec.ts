@@ -9,10 +9,7 @@ const HEAD = 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf';
  * What a reader gets of an answer without a length. @param then what the upstream does
  * after half of it
  */
-async function read(
-  then: (socket: Socket) => void,
-  signal = new AbortController().signal,
-): Promise<string> {
+async function read(then: (socket: Socket) => void, signal = new AbortController().signal) {
   const server = createServer(socket => {
     socket.on('error', () => undefined).once('data', () => socket.write(HEAD, () => then(socket)));
   }).listen(0, '127.0.0.1');
