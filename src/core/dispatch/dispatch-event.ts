@@ -106,6 +106,6 @@ export type DispatchEvent =
    * usage, device time, latencies, forecasts and the counts of tenants are about what was
    * computed, and that was.
    */
-  | (EventBase & { readonly type: 'withdrawn'; readonly code: ErrorCode });
+  | (EventBase & { readonly type: 'withdrawn' });
 
 export type EventOf<T extends DispatchEvent['type']> = Extract<DispatchEvent, { readonly type: T }>;

@@ -215,10 +215,10 @@ export class RequestRegistry {
     const view = this.#ended.get(key);
     if (view?.state !== 'completed') return;
     const { id: requestId, tenant, model, priority } = view;
-    const code = 'request_cancelled';
-    this.#ended.add(key, { ...view, state: 'cancelled', code, cancelReason: 'client' });
-    const request = { key, requestId, tenant, model, priority, atMs: this.clock.nowMs() };
-    this.events.emit({ type: 'withdrawn', code, ...request });
+    const end = { state: 'cancelled', code: 'request_cancelled', cancelReason: 'client' } as const;
+    this.#ended.add(key, { ...view, ...end });
+    const atMs = this.clock.nowMs();
+    this.events.emit({ type: 'withdrawn', key, requestId, tenant, model, priority, atMs });
   }
 
   /** Resolves when nothing runs. */

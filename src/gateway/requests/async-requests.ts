@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
@@ -8,16 +8,14 @@ import { InnerRequests } from './inner-requests.js';
 
 /** Requests whose callers do not wait: on any gateway they go through their own routes. */
 @Injectable()
-export class AsyncRequests implements OnModuleInit, WorkRunner {
+export class AsyncRequests implements WorkRunner {
   constructor(
-    private readonly runs: WorkRuns,
+    runs: WorkRuns,
     private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
     private readonly scheduler: SchedulerService,
-  ) {}
-
-  onModuleInit(): void {
-    this.runs.runWith(this);
+  ) {
+    runs.runWith(this);
   }
 
   async run(work: StoredRequest, { gone: caller }: WorkRunOptions): Promise<WorkAnswer> {
@@ -28,7 +26,7 @@ export class AsyncRequests implements OnModuleInit, WorkRunner {
   async accept(
     { requestId, tenant, status, createdAtMs }: StoredRequest,
     reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<undefined> {
     const location = `/v1/requests/${requestId}`;
     const etaMs = await this.scheduler.etaMs({ tenant, id: requestId }).catch(() => undefined);
     void reply

@@ -129,20 +129,11 @@ export class IdempotencyService {
     const fingerprint = fingerprintOf(request, json);
     const call = { request, reply, options, json, fingerprint };
     for (;;) {
-      const earlier = await this.#begun(call);
-      if (earlier) {
-        if (await this.#joinEarlier(call, earlier)) return undefined;
-      } else if (options.mode === 'async') return undefined;
-      else return json ? Readable.from([json]) : request.raw;
+      const { attempt, work } = await this.#open(call);
+      if (attempt && options.mode === 'waiting') return this.#goOn(call, attempt);
+      if (attempt) return this.#begin(call, attempt);
+      if (await this.#joinEarlier(call, work)) return undefined;
     }
-  }
-
-  /** Undefined: this is the first attempt, and it was begun. */
-  async #begun(call: IdempotentCall): Promise<StoredRequest | undefined> {
-    const { attempt, work } = await this.#open(call);
-    if (!attempt) return work;
-    await (call.options.mode === 'async' ? this.#begin(call, attempt) : this.#goOn(call, attempt));
-    return undefined;
   }
 
   /**
@@ -157,8 +148,9 @@ export class IdempotencyService {
     const left = (): boolean => reply.raw.destroyed;
     const stored = await this.replays.join(earlier, left);
     if (!stored) return false;
-    const answer = stored.answer && (await this.answers.openAnswer(stored));
-    if (stored.status === 'completed' && !answer) {
+    const isOver = stored.status === 'completed';
+    const answer = isOver && (await this.answers.openAnswer(stored));
+    if (isOver && !answer) {
       // Its bytes are gone: what cannot be answered again runs again.
       await this.works.drop(stored);
       return false;
@@ -190,33 +182,30 @@ export class IdempotencyService {
   }
 
   /** A form passes the digest while its route reads it. */
-  async #goOn(call: IdempotentCall, attempt: WorkAttempt): Promise<void> {
+  async #goOn(call: IdempotentCall, attempt: WorkAttempt): Promise<Readable> {
     const { request, reply, json } = call;
     if (reply.raw.destroyed) {
       await this.#leave(attempt);
       throw callerLeft();
     }
-    if (json) return this.replays.begin(reply, attempt, attempt.work);
     const form = digestOf(call);
+    this.replays.begin(reply, attempt, json ? attempt.work : form);
+    if (json) return Readable.from([json]);
     // Without the pause, a listener would let the bytes flow.
-    request.raw.pause().on('data', (chunk: Buffer) => form.take(chunk));
-    this.replays.begin(reply, attempt, form);
+    return request.raw.pause().on('data', (chunk: Buffer) => form.take(chunk));
   }
 
   /**
    * The body is stored before the caller gets its 202: then any gateway can
    * run the request.
    */
-  async #begin(call: IdempotentCall, opened: WorkAttempt): Promise<void> {
+  async #begin(call: IdempotentCall, opened: WorkAttempt): Promise<undefined> {
     const { request, reply, json } = call;
     const detach = detachTicket(reply);
     const form = digestOf(call);
     try {
       const body = json ? Readable.from([json]) : form.passing(this.#bodyOf(request));
-      const { fingerprint } = opened.work;
-      const attempt = await this.works.receive(opened, body, () =>
-        json ? fingerprint : form.fingerprint,
-      );
+      const attempt = await this.works.receive(opened, body, json ? opened.work : form);
       const early = await this.runs.begin(attempt, detach);
       if (!early) return await this.asyncs.accept(attempt.work, reply);
       // Not what a route answered: it has no headers yet.
@@ -245,14 +234,7 @@ export class IdempotencyService {
   }
 
   #demandSame({ options }: IdempotentCall, stored: StoredRequest, asked: string): void {
-    if (isSame(stored.fingerprint, asked) !== false) return;
-    throw new DomainError(
-      'idempotency_key_reused',
-      `\`${options.param}\` was used before for another request.`,
-      {
-        param: options.param,
-      },
-    );
+    if (isSame(stored.fingerprint, asked) === false) throw reused(options, 'for another request.');
   }
 
   #mostBytes(request: FastifyRequest): number {
@@ -284,12 +266,13 @@ const digestOf = ({ fingerprint, request }: IdempotentCall): FormDigest =>
 const callerLeft = (): DomainError =>
   new DomainError('request_cancelled', 'The caller disconnected.');
 
-function otherMode({ param }: IdempotencyOptions, { mode, requestId }: StoredRequest): DomainError {
+function otherMode(options: IdempotencyOptions, { mode, requestId }: StoredRequest): DomainError {
   const rule =
     mode === 'async'
       ? `with \`Prefer: respond-async\`. Send that again, or ask GET /v1/requests/${requestId}.`
       : 'without `Prefer: respond-async`. Leave it out, or use another key.';
-  return new DomainError('idempotency_key_reused', `\`${param}\` was used before ${rule}`, {
-    param,
-  });
+  return reused(options, rule);
 }
+
+const reused = ({ param }: IdempotencyOptions, how: string): DomainError =>
+  new DomainError('idempotency_key_reused', `\`${param}\` was used before ${how}`, { param });

@@ -175,11 +175,8 @@ const phasesDto = (phases: RequestView['phases']): ViewOf<typeof RequestPhasesDt
 });
 
 /** Milliseconds to the microsecond: more digits are noise of the clock. */
-function microseconds(ms: number): number;
-function microseconds(ms: number | undefined): number | undefined;
-function microseconds(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : Math.round(ms * 1000) / 1000;
-}
+const microseconds = <T extends number | undefined>(ms: T): T =>
+  (ms && Math.round(ms * 1000) / 1000) as T;
 
 const CountsAheadDto = view('CountsAheadDto', {
   requests: Number,
@@ -239,14 +236,7 @@ export function explainedDto(
   };
 }
 
-const countsDto = ({
-  requests,
-  own,
-  otherTenants,
-  by,
-}: AheadCounts): ViewOf<typeof CountsAheadDto> => ({
-  requests,
-  own,
+const countsDto = ({ otherTenants, ...counts }: AheadCounts): ViewOf<typeof CountsAheadDto> => ({
+  ...counts,
   other_tenants: otherTenants,
-  by,
 });

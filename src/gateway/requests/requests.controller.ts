@@ -94,7 +94,8 @@ export class RequestsController {
     if (stored) return this.stored.view(stored, view);
     if (view) return view;
     await lookup;
-    throw notFound(id);
+    const message = `There is no request \`${id}\`, or it ended too long ago.`;
+    throw new DomainError('request_not_found', message, { param: 'id' });
   }
 
   /** Status, type and bytes are those that a waiting caller would have received. */
@@ -141,8 +142,3 @@ export class RequestsController {
     return oneNamed(await this.scheduler.named(id), undefined);
   }
 }
-
-const notFound = (id: string): DomainError =>
-  new DomainError('request_not_found', `There is no request \`${id}\`, or it ended too long ago.`, {
-    param: 'id',
-  });

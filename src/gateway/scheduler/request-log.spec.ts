@@ -62,7 +62,7 @@ describe('RequestLog', () => {
   });
 
   it('writes a second line for one whose answer was withdrawn', () => {
-    bus.emit({ ...base, type: 'withdrawn', code: 'request_cancelled' });
+    bus.emit({ ...base, type: 'withdrawn' });
     const fields = { requestId: 'r1', model: 'm', priority: 'batch', status: 'cancelled' };
     expect(lines).toEqual([
       ['log', { ...fields, code: 'request_cancelled' }, expect.stringContaining('withdrawn')],

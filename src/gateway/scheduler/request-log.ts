@@ -15,8 +15,8 @@ export function logRequestEvents(events: DispatchEventBus): void {
     const isServerFault = code !== undefined && ERROR_REGISTRY[code].status >= 500;
     logger[isServerFault ? 'warn' : 'log'](line, `request ${status}`);
   });
-  events.on('withdrawn', ({ requestId, tenant, model, priority, code }) => {
-    const line = { requestId, tenant, model, priority, status: 'cancelled', code };
+  events.on('withdrawn', ({ type: _type, atMs: _atMs, key: _key, ...fields }) => {
+    const line = { ...fields, status: 'cancelled', code: 'request_cancelled' };
     logger.log(line, 'request cancelled: its answer was computed, and is withdrawn');
   });
   // What a worker gives back is no warning: nothing was lost.

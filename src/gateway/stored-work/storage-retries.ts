@@ -29,7 +29,6 @@ export class StorageRetries implements OnModuleDestroy {
    */
   async written<T>(write: () => Promise<T>, fullForMs = Infinity): Promise<T> {
     const startedMs = performance.now();
-    const isFullForLong = () => performance.now() - startedMs > fullForMs;
     for (let attempts = 1; ; attempts++) {
       try {
         return await write();
@@ -37,7 +36,7 @@ export class StorageRetries implements OnModuleDestroy {
         const isPassing =
           error instanceof DomainError &&
           (error.code === 'storage_unavailable' ||
-            (error.code === 'storage_full' && !isFullForLong()));
+            (error.code === 'storage_full' && performance.now() - startedMs <= fullForMs));
         if (!isPassing || (this.#isClosing && this.grace.leftMs() === 0)) throw error;
         this.#logger.warn(
           { reason: error.message, attempts },

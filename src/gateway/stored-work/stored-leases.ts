@@ -64,10 +64,12 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   onApplicationBootstrap(): void {
     const { requests, files } = this.settings;
     this.#renewedMs = performance.now();
-    this.#renewal = setInterval(
-      () => void (this.#renewing ??= this.#renewOnce()),
-      requests.leaseMs / 3,
-    );
+    const renewOnce = (): void => {
+      this.#renewing ??= this.#safely(() => this.renew()).finally(
+        () => (this.#renewing = undefined),
+      );
+    };
+    this.#renewal = setInterval(renewOnce, requests.leaseMs / 3);
     this.sweeps.push(() => this.#removeExpired());
     const sweep = (): void => this.sweeps.forEach(remove => void this.#safely(remove));
     this.#sweep = setInterval(sweep, files.gcIntervalMs);
@@ -154,11 +156,6 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
       await this.answers.remove(expired);
       removed = expired.length;
     }
-  }
-
-  async #renewOnce(): Promise<void> {
-    await this.#safely(() => this.renew());
-    this.#renewing = undefined;
   }
 
   /** If the database is away, the next run tries again. */

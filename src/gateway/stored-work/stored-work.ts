@@ -50,16 +50,17 @@ export class StoredWork {
 
   /**
    * Stores the body of an attempt: from then on any gateway can run it.
-   * @param fingerprint read when all of the body has come
+   * @param asked read when all of the body has come
    * @throws DomainError `storage_unavailable`, also when the lease was lost meanwhile
    */
   async receive(
     { work, ...hold }: WorkAttempt,
     bytes: AsyncIterable<Uint8Array>,
-    fingerprint: () => string,
+    asked: Pick<StoredRequest, 'fingerprint'>,
   ): Promise<WorkAttempt> {
     const body = await this.answers.storeBody(work, bytes);
-    if (await this.store.markReceived(work, { fingerprint: fingerprint(), body }))
+    const { fingerprint } = asked;
+    if (await this.store.markReceived(work, { fingerprint, body }))
       return { work: { ...work, body }, ...hold };
     throw storageUnavailable('The request could not be stored in time.');
   }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { filter, firstValueFrom } from 'rxjs';
@@ -63,7 +63,7 @@ export interface WorkRunner {
  * here is written by `begin` and take-overs, each until its attempt has ended or is lost.
  */
 @Injectable()
-export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
+export class WorkRuns implements OnApplicationShutdown {
   readonly #logger = new Logger(WorkRuns.name);
   readonly #running = new Map<RequestKey, Promise<unknown>>();
   readonly #runners = new Map<string | undefined, WorkRunner>();
@@ -75,10 +75,8 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
     private readonly cancellations: CancellationManager,
     private readonly scheduler: SchedulerService,
     private readonly events: DispatchEventBus,
-  ) {}
-
-  onModuleInit(): void {
-    this.leases.onAbandoned = attempt => void this.#resume(attempt);
+  ) {
+    leases.onAbandoned = attempt => void this.#resume(attempt);
   }
 
   /**
@@ -212,15 +210,14 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  async #resume(attempt: WorkAttempt): Promise<void> {
+  #resume(attempt: WorkAttempt): Promise<void> {
     const { work, release } = attempt;
-    if (work.losses < MOST_LOSSES) {
-      await this.#watched(
-        keyOf(work),
+    const key = keyOf(work);
+    if (work.losses < MOST_LOSSES)
+      return this.#watched(
+        key,
         this.#run(attempt, () => false),
       );
-      return;
-    }
     const error = new DomainError(
       'gateway_lost',
       `${MOST_LOSSES} attempts were lost: their gateways ended, or failed at this request.`,
@@ -229,8 +226,7 @@ export class WorkRuns implements OnModuleInit, OnApplicationShutdown {
     // only records the failure.
     const headers = { ...JSON_TYPE, 'x-switchyard-attempts': String(MOST_LOSSES) };
     const failure = { ...failureOf(error), headers };
-    const ended = this.#endWith(work, 'failed', failure).finally(release);
-    await this.#watched(keyOf(work), ended);
+    return this.#watched(key, this.#endWith(work, 'failed', failure).finally(release));
   }
 
   /** After a failure here another gateway takes the work over when the lease ends. */

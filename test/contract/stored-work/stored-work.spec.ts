@@ -62,7 +62,7 @@ interface Begun {
   /** As its caller finds it; of a caller that waits, when it has its answer. */
   outcome(): Promise<Outcome>;
   /** What makes it run again when its gateway died: another gateway, or its caller. */
-  again(): Promise<() => Promise<Outcome>>;
+  again(): Promise<Outcome>;
 }
 
 interface User {
@@ -183,10 +183,7 @@ const USERS: Readonly<Record<string, User>> = {
         await Promise.race([answered, until(() => upstream.posts.length > 0)]);
       });
       const first = answered!.then(chatOutcome);
-      const again = async () => {
-        const retry = chat(key);
-        return async () => chatOutcome(await retry);
-      };
+      const again = async () => chatOutcome(await chat(key));
       return { id, name: `key:${id}`, call, outcome: () => first, again };
     },
     async endElsewhere(work) {
@@ -199,7 +196,7 @@ const USERS: Readonly<Record<string, User>> = {
     },
     async found(begun) {
       expect(await begun.outcome()).toMatchObject({ end: 'replaced' });
-      return (await begun.again())();
+      return begun.again();
     },
     lost: 'completed',
   },
@@ -208,7 +205,7 @@ const USERS: Readonly<Record<string, User>> = {
 /** By the gateway that finds it without a holder. */
 const resumed = (outcome: () => Promise<Outcome>) => async () => {
   await leases.renew();
-  return outcome;
+  return outcome();
 };
 
 describe.each(Object.entries(USERS))('%s', (title, user) => {
@@ -274,8 +271,7 @@ describe.each(Object.entries(USERS))('%s', (title, user) => {
     await store.release(leases.owner, work);
     await store.takeOver(STRANGER);
     await store.renewLeases({ ...STRANGER, leaseMs: 0 });
-    const outcome = await begun.again();
-    expect(await outcome()).toEqual({ end: 'completed', text: WORDS });
+    expect(await begun.again()).toEqual({ end: 'completed', text: WORDS });
     begun.call.go();
     expect((await find(begun.name))!.status).toBe('completed');
   });
@@ -300,7 +296,7 @@ describe.each(Object.entries(USERS))('%s', (title, user) => {
     const row = (await find(begun.name))!;
     await answers.remove([row]);
     if (row.mode === 'async') expect(await content(begun.id)).toMatchObject({ end: user.lost });
-    else expect(await (await begun.again())()).toEqual({ end: user.lost, text: WORDS });
+    else expect(await begun.again()).toEqual({ end: user.lost, text: WORDS });
   });
 });
 

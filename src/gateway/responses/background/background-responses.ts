@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type ResponseItem } from '../../../contracts/openai/response-items.js';
@@ -44,19 +44,17 @@ const GONE_STATUS = 499;
  * durable of them. How one ended is written in its record; its row follows.
  */
 @Injectable()
-export class BackgroundRunner implements OnModuleInit, WorkRunner {
+export class BackgroundRunner implements WorkRunner {
   readonly #begun = counterMetric('switchyard_background_response_runs_total');
 
   constructor(
+    runs: WorkRuns,
     private readonly responses: ResponseRuns,
-    private readonly runs: WorkRuns,
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
     private readonly settings: Settings,
-  ) {}
-
-  onModuleInit(): void {
-    this.runs.runWith(this, BACKGROUND_PATH);
+  ) {
+    runs.runWith(this, BACKGROUND_PATH);
   }
 
   stop(work: StoredRequest): Promise<boolean | 'cancelled'> {

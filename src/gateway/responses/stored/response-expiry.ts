@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 import { counterMetric } from '../../../platform/metrics/metric-provider.js';
 import { StoredLeases } from '../../stored-work/stored-leases.js';
@@ -7,16 +7,14 @@ const PORTION = 200;
 
 /** Removes expired responses, and events that are no longer stored. */
 @Injectable()
-export class ResponseExpiry implements OnModuleInit {
+export class ResponseExpiry {
   readonly #removed = counterMetric('switchyard_responses_expired_total');
 
   constructor(
     private readonly store: ResponseRecordStore,
-    private readonly leases: StoredLeases,
-  ) {}
-
-  onModuleInit(): void {
-    this.leases.sweeps.push(() => this.sweep(Date.now()));
+    leases: StoredLeases,
+  ) {
+    leases.sweeps.push(() => this.sweep(Date.now()));
   }
 
   /** @returns the number of responses that were removed */
