@@ -6,7 +6,7 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { PriorityQueue, type QueuedView } from '../../core/queue/priority-queue.js';
+import { type QueuedView } from '../../core/queue/priority-queue.js';
 import { type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -36,7 +36,6 @@ export class EmbeddedQueue implements SchedulerQueue {
 
   constructor(
     private readonly dispatcher: Dispatcher,
-    private readonly queue: PriorityQueue,
     private readonly registry: RequestRegistry,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
@@ -50,7 +49,7 @@ export class EmbeddedQueue implements SchedulerQueue {
   }
 
   get isEmpty(): boolean {
-    return this.queue.depth === 0;
+    return this.dispatcher.queue.depth === 0;
   }
 
   /**
@@ -58,8 +57,9 @@ export class EmbeddedQueue implements SchedulerQueue {
    * with its slots leased and gone from the queue, and sets the timer for the next turn.
    */
   *plans(): Generator<DispatchPlan> {
-    for (const { key } of this.queue.aged(this.clock.nowMs())) this.#aged.next(key);
-    for (const { key } of this.queue.expired(this.clock.nowMs())) this.#expired.next(key);
+    for (const { key } of this.dispatcher.queue.aged(this.clock.nowMs())) this.#aged.next(key);
+    for (const { key } of this.dispatcher.queue.expired(this.clock.nowMs()))
+      this.#expired.next(key);
     while (!this.isEmpty) {
       const plan = this.dispatcher.next(this.clock.nowMs());
       if (plan === undefined) break;
@@ -95,31 +95,34 @@ export class EmbeddedQueue implements SchedulerQueue {
     reason: CancelReason,
     workerId: string | undefined,
   ): Promise<void> {
-    if (workerId === undefined) this.queue.remove(key);
+    if (workerId === undefined) this.dispatcher.queue.remove(key);
     else await this.pool.cancel(workerId, key, reason);
   }
 
   /** False: it does not wait here. */
   reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
-    if (tracked?.queue !== this || !this.queue.reprioritize(tracked.key, priority)) return false;
+    if (tracked?.queue !== this || !this.dispatcher.queue.reprioritize(tracked.key, priority))
+      return false;
     this.registry.reprioritized(tracked, priority);
     return true;
   }
 
   backlog({ model, priority }: ScheduledRequest) {
-    const { realtime, batch } = this.queue.depthOf(model);
+    const { realtime, batch } = this.dispatcher.queue.depthOf(model);
     const waiting = priority === RequestPriority.REALTIME ? realtime : realtime + batch;
     return { hasReady: this.#hasReady(model), waiting };
   }
 
   /** In dispatch order. */
   list(): RequestView[] {
-    return this.queue.snapshot(this.clock.nowMs()).flatMap(place => this.#view(place) ?? []);
+    return this.dispatcher.queue
+      .snapshot(this.clock.nowMs())
+      .flatMap(place => this.#view(place) ?? []);
   }
 
   find(ref: RequestRef): RequestView | undefined {
-    const place = this.queue.place(requestKey(ref), this.clock.nowMs());
+    const place = this.dispatcher.queue.place(requestKey(ref), this.clock.nowMs());
     return place && this.#view(place);
   }
 
@@ -127,8 +130,8 @@ export class EmbeddedQueue implements SchedulerQueue {
   depths(): QueueDepth[] {
     const live = this.registry.live().filter(({ queue }) => queue === this);
     return this.models.map(({ id: model }) => {
-      const { realtime, batch } = this.queue.depthOf(model);
-      const lanes = this.queue.lanes.filter(lane => lane.model === model);
+      const { realtime, batch } = this.dispatcher.queue.depthOf(model);
+      const lanes = this.dispatcher.queue.lanes.filter(lane => lane.model === model);
       const sinceMs = Math.min(...lanes.map(lane => lane.firstEnqueuedAtMs));
       const oldestWaitMs = lanes.length === 0 ? undefined : this.clock.nowMs() - sinceMs;
       const running = live.filter(one => one.model === model && one.state === 'leased').length;
@@ -155,7 +158,7 @@ export class EmbeddedQueue implements SchedulerQueue {
   #waitsFor(request: ScheduledRequest, windowApplies: boolean): RequestView['waitsFor'] {
     const { model } = request;
     if (!this.#hasReady(model)) return 'worker';
-    const credit = slotCredit(request, this.queue, this.clock.nowMs());
+    const credit = slotCredit(request, this.dispatcher.queue, this.clock.nowMs());
     if (!this.pool.offer(model, request)?.[credit]) return 'slot';
     return windowApplies ? 'window' : 'turn';
   }

@@ -17,7 +17,6 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -137,18 +136,10 @@ export class Forecasts {
   }
 }
 
-/** Provides `Forecasts` of the embedded queue and the real workers. */
+/** `Forecasts` of the embedded queue and the real workers. */
 export const forecastsProvider: Provider = {
   provide: Forecasts,
-  inject: [
-    ServiceTimes,
-    PriorityQueue,
-    BatchWindow,
-    WorkerPoolService,
-    RequestRegistry,
-    Admission,
-    DispatchEventBus,
-  ],
+  inject: [ServiceTimes, PriorityQueue, BatchWindow, WorkerPoolService, RequestRegistry, Admission],
   useFactory: (
     times: ServiceTimes,
     queue: PriorityQueue,
@@ -156,9 +147,8 @@ export const forecastsProvider: Provider = {
     pool: WorkerPoolService,
     registry: RequestRegistry,
     admission: Admission,
-    events: DispatchEventBus,
-  ) => {
-    const forecasts = new Forecasts({
+  ) =>
+    new Forecasts({
       times,
       queue,
       window,
@@ -176,10 +166,7 @@ export const forecastsProvider: Provider = {
           .live()
           .filter(one => one.model === model && one.state === 'leased' && one.queue.isEmbedded),
       nowMs: () => registry.nowMs(),
-    });
-    events.events$.subscribe(forecasts.apply);
-    return forecasts;
-  },
+    }),
 };
 
 /** Undefined: it takes no requests now. */

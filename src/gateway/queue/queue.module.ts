@@ -9,6 +9,7 @@ import { KeyRing } from '../../platform/auth/key-ring.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
 import { LatencyModule } from '../latency/latency.module.js';
@@ -103,4 +104,8 @@ const timersProvider = {
     SharedRequestQueue,
   ],
 })
-export class QueueModule {}
+export class QueueModule {
+  constructor(forecasts: Forecasts, events: DispatchEventBus) {
+    events.events$.subscribe(forecasts.apply);
+  }
+}

@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals';
 import { aRequest } from '../../../test/support/requests.js';
 import { transcribe } from '../../../test/support/scheduler-harness.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { RequestQueues } from './request-queues.js';
 
 /** Queues of which the embedded one expects 5 s of waiting. */
@@ -12,9 +11,8 @@ function queues(isIdle: boolean): RequestQueues {
   const parts = [
     shared,
     embedded,
-    {},
+    { nowMs: () => 0 },
     new ServiceTimes(),
-    new ProcessClock(),
   ] as never as ConstructorParameters<typeof RequestQueues>;
   return new RequestQueues(...parts);
 }

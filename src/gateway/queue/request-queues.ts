@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type WantedDeadline, withLatestStart } from '../../core/queue/latest-start.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type QueueDepth } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type SettledRequest } from '../registry/submitted-request.js';
 import { TrackedRequest } from '../registry/tracked-request.js';
+import { workSizeOf } from '../registry/work-usage.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { EmbeddedQueue } from './embedded-queue.js';
@@ -22,8 +22,12 @@ export class RequestQueues {
     readonly embedded: EmbeddedQueue,
     private readonly registry: RequestRegistry,
     private readonly times: ServiceTimes,
-    private readonly clock: ProcessClock,
   ) {}
+
+  /** Estimated device milliseconds of a request. */
+  costMs({ model, payload }: Pick<TaskRequest, 'model' | 'payload'>): number {
+    return this.times.of(model).costs.estimateMs(workSizeOf(payload));
+  }
 
   /**
    * Chooses the queue of a request and gives it its latest start.
@@ -110,6 +114,6 @@ export class RequestQueues {
       firstOutputMs: reply.kind === 'generation' ? reply.firstTokenMs : undefined,
       predictedMs,
     };
-    answers.observe(measured, this.clock.nowMs());
+    answers.observe(measured, this.registry.nowMs());
   }
 }

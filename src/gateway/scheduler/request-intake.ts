@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { ServiceTimes } from '../../core/latency/service-times.js';
 import { requestKey } from '../../core/request/request-key.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { StopFailures } from '../cancellation/stop-failures.js';
 import { RequestQueues } from '../queue/request-queues.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type RequestSpec } from '../registry/submitted-request.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
-import { workSizeOf } from '../registry/work-usage.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { RequestReports } from './request-reports.js';
 import { Suspects } from './suspects.js';
@@ -40,8 +37,6 @@ export class RequestIntake {
     private readonly queues: RequestQueues,
     private readonly registry: RequestRegistry,
     private readonly reports: RequestReports,
-    private readonly failures: StopFailures,
-    private readonly times: ServiceTimes,
     private readonly settings: Settings,
     private readonly models: ModelList,
     private readonly suspects: Suspects,
@@ -64,27 +59,10 @@ export class RequestIntake {
       throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
     this.suspects.demandHarmless(spec.model, spec.payload);
     const { record, refusal } = this.queues.track(this.#schedule(spec), spec.deadlines);
-    let rejection = this.#check(record) ?? refusal;
-    if (rejection === undefined) {
-      this.registry.enter(record);
-      const entered = record.queue.enqueue(record.request, this.reports);
-      if (entered === 'accepted') this.registry.open(record);
-      else rejection = entered;
-    }
+    const rejection = this.accepting ? this.reports.enter(record, refusal) : shuttingDown();
     if (rejection === undefined) return record;
     this.registry.reject(record, rejection);
     throw rejection;
-  }
-
-  #check(record: TrackedRequest): DomainError | undefined {
-    if (!this.accepting) return shuttingDown();
-    if (this.registry.record(record.key)) {
-      return new DomainError(
-        'duplicate_request_id',
-        `A request with the id ${record.id} is still running.`,
-      );
-    }
-    return this.failures.unserved(record);
   }
 
   #schedule(spec: RequestSpec): TaskRequest {
@@ -96,7 +74,7 @@ export class RequestIntake {
       ...this.suspects.placement(asked.model, asked.tenant),
       key: requestKey({ tenant: asked.tenant, id: asked.id }),
       // Charged until its device time is known (D-25).
-      costMs: this.times.of(asked.model).costs.estimateMs(workSizeOf(asked.payload)),
+      costMs: this.queues.costMs(asked),
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
       inferenceTimeoutMs: timeoutMs ?? inferenceTimeoutMs(audioDurationS, inference),

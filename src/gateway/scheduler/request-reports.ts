@@ -14,7 +14,8 @@ import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { RequestFailures } from './request-failures.js';
 
 /**
- * Brings the reports of the queues to the registry, and by it to callers, metrics and feeds.
+ * Gives requests to their queues, and brings what these report to the registry, and by it to
+ * callers, metrics and feeds.
  */
 @Injectable()
 export class RequestReports implements QueueReports {
@@ -27,6 +28,24 @@ export class RequestReports implements QueueReports {
   ) {
     embedded.aged$.subscribe(key => this.#aged(key));
     embedded.expired$.subscribe(key => this.ended(key, { type: 'expired' }));
+  }
+
+  /**
+   * Gives it to its queue. @param refusal why that should not take it
+   * @returns why it is rejected; a shared queue may still reject it later
+   */
+  enter(record: TrackedRequest, refusal?: DomainError): DomainError | undefined {
+    if (this.registry.record(record.key)) {
+      const message = `A request with the id ${record.id} is still running.`;
+      return new DomainError('duplicate_request_id', message);
+    }
+    const rejection = this.stops.unserved(record) ?? refusal;
+    if (rejection) return rejection;
+    this.registry.enter(record);
+    const entered = record.queue.enqueue(record.request, this);
+    if (entered !== 'accepted') return entered;
+    this.registry.open(record);
+    return undefined;
   }
 
   accepted(key: RequestKey): void {

@@ -4,7 +4,6 @@ import { type Lease } from '../../core/dispatch/lease.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
@@ -29,7 +28,6 @@ export class WorkerCalls {
     private readonly times: ServiceTimes,
     private readonly cancellations: CancellationManager,
     private readonly failures: RequestFailures,
-    private readonly clock: ProcessClock,
   ) {}
 
   run(plan: DispatchPlan): void {
@@ -53,7 +51,7 @@ export class WorkerCalls {
     const { request } = tracked;
     const timeLimitMs = request.inferenceTimeoutMs;
     const group = { id: groupId, size: members.length, agingShare, timeLimitMs };
-    const sentAtMs = this.clock.nowMs();
+    const sentAtMs = this.registry.nowMs();
     let call: WorkerCall | undefined;
     let reply: WorkerReply;
     try {
@@ -86,7 +84,7 @@ export class WorkerCalls {
   #lost(tracked: TrackedRequest, error: WorkerLostError, sentAtMs: number): void {
     // Only waiting counts against the queue deadline, not the time that the lost worker
     // had the request.
-    const again = tracked.retry(error, this.clock.nowMs() - sentAtMs);
+    const again = tracked.retry(error, this.registry.nowMs() - sentAtMs);
     if (!again) return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));
     const code = countsAsAttempt(error.kind) ? 'worker_lost' : 'shutting_down';
     this.registry.requeued(tracked, code, () => this.queue.restore(again));
