@@ -329,6 +329,34 @@ describe('limits and the end', () => {
     await limited.close();
   });
 
+  it('end the idlest connection of the tenant with the most for another tenant, and none that answers', async () => {
+    const other = folder.add('other', 'inference');
+    const small = await GatewayRig.start({
+      models: [syntheticLlm({ tokens: 200, perTokenMs: 20 }, { id: 'slow' })],
+      launch: 'hosted',
+      settings: {
+        'auth.keys_file': folder.file,
+        'realtime.max_sessions': 3,
+        'realtime.quiet_ms': 0,
+      },
+    });
+    const busy = await Connection.open(small.url);
+    const idlest = await Connection.open(small.url);
+    const idle = await Connection.open(small.url);
+    busy.send({ model: 'slow', input: 'x' });
+    await until(() => busy.told.length > 0);
+    await expect(Connection.open(small.url)).rejects.toThrow('429');
+    const ended = once(idlest.socket, 'close') as Promise<[number]>;
+    const theirs = await Connection.open(small.url, bearer(other));
+    expect((await ended)[0]).toBe(1013);
+    await expect(Connection.open(small.url, bearer(other))).rejects.toThrow('429');
+    for (const { socket } of [busy, idle, theirs]) {
+      expect(socket.readyState).toBe(WebSocket.OPEN);
+      socket.close();
+    }
+    await small.close();
+  });
+
   it('let a response end before the connection', async () => {
     const closing = await GatewayRig.start({
       models: [syntheticLlm({ tokens: 20, perTokenMs: 20 })],

@@ -82,6 +82,7 @@ class ResponseConnection {
   #last: { readonly id: string; readonly items: readonly unknown[] } | undefined;
   #forget: (() => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
+  #idleSinceMs: number | undefined;
 
   constructor(
     private readonly socket: ClientSocket,
@@ -128,6 +129,12 @@ class ResponseConnection {
     return this.#left.signal;
   }
 
+  /** When its last answer ended (`performance.now()`), if that is `quietMs` ago. */
+  quietSinceMs(quietMs: number): number | undefined {
+    const since = this.#idleSinceMs;
+    return since !== undefined && performance.now() - since >= quietMs ? since : undefined;
+  }
+
   /** Closes when the messages that have come are answered. */
   async leave(code: CloseCode, reason: string): Promise<void> {
     await this.#turns;
@@ -138,6 +145,7 @@ class ResponseConnection {
     this.#unread = 0;
     if (this.#waiting === MOST_WAITING) return this.#refuse(tooMany());
     clearTimeout(this.#idle);
+    this.#idleSinceMs = undefined;
     this.#waiting += 1;
     this.#turns = this.#turns
       .then(() => this.#answer(message))
@@ -151,6 +159,7 @@ class ResponseConnection {
 
   #rest(): void {
     if (this.#waiting > 0 || this.left.aborted) return;
+    this.#idleSinceMs = performance.now();
     const close = () => this.socket.close(CLOSE.normal, 'no message for too long');
     this.#idle = setTimeout(close, this.idleMs);
   }
@@ -271,6 +280,7 @@ export class ResponsesGateway
 {
   readonly #connections = new Set<ResponseConnection>();
   readonly #remembered = new SharedBound(ALL_REMEMBERED);
+  readonly #room: SharedBound;
   #closing = false;
 
   constructor(
@@ -280,14 +290,20 @@ export class ResponsesGateway
     private readonly feed: ResponseFeed,
     private readonly grace: ShutdownGrace,
     private readonly settings: Settings,
-  ) {}
+  ) {
+    this.#room = new SharedBound(settings.realtime.maxSessions);
+  }
 
   afterInit(endpoint: WebSocketEndpoint): void {
     endpoint.options.maxPayload = this.settings.server.jsonLimitBytes;
     endpoint.admit = async request => {
       const principal = await this.authenticator.authenticateUpgrade(request);
       demandScope(principal, 'inference');
-      this.#demandRoom();
+      if (this.#closing) throw shuttingDown();
+      // Entered again when the upgrade is done: it may fail.
+      const leave = this.#enter(principal);
+      if (leave === undefined) throw full(this.settings.realtime.maxSessions);
+      leave();
       return { principal };
     };
   }
@@ -301,11 +317,16 @@ export class ResponsesGateway
     const socket = new ClientSocket(webSocket, limits);
     const host = this.#hostOf(principal, request);
     const connection = new ResponseConnection(socket, host, idleTimeoutMs);
+    const leave = this.#enter(principal, connection);
+    if (leave === undefined) return socket.close(CLOSE.tryAgainLater, 'there are too many');
     this.#connections.add(connection);
     request.socket.on('data', (bytes: Buffer) => connection.received(bytes.length));
     const takeBack = (data: Buffer): void => connection.received(-(data.length + CONTROL_HEAD));
     webSocket.on('ping', takeBack).on('pong', takeBack);
-    connection.left.addEventListener('abort', () => this.#connections.delete(connection));
+    connection.left.addEventListener('abort', () => {
+      this.#connections.delete(connection);
+      leave();
+    });
   }
 
   /** The drain waits for what is being answered. */
@@ -353,14 +374,19 @@ export class ResponsesGateway
       throw new DomainError('invalid_api_key', 'The API key was withdrawn.');
   }
 
-  #demandRoom(): void {
-    if (this.#closing) throw shuttingDown();
-    const { maxSessions } = this.settings.realtime;
-    if (this.#connections.size < maxSessions) return;
-    throw new DomainError(
-      'queue_full',
-      `The limit of ${maxSessions} connections (realtime.max_sessions) is reached.`,
-      { retryAfterMs: 1000 },
-    );
+  /** Full: the idlest connection of the tenant with the most ends (D-51). Undefined: none may. */
+  #enter({ tenant }: Principal, connection?: ResponseConnection): (() => void) | undefined {
+    return this.#room.enter(tenant, {
+      pace: () => connection?.quietSinceMs(this.settings.realtime.quietMs),
+      end: () =>
+        void connection?.leave(CLOSE.tryAgainLater, 'its place was needed while it was idle'),
+    });
   }
 }
+
+const full = (maxSessions: number): DomainError =>
+  new DomainError(
+    'queue_full',
+    `The limit of ${maxSessions} connections (realtime.max_sessions) is reached.`,
+    { retryAfterMs: 1000 },
+  );
