@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiKey, base, openai, recording, speak } from './gateway.mjs';
 
+console.log('Makes a recording of two minutes first …');
 const audio = await speak('Every request has a place in the queue. '.repeat(40));
 
 async function start(id, signal) {

@@ -9,9 +9,15 @@ async function transcribe(name, priority) {
   const file = await recording(audio);
   const request = { file, model: 'whisper-1' };
   const options = { headers: { 'x-priority': priority } };
-  const { response } = await openai.audio.transcriptions.create(request, options).withResponse();
+  const outcome = await openai.audio.transcriptions
+    .create(request, options)
+    .withResponse()
+    .then(
+      ({ response }) => response.headers.get('server-timing'),
+      error => `failed: ${error.message}`,
+    );
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1).padStart(5);
-  console.log(`${seconds} s  ${name.padEnd(11)}  ${response.headers.get('server-timing')}`);
+  console.log(`${seconds} s  ${name.padEnd(11)}  ${outcome}`);
 }
 
 const bulk = Array.from({ length: 12 }, (_, i) => transcribe(`bulk ${i + 1}`, 'batch'));

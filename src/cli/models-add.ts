@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type AddPlan, planAdd } from './catalogue/add-plan.js';
+import { type AddPlan, missingEngine, planAdd } from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
+import { installEngineOf } from './catalogue/install-engine.js';
 import { editModels, type ModelsDocument, previewModels } from './catalogue/models-document.js';
 import { SourcePuller } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
@@ -19,7 +20,8 @@ Examples:
 
 Files that are there are not downloaded again, and an interrupted download resumes. Aliases such as whisper-1 move from
 pocketsphinx, flite and synthetic; a real model keeps its own unless --aliases names them. An entry of models.yaml that
-is there already stays as it is, unless --replace. The gateway loads the model without a restart.`;
+is there already stays as it is, unless --replace. An engine that is not installed is installed first, after a
+question or with --yes. The gateway loads the model without a restart.`;
 
 const OPTIONS = {
   '--as <id>': 'id in models.yaml (default: the name)',
@@ -77,9 +79,18 @@ type Adding = Invocation<typeof OPTIONS, readonly string[]>;
 
 async function planned({ arg: names, options, engines, signal }: Adding) {
   if (names.length > 1 && options.as !== undefined) throw usageError('--as is for one model');
-  const { settings, models } = loadConfig({ askEngine: (await engines()).objections });
+  const { settings } = loadConfig();
   const catalogue = Catalogue.load(settings.hub.catalogueFile);
   const entries = [...new Set(names)].map(name => catalogue.find(name));
+  for (const entry of entries) {
+    const missing = missingEngine(entry, settings);
+    if (missing === undefined) continue;
+    say(missing);
+    if (!options.yes) await confirm('Install it now?', 'nothing was installed or added');
+    const { dir: dataDir } = settings.data;
+    await installEngineOf(entry, { dataDir, cuda: options.device === 'cuda', signal });
+  }
+  const { models } = loadConfig({ askEngine: (await engines()).objections });
   const plans: AddPlan[] = [];
   const known: Pick<ModelSpec, 'id' | 'engine' | 'aliases'>[] = [...models];
   for (const entry of entries) {

@@ -158,7 +158,10 @@ export class SourcePuller {
     } catch (error) {
       const away = error instanceof HubError && HUB_FAILURES.includes(error.kind);
       if (!away || !planned.packages) throw error;
-      say(`${MARKS.warn} ${error.message}: the Python packages of the catalogue stand in`);
+      const checked = 'each file must have the SHA-256 of the file on the hub';
+      say(
+        `${MARKS.warn} ${error.message}: the Python packages of the catalogue stand in; ${checked}`,
+      );
       this.#mirrored.add(planned);
       return undefined;
     }

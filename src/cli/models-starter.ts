@@ -6,9 +6,8 @@ import { loadConfig, startersFile } from '../platform/config/load-config.js';
 import { STAND_INS } from '../platform/config/model-spec.js';
 import { type AddPlan, missingEngine, planAdd } from './catalogue/add-plan.js';
 import { Catalogue, type CatalogueEntry } from './catalogue/catalogue.js';
+import { installEngineOf } from './catalogue/install-engine.js';
 import { editModels } from './catalogue/models-document.js';
-import { installEnginePackages } from './engines/engine-packages.js';
-import { PythonEnvironment } from './engines/python-environment.js';
 import { SourcePuller } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 import { CliError } from './shared/cli-error.js';
@@ -150,7 +149,7 @@ async function arrive(entry: CatalogueEntry, invocation: Starting, signal: Abort
   if (!lacks(entry)) return `${entry.name} is there`;
   const { settings, models } = loadConfig();
   if (entry.engine === 'ctranslate2' || missingEngine(entry, settings) !== undefined)
-    await installEngine(entry, settings.data.dir, signal);
+    await installEngineOf(entry, { dataDir: settings.data.dir, signal });
   const plan = await planAdd(entry, {}, { settings, models, signal });
   const puller = new SourcePuller(settings, signal);
   for (const source of plan.sources) {
@@ -162,20 +161,6 @@ async function arrive(entry: CatalogueEntry, invocation: Starting, signal: Abort
   const also = others.length > 0 ? ` (so are ${others.join(', ')})` : '';
   const [title] = entry.summary.split(',');
   return first ? `${first} is now ${title}${also}` : `${title} is there`;
-}
-
-async function installEngine(entry: CatalogueEntry, dataDir: string, signal: AbortSignal) {
-  if (entry.engine !== 'ctranslate2') {
-    const report = (text: string) => say(`  ${text}`);
-    return installEnginePackages(entry.entry.engine, { report, signal });
-  }
-  const python = new PythonEnvironment(dataDir);
-  if (python.state().state === 'absent')
-    say(`${entry.name}: the Python environment of CTranslate2, 0.5 GB, into ${dataDir}`);
-  const report = (text: string) => {
-    if (/^Downloading .*\d\d\.\d MB/.test(text)) say(`  ${text}`);
-  };
-  await python.install({ cuda: false, report, signal });
 }
 
 /** Loaded first, so that the names move when the model can answer. */

@@ -319,7 +319,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   recognised(audioSeconds: number): void {
     const { tenant, terms } = this.owner;
     this.wanted.ticket?.charge({ audioSeconds });
-    if (!this.services.streams(this.#model)) return; // Counted as requests.
+    if (!this.services.recognisers.streams(this.#model)) return; // Counted as requests.
     this.services.activity.recognised({
       model: this.#model,
       audioSeconds,
@@ -335,12 +335,12 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     this.#streamCount += 1;
     // Unique per stream: a worker may still be ending the last one.
     const sessionId = `${this.id}.${this.#streamCount}`;
-    return this.services.openStream(sessionId, model, this.config, this.owner);
+    return this.services.recognisers.open(sessionId, model, this.config, this.owner);
   }
 
   #slotExpected({ code }: DomainError): boolean {
     if (code === 'queue_full') return this.host.slotComing(this.#model);
-    return code === 'no_worker' && this.services.loads(this.#model);
+    return code === 'no_worker' && this.services.recognisers.loads(this.#model);
   }
 
   #attach(socket: ClientSocket): void {

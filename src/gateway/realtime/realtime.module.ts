@@ -14,6 +14,7 @@ import { RealtimeSessions } from './realtime-sessions.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 import { activeSessions } from './realtime.metrics.js';
 import { InterimPasses } from './session/interim-passes.js';
+import { Recognisers } from './session/recognisers.js';
 import { SessionActivity } from './session/session-activity.js';
 import { SessionServices } from './session/session-services.js';
 import { AdminSessionsController } from './sessions.controller.js';
@@ -41,6 +42,7 @@ import { AdminSessionsController } from './sessions.controller.js';
     SessionJournals,
     SessionActivity,
     InterimPasses,
+    Recognisers,
     ClientSecrets,
     activeSessions,
   ],

@@ -61,7 +61,8 @@ describe('switchyard models add', () => {
     writeFileSync(join(folder, 'catalogue.yaml'), stringify({ catalogue: [own] }));
   }
 
-  const run = (...args: string[]) =>
+  const run = (...args: string[]) => runWith({}, ...args);
+  const runWith = (environment: Readonly<Record<string, string>>, ...args: string[]) =>
     runHere(['models', ...args], {
       HF_ENDPOINT: hub?.url ?? 'http://127.0.0.1:1',
       SWITCHYARD_URL: rig?.url ?? 'http://127.0.0.1:1',
@@ -71,6 +72,7 @@ describe('switchyard models add', () => {
         : '',
       SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
+      ...environment,
     });
 
   async function startGateway(): Promise<GatewayRig> {
@@ -169,6 +171,22 @@ describe('switchyard models add', () => {
     ];
     expect((await run('add', 'vllm', '--yes', ...options)).code).toBe(0);
     expect(modelsFile()).toMatch(/id: qwen[^]*model: Qwen\/Qwen3-8B/);
+  });
+
+  it('offers to install an engine that is missing, and installs it first with --yes', async () => {
+    // No Python: the installation ends at its first step.
+    const PATH = join(process.execPath, '..');
+    const asked = await runWith({ PATH }, 'add', 'whisper-small');
+    expect([asked.code, asked.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /needs ctranslate2, which is not installed: .*not a terminal; pass --yes/s,
+      ),
+    ]);
+    const installing = await runWith({ PATH }, 'add', 'whisper-small', '--yes');
+    expect(installing.stderr).toContain('Python environment of CTranslate2, 0.5 GB');
+    expect(installing.stderr).toContain('python3 is not found: Python 3.11');
+    expect(modelsFile()).toBe(MODELS_YAML);
   });
 
   it('search filters, and an unknown name gets the closest ones', async () => {

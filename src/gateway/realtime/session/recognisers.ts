@@ -1,0 +1,110 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
+import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { requestKey } from '../../../core/request/request-key.js';
+import { RequestPriority } from '../../../core/request/request-priority.js';
+import { type Principal } from '../../../platform/auth/principal.js';
+import { type InferenceCaller, InferenceService } from '../../inference/inference.service.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import { type StreamHandle } from '../../worker-pool/stream-handle.js';
+import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
+import { InterimPasses } from './interim-passes.js';
+import { UtteranceStream } from './utterance-stream.js';
+
+/**
+ * What recognises the speech of live sessions: streams of workers, or utterances as requests at
+ * REALTIME priority, which are counted as those of HTTP are.
+ */
+@Injectable()
+export class Recognisers {
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly pool: WorkerPoolService,
+    private readonly inference: InferenceService,
+    private readonly interims: InterimPasses,
+  ) {}
+
+  /** Its workers take live streams; of others each utterance is a request. */
+  streams(model: string): boolean {
+    return this.catalog.get(model).capabilities.includes('stream');
+  }
+
+  /** Leases a streaming slot, if need be. @throws DomainError when there is none. */
+  open(sessionId: string, model: string, config: SessionConfig, owner: Principal): StreamHandle {
+    const { language, prompt, turnDetection, format } = config;
+    if (!this.streams(model))
+      return new UtteranceStream({
+        sampleRate: format.sampleRate,
+        voiceActivity: turnDetection ?? undefined,
+        interim: this.interims.of(model),
+        recognise: (wav, durationS, name, draft) => {
+          const caller = { ...owner, id: `${sessionId}.${name}` };
+          const start = () =>
+            this.#recognise(caller, { model, wav, durationS, language, prompt, draft });
+          return draft ? this.interims.run(model, requestKey(caller), start) : start();
+        },
+      });
+    return this.pool.openStream(model, {
+      sessionId,
+      language,
+      prompt,
+      sampleRate: format.sampleRate,
+      partials: true,
+      ...(turnDetection && { voiceActivity: turnDetection }),
+    });
+  }
+
+  /**
+   * Its workers are running or starting, unless an operator unloaded it or
+   * none can start.
+   */
+  loads(model: string): boolean {
+    const workers = this.pool.of(model);
+    return !workers?.isHeld && workers?.loadFailure === undefined;
+  }
+
+  /**
+   * What a session says in one utterance, for a model without live streams.
+   * @throws DomainError, such as `queue_full`
+   */
+  #recognise(
+    { id, tenant, terms }: Pick<InferenceCaller, 'id' | 'tenant' | 'terms'>,
+    {
+      model,
+      wav,
+      durationS,
+      ...fields
+    }: {
+      readonly model: string;
+      /** A whole file. */
+      readonly wav: Buffer;
+      readonly durationS: number;
+      readonly language: string;
+      readonly prompt: string;
+      /** Its utterance is still being spoken: whatever else waits goes first. */
+      readonly draft: boolean;
+    },
+  ) {
+    const priority = fields.draft ? RequestPriority.BATCH : RequestPriority.REALTIME;
+    const caller = { id, tenant, terms, priority };
+    const audio = {
+      size: wav.length,
+      bytes: () => Promise.resolve(wav),
+      chunks: () => Readable.from([wav]),
+      dispose: () => Promise.resolve(),
+    };
+    const file = {
+      kind: 'transcribe',
+      audio,
+      durationS,
+      filename: 'utterance.wav',
+    } as const;
+    const request = this.inference.start(caller, {
+      ...{ model, bytes: wav.length, audioDurationS: durationS },
+      payload: { ...PLAIN_TRANSCRIPTION, ...fields, ...file },
+    });
+    const transcript = request.answer('transcript').then(({ reply }) => reply.transcript);
+    return { transcript, cancel: () => request.cancel('client') };
+  }
+}
