@@ -36,7 +36,8 @@ beforeAll(async () => {
   const adapter = gatewayAdapter(settings);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
     for (const verb of [method].flat()) {
-      if (['GET', 'POST', 'PATCH', 'DELETE'].includes(verb)) routes.push({ method: verb as Method, url });
+      if (['GET', 'POST', 'PATCH', 'DELETE'].includes(verb))
+        routes.push({ method: verb as Method, url });
     }
   });
   const module = GatewayModule.forRoot(settings, [sttModel()]);
