@@ -78,25 +78,19 @@ async function demandSuccess(problem, running) {
 /** What one module alone needs is installed if that is the one to run. */
 async function virtualEnvironment(folder, only) {
   const venv = join(folder, 'venv');
-  doing('Python SDK', 'a virtual environment with the openai package and workers/python');
+  doing('Python SDK', 'a virtual environment with official clients and workers/python');
   const python = join(venv, 'bin', 'python');
   const own = suite('python', `${only}-requirements.txt`);
-  const requirements = [suite('python', 'requirements.txt'), ...(existsSync(own) ? [own] : [])];
+  const pip = [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
   // A copy: building a package leaves files beside its sources.
   const workers = join(folder, 'workers');
   await cp(inRoot('workers/python'), workers, { recursive: true });
   for (const [file, ...args] of [
     ['python3', '-m', 'venv', venv],
-    [
-      python,
-      '-m',
-      'pip',
-      'install',
-      '--quiet',
-      '--disable-pip-version-check',
-      ...requirements.flatMap(file => ['-r', file]),
-      `${workers}[ctranslate2]`,
-    ],
+    [...pip, '--require-hashes', '-r', suite('python', 'requirements.txt')],
+    // What it needs is in the list.
+    [...pip, '--no-deps', workers],
+    ...(existsSync(own) ? [[...pip, '-r', own]] : []),
   ]) {
     await demandSuccess(`${[file, ...args].join(' ')} failed`, command(file, args));
   }

@@ -10,7 +10,7 @@ import openai
 from checks import run_all
 
 # Each registers its checks; in this order they run.
-MODULES = ["audio", "clients", "jobs", "text"]
+MODULES = ["audio", "clients", "jobs", "text", "strict", "stock_clients"]
 MODULES += ["llama_chat", "llama_formats", "llama_completions", "llama_vectors", "llama_calls"]
 MODULES += ["responses"]
 MODULES += ["python_worker", "ctranslate2_worker"]

@@ -30,7 +30,7 @@ class Place {
   run(args: readonly string[], more: Partial<Record<SettingPath, string>> = {}) {
     const settings = Object.entries({ ...this.settings, ...more });
     const environment: Record<string, string> = {};
-    for (const [path, value] of settings) environment[environmentName(path as SettingPath)] = value;
+    for (const [path, value] of settings) environment[environmentName(path)] = value;
     return new CommandRun(args, environment).ended;
   }
 
