@@ -159,7 +159,7 @@ describe('PriorityQueue counts', () => {
     ]);
     expect(harness.queue.depthOf('m1')).toEqual({ realtime: 1, batch: 2, bytes: 35 });
     expect(harness.queue.depthOf('m2')).toEqual({ realtime: 1, batch: 0, bytes: 1 });
-    expect(harness.queue.models()).toEqual(['m1', 'm2']);
+    expect(harness.queue.lanes.map(({ model }) => model)).toEqual(['m1', 'm2', 'm1']);
   });
 
   it('is back at 0 after takes, removals and expiries', () => {
@@ -174,7 +174,7 @@ describe('PriorityQueue counts', () => {
       0,
       { realtime: 0, batch: 0 },
     ]);
-    expect([harness.queue.depthOf('m'), harness.queue.models()]).toEqual([
+    expect([harness.queue.depthOf('m'), harness.queue.lanes]).toEqual([
       { realtime: 0, batch: 0, bytes: 0 },
       [],
     ]);
