@@ -1,3 +1,5 @@
+const { readFileSync } = require('node:fs');
+
 /** The way of a request through the gateway, from below: each imports only those before it. */
 const requestPath = [
   'worker-pool',
@@ -57,26 +59,12 @@ const gatewayLayers = [
   ['live-feed', ['http', 'websockets', ...requestPath]],
   ['jobs', ['http']],
 ];
-/** What of a folder others may import, as its README says; of the rest, every file. */
-const faces = {
-  queue: ['queue.module', 'request-queues', 'embedded-queue', 'forecasts'],
-  cancellation: [
-    'cancellation.module',
-    'cancellation-manager',
-    'stop-failures',
-    'disconnect-watch',
-  ],
-  latency: ['latency.module', 'answer-headers'],
-  'shared-queue': ['shared-queue.providers', 'shared-request-queue', 'all-workers'],
-  scheduler: [
-    'scheduler.module',
-    'request-intake',
-    'scheduler.service',
-    'dispatch-loop',
-    'suspects',
-  ],
-  lifecycle: ['lifecycle.module', 'shutdown-drain'],
-};
+/** The files that others may import of a folder, as its README says; undefined: all. */
+const faceOf = name =>
+  /may import: ((?:`[\w.-]+`,?\s*)+)\./
+    .exec(readFileSync(`src/gateway/${name}/README.md`, 'utf8'))?.[1]
+    .match(/[\w.-]+/g)
+    .join('|');
 /** The layers of the batch processor. */
 const batchLayers = [
   ['lease', []],
@@ -228,13 +216,10 @@ module.exports = {
       },
       to: { path: '^src/platform/database/' },
     },
-    ...Object.entries(faces).map(([name, face]) => ({
+    ...requestPath.filter(faceOf).map(name => ({
       name: `gateway-${name}-has-a-face`,
       from: { path: '^src/', pathNot: [`^src/gateway/${name}/`, '\\.spec\\.ts$'] },
-      to: {
-        path: `^src/gateway/${name}/`,
-        pathNot: `^src/gateway/${name}/(${face.join('|')})\\.ts$`,
-      },
+      to: { path: `^src/gateway/${name}/`, pathNot: `/(${faceOf(name)})\\.ts$` },
     })),
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,

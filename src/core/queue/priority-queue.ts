@@ -129,11 +129,6 @@ export class PriorityQueue {
     return fork;
   }
 
-  /** Models with waiting requests. */
-  models(): string[] {
-    return [...this.#orders].filter(([, { size }]) => size > 0).map(([model]) => model);
-  }
-
   /**
    * The class that has the next turn while REALTIME and an aged request of this
    * model wait (D-03).

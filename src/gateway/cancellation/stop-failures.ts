@@ -12,6 +12,12 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 /** An operator who unloads a model has no date for its return. */
 const UNLOADED_RETRY_MS = 30_000;
 
+const CANCELLED = {
+  client: 'The request was cancelled by its caller.',
+  disconnect: 'The client went away before the answer.',
+  operator: 'The request was cancelled by an operator.',
+};
+
 /** How requests end that are stopped, by the reason. */
 @Injectable()
 export class StopFailures {
@@ -27,11 +33,11 @@ export class StopFailures {
   stopped(request: ScheduledRequest, reason: CancelReason): Unanswered {
     switch (reason) {
       case 'client':
-        return cancelled('The request was cancelled by its caller.');
       case 'disconnect':
-        return cancelled('The client went away before the answer.');
-      case 'operator':
-        return cancelled('The request was cancelled by an operator.');
+      case 'operator': {
+        const error = new DomainError('request_cancelled', CANCELLED[reason]);
+        return { status: 'cancelled', error };
+      }
       case 'deadline':
         return failed(inferenceTimeout(request.inferenceTimeoutMs));
       case 'silence': {
@@ -65,7 +71,3 @@ function unloaded(model: string): DomainError {
 }
 
 const failed = (error: DomainError): Unanswered => ({ status: 'failed', error });
-
-function cancelled(message: string): Unanswered {
-  return { status: 'cancelled', error: new DomainError('request_cancelled', message) };
-}
