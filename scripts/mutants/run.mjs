@@ -20,7 +20,7 @@ const LINKED = ['node_modules', 'dist', 'console'];
 /** What no spec reads. */
 const LEFT_OUT = ['.git', 'data', 'shared', ':memory:'];
 /** A change that makes a spec wait for ever is caught as well. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 60_000;
 
 /** Judges changes one by one, in a copy of the tree: the tree itself is never touched. */
 export class MutantRun {

@@ -20,6 +20,27 @@ describe('RequestRegistry', () => {
     });
   });
 
+  it('settles a request once, whatever comes after', () => {
+    const registry = aRegistry();
+    const record = opened(registry, 'a');
+    expect([registry.settle(record, GONE), registry.settle(record, GONE)]).toEqual([true, false]);
+    expect([registry.allEnded().length, registry.size]).toEqual([1, 0]);
+  });
+
+  it('is idle when the last of its requests has ended', async () => {
+    const registry = aRegistry();
+    const records = ['a', 'b'].map(id => opened(registry, id));
+    let isIdle = false;
+    const idle = registry.idle().then(() => (isIdle = true));
+    registry.settle(records[0]!, GONE);
+    await new Promise(setImmediate);
+    expect(isIdle).toBe(false);
+    registry.settle(records[1]!, GONE);
+    await new Promise(setImmediate);
+    expect(isIdle).toBe(true);
+    await idle;
+  });
+
   it('keeps the newest thousand that have ended, and all that run', () => {
     const registry = aRegistry();
     const running = opened(registry, 'running');

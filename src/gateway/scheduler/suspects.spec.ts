@@ -50,6 +50,14 @@ describe('Suspects', () => {
     expect(mine.retry(drained, 0)).toMatchObject({ mostTogether: 1, yields: true });
   });
 
+  it('suspects nobody for any other failure', () => {
+    const { suspects, registry } = harness();
+    const record = opened(registry, 'late', { tenant: 'a' });
+    const error = new DomainError('inference_timeout', 'it took too long');
+    registry.settle(record, { status: 'failed', error });
+    expect(suspects.placement('m', 'a')).toBeUndefined();
+  });
+
   it('suspects nothing with scheduling.suspect_ms 0', () => {
     const { suspects, queue, waiting, crash } = harness(0);
     const mine = waiting('mine', 'a');

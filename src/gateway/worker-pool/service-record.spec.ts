@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Lease } from '../../core/dispatch/lease.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { ServiceRecord } from './service-record.js';
 
 describe('CircuitBreaker', () => {
@@ -28,6 +29,15 @@ describe('CircuitBreaker', () => {
   const fail = (times: number): void => {
     for (let time = 1; time <= times; time += 1) record.note(`failure ${time}`);
   };
+
+  it('is not trusted after it refused a request, until it has answered another', () => {
+    expect(record.failed(new WorkerLostError('refused', 'full'))).toBe(false);
+    expect(record.isTrusted).toBe(false);
+    record.answered();
+    expect(record.isTrusted).toBe(true);
+    expect(record.failed(new WorkerLostError('draining', 'it drains'))).toBe(true);
+    expect(record.isTrusted).toBe(false);
+  });
 
   it('opens at the third failure in a row; an answer in between starts the count again', () => {
     fail(2);

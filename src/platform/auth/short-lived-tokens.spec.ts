@@ -30,6 +30,14 @@ describe('short-lived tokens', () => {
     expect(tokens.verify(token)).toBeUndefined();
   });
 
+  it('are valid on while their secret is the previous one, and not after that', () => {
+    const [before, now] = [Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
+    const order = { principal: owner('events'), scopes: ['events'], ttlS: 60 } as const;
+    const { token } = new ShortLivedTokens(before).mint(order);
+    expect(new ShortLivedTokens(now, before).verify(token)).toMatchObject({ tenant: 'acme' });
+    expect(new ShortLivedTokens(now).verify(token)).toBeUndefined();
+  });
+
   it('have one text: another one for the same signature is refused', () => {
     const { token } = minted('events', ['events']);
     const next = String.fromCharCode(token.charCodeAt(token.length - 1) + 1);

@@ -96,3 +96,11 @@ describe('text that PostgreSQL cannot store', () => {
     expect(await files.find('acme', 'f1')).toMatchObject({ filename: '😀 \u0001.wav' });
   });
 });
+
+describe('a statement that is wrong', () => {
+  it('is a mistake of ours, and no outage', async () => {
+    const mistaken = sql`SELECT * FROM nothing_like_it`.execute(database.db);
+    await expect(mistaken).rejects.not.toMatchObject({ code: 'storage_unavailable' });
+    await expect(mistaken).rejects.toThrow('nothing_like_it');
+  });
+});

@@ -13,6 +13,25 @@ beforeEach(() => {
   store = new FsBlobStore(folder);
 });
 
+describe('what is still being written', () => {
+  it('is not listed, and is removed when it has not grown since', async () => {
+    const begun = Promise.withResolvers<void>();
+    const rest = Promise.withResolvers<void>();
+    async function* slow() {
+      yield Buffer.from('first');
+      begun.resolve();
+      await rest.promise;
+    }
+    const writing = store.write('kept/slow', slow());
+    await begun.promise;
+    expect(await Array.fromAsync(store.keys(''))).toEqual([]);
+    expect(await store.removeDrafts(Date.now() - 60_000)).toBe(0);
+    expect(await store.removeDrafts(Date.now() + 60_000)).toBe(1);
+    rest.resolve();
+    await expect(writing).rejects.toThrow();
+  });
+});
+
 const bytes = () => Readable.from([Buffer.from('bytes')]);
 
 describe('the folders of blobs', () => {

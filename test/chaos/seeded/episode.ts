@@ -194,7 +194,8 @@ async function underFire(
   await expectDescriptors(topology, base, ledger);
   log('quiet');
   if (!isHidden(plan)) return;
-  await expectUsage(topology, ledger, usage);
+  const lostProcessor = plan.faults.some(({ name }) => /^(kill|freeze)-processor/.test(name));
+  await expectUsage(topology, ledger, usage, lostProcessor);
   await expectShares(topology, ledger);
   log('accounts are right');
 }
