@@ -27,6 +27,22 @@ describe('drain', () => {
     expect(harness.scheduler.running).toBe(false);
   });
 
+  it('refuses new work with shutting_down (503) from the first moment on', async () => {
+    await start();
+    const drained = harness.scheduler.drain();
+    expect(harness.scheduler.accepting).toBe(false);
+    expect(() => harness.submit('late')).toThrow(
+      expect.objectContaining({ code: 'shutting_down' }),
+    );
+    await drained;
+    expect(() => harness.submit('later')).toThrow(
+      expect.objectContaining({
+        code: 'shutting_down',
+        retryAfterMs: expect.any(Number),
+      }),
+    );
+  });
+
   it('is one and the same, however often it is asked for', async () => {
     await start();
     const first = harness.drain();

@@ -68,6 +68,31 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
     });
   });
 
+  it('offers REALTIME one group more when all slots are taken, then nothing, and says so when one comes back', () => {
+    const grown: string[] = [];
+    pool.capacity$.subscribe(model => grown.push(model));
+    const leases = [...pool.lease(large, 8), ...pool.lease(small, 4)];
+    expect(pool.offer('m')).toMatchObject({
+      workerId: large,
+      free: 0,
+      urgent: 4,
+      idle: false,
+      maxBatch: 4,
+    });
+    expect(() => pool.lease(large, 1)).toThrow('1 slots wanted, 0 free of 8 + 4');
+    const overdrawn = [...pool.lease(large, 4, 'urgent'), ...pool.lease(small, 2, 'urgent')];
+    expect(worker(large).slots).toEqual({ total: 8, free: 0, inUse: 12 });
+    expect(() => pool.lease(large, 1, 'urgent')).toThrow('1 slots wanted, 0 urgent of 8 + 4');
+    expect(pool.offer('m')).toBeUndefined();
+    overdrawn.forEach(lease => lease.release());
+    expect(grown.splice(0)).toHaveLength(6);
+    expect(worker(large).state).toBe('busy');
+    leases[0]?.release();
+    leases[0]?.release();
+    expect(grown).toEqual(['m']);
+    expect(pool.offer('m')).toMatchObject({ workerId: large, free: 1 });
+  });
+
   it('knows which models are served at all, and by a ready worker', () => {
     expect([pool.of('m')?.view() !== undefined, pool.of('m')?.hasReady ?? false]).toEqual([
       true,
