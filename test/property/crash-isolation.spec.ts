@@ -5,7 +5,7 @@ import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { RetryBudget, WorkerLostError } from '../../src/core/request/worker-lost.js';
 import { type FakeWorker, FakeWorkers } from '../support/fake-workers.js';
-import { aDispatcher } from '../support/marble-harness.js';
+import { aDispatcher, plansAt } from '../support/marble-harness.js';
 import { aRequest } from '../support/requests.js';
 
 interface Member {
@@ -61,7 +61,7 @@ class World {
   step(seed: number): void {
     const { dispatcher } = this.#harness;
     this.#nowMs += 100;
-    for (let plan = dispatcher.next(this.#nowMs); plan; plan = dispatcher.next(this.#nowMs)) {
+    for (const plan of plansAt(dispatcher, this.#nowMs)) {
       const { workerId } = plan;
       const worker = [...this.#held.keys()].find(one => one.workerId === workerId)!;
       this.#held

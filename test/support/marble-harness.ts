@@ -55,6 +55,11 @@ export function aDispatcher(workers: FakeWorkers, options: HarnessOptions = {}) 
 
 export type Plan = DispatchPlan;
 
+/** Everything that may go now, in order. Each plan is asked for when the one before is done with. */
+export function* plansAt(dispatcher: Dispatcher, nowMs: number): Generator<Plan> {
+  for (let plan = dispatcher.next(nowMs); plan; plan = dispatcher.next(nowMs)) yield plan;
+}
+
 /**
  * `a b quiet`: who goes together, and why. Another model than `m`, and a
  * promotion, are marked.
@@ -149,11 +154,7 @@ export class MarbleHarness {
     const nowMs = this.#scheduler.now();
     this.queue.aged(nowMs);
     for (const { id } of this.queue.expired(nowMs)) this.#sent.next(`${id} expired`);
-    for (
-      let plan = this.dispatcher.next(nowMs);
-      plan !== undefined;
-      plan = this.dispatcher.next(nowMs)
-    ) {
+    for (const plan of plansAt(this.dispatcher, nowMs)) {
       this.plans.push(plan);
       this.#sent.next(describePlan(plan));
     }

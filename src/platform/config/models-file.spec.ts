@@ -210,10 +210,7 @@ describe('withStarters', () => {
   const merged = (configured: string, starters: string) => {
     const { models, problems, warnings } = withStarters(read(configured), read(starters));
     expect(problems).toEqual([]);
-    return {
-      names: models.map(({ id, aliases }) => [id, ...aliases].join(' ')),
-      warnings,
-    };
+    return { names: models.map(({ id, aliases }) => [id, ...aliases].join(' ')), warnings };
   };
   const entries = (...list: readonly string[]) =>
     `models: [${list
