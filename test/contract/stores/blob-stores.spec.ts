@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BlobStore } from '../../../src/core/jobs/job.ports.js';
@@ -7,6 +6,7 @@ import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { S3BlobStore } from '../../../src/platform/storage/s3-blob-store.js';
 import { NoDescriptors } from '../../support/no-descriptors.js';
 import { S3Server } from '../../support/s3-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 async function* pieces(...parts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const part of parts)
@@ -133,9 +133,8 @@ async function expectOutage(store: BlobStore, code: string) {
 }
 
 describe('FsBlobStore', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-blobs-'));
+  const folder = temporaryFolder();
   const store = new FsBlobStore(folder);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   blobStoreContract(() => store);
 
   it('keeps no drafts', async () => {

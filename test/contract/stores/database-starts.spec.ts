@@ -1,16 +1,14 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { MIGRATIONS } from '../../../src/platform/database/migrations.js';
 import { OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { PostgresServer } from '../../support/postgres-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'switchyard-starts-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 describe('a database that a newer release wrote', () => {
   it('is said to be newer, in words that keep it: not corrupt, and nothing to move away', async () => {

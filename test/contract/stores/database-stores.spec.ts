@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
@@ -13,6 +11,7 @@ import { StoredRequestStore } from '../../../src/platform/database/stored-reques
 import { UsageStore, AuditStore } from '../../../src/platform/database/usage-store.js';
 import { WebhookOutbox } from '../../../src/platform/database/webhook-outbox.js';
 import { PostgresServer } from '../../support/postgres-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { accessStoresContract } from './access-stores.contract.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
 import { fileStoreContract } from './file-store.contract.js';
@@ -89,8 +88,7 @@ function storesOn(open: () => Promise<Rig>) {
 }
 
 describe('SQLite', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-sqlite-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   storesOn(() => Rig.open(join(folder, 'made', 'switchyard.db')));
 
   it('that knows the first migration only keeps its rows when it is brought up to date', async () => {
