@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { llamaModel } from '../../test/support/llama-model.js';
+import { temporaryFolder } from '../../test/support/temporary-folder.js';
 import { vocabularySizeOf } from './gguf-header.js';
 
 describe('vocabularySizeOf', () => {
@@ -13,18 +13,16 @@ describe('vocabularySizeOf', () => {
   });
 
   it('is unknown of what is not there, is no GGUF file, or ends before it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'switchyard-'));
     const model = await readFile(await llamaModel());
-    const file = join(folder, 'model.gguf');
-    const written = async (bytes: Buffer): Promise<number | undefined> => {
+    const file = join(temporaryFolder(), 'model.gguf');
+    const written = async (bytes: Buffer) => {
       await writeFile(file, bytes);
       return vocabularySizeOf(file);
     };
-    expect(vocabularySizeOf(join(folder, 'none.gguf'))).toBeUndefined();
+    expect(vocabularySizeOf(`${file}.none`)).toBeUndefined();
     expect(await written(Buffer.from('a text, not a model'))).toBeUndefined();
     for (const bytes of [0, 3, 10, 30, 60])
       expect(await written(model.subarray(0, bytes))).toBeUndefined();
     expect(await written(model.subarray(0, 60_000))).toBe(vocabularySizeOf(await llamaModel()));
-    await rm(folder, { recursive: true });
   });
 });

@@ -1,15 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../test/support/temporary-folder.js';
 import { LlamaProcess } from './process.js';
 
-let folder: string;
-beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'llama-process-'))));
-afterEach(() => rm(folder, { recursive: true }));
-
 it('fails the load with what an aborted process said, without the addresses of its stack', async () => {
-  const entry = join(folder, 'aborts.mjs');
+  const entry = join(temporaryFolder(), 'aborts.mjs');
   const said = [
     'CUDA error: the provided PTX was compiled with an unsupported toolchain.',
     '/lib/x86_64-linux-gnu/libc.so.6(+0x9cb84)[0x7fbc15e9cb84]',
@@ -19,11 +15,7 @@ it('fails the load with what an aborted process said, without the addresses of i
     entry,
     `process.stderr.write(${JSON.stringify(`${said.join('\n')}\n`)}, () => process.kill(process.pid, 'SIGABRT'));`,
   );
-  const child = new LlamaProcess({
-    entry,
-    settings: { loadTimeoutMs: 60_000 },
-    env: process.env,
-  });
+  const child = new LlamaProcess({ entry, settings: { loadTimeoutMs: 60_000 }, env: process.env });
   await expect(child.ready).rejects.toThrow(
     /SIGABRT; its last words: CUDA error: the provided PTX was compiled with an unsupported toolchain\.$/,
   );

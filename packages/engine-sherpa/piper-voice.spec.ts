@@ -1,7 +1,7 @@
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../test/support/temporary-folder.js';
 import { ModelFolder, readOnnxMetadata } from './model-files.js';
 import { piperVoiceIn, prepareVoice } from './piper-voice.js';
 
@@ -18,11 +18,10 @@ const DESCRIPTION = {
 describe('a voice as Piper publishes it', () => {
   let path: string;
   beforeEach(() => {
-    path = mkdtempSync(join(tmpdir(), 'piper-'));
+    path = temporaryFolder();
     cpSync(MODEL, join(path, 'en_US-x-low.onnx'));
     describeAs(DESCRIPTION);
   });
-  afterEach(() => rmSync(path, { recursive: true, force: true }));
 
   const describeAs = (description: object) =>
     writeFileSync(join(path, 'en_US-x-low.onnx.json'), JSON.stringify(description));

@@ -39,10 +39,7 @@ describe('bySpeaker', () => {
   });
 
   it('gives a segment without words whole to who speaks longest in it', () => {
-    const whole = {
-      ...heard(),
-      segment: { ...heard().segment, text: 'all', start: 1.5, end: 4 },
-    };
+    const whole = { ...heard(), segment: { ...heard().segment, text: 'all', start: 1.5, end: 4 } };
     expect(bySpeaker(whole, turns).map(({ segment }) => segment.speaker)).toEqual(['B']);
   });
 

@@ -31,10 +31,7 @@ describe('wordsOf', () => {
   });
 
   it('multiplies the posteriors of the tokens, and uses durations where there are some', () => {
-    const told = {
-      durations: [0.05, 0.1],
-      ys_log_probs: [Math.log(0.5), Math.log(0.5)],
-    };
+    const told = { durations: [0.05, 0.1], ys_log_probs: [Math.log(0.5), Math.log(0.5)] };
     expect(wordsOf(result([' a', 'b'], [0, 0.2], told), 0, 5)).toEqual([
       { word: 'ab', start: 0, end: 0.3, confidence: 0.25 },
     ]);

@@ -72,10 +72,7 @@ describe('GBNF', () => {
     [`root ::= "${'a'.repeat(600_000)}"`, 'it comes to 600011 bytes of grammar; at most 500000'],
   ])('%# is refused: it would not be read, or for too long', (text, message) => {
     expect(check(text)).toThrow(
-      expect.objectContaining({
-        param: 'grammar',
-        message: expect.stringContaining(message),
-      }),
+      expect.objectContaining({ param: 'grammar', message: expect.stringContaining(message) }),
     );
   });
 });

@@ -112,10 +112,7 @@ describe('a schema that multiplies', () => {
   const nested = (depth: number): object =>
     depth === 0
       ? { type: 'null' }
-      : {
-          type: ['object', 'object', 'object', 'object'],
-          properties: { a: nested(depth - 1) },
-        };
+      : { type: ['object', 'object', 'object', 'object'], properties: { a: nested(depth - 1) } };
 
   it('by `type: ["object" ×4]` nested 150 deep is written once per level', () => {
     expect(schemaGrammar(nested(150), 'schema').split('\n').length).toBeLessThan(200);

@@ -57,10 +57,7 @@ describe('metrics of the processor', () => {
       { lease: { job: job() } },
     ];
     const backlog = () =>
-      Promise.resolve({
-        byStatus: { validating: 2, completed: 7 },
-        oldestWaitingMs: 90_000,
-      });
+      Promise.resolve({ byStatus: { validating: 2, completed: 7 }, oldestWaitingMs: 90_000 });
     return Test.createTestingModule({
       providers: [
         ...BATCH_METRICS,
@@ -80,9 +77,7 @@ describe('metrics of the processor', () => {
     expect(await metricValues('total_workers')).toEqual({ '': 4 });
     expect(await metricValues('active_workers')).toEqual({ '': 3 });
     expect(await metricValues('processor_inflight_requests')).toEqual({ '': 17 });
-    expect(await metricValues('processor_max_inflight_concurrency')).toEqual({
-      '': 100,
-    });
+    expect(await metricValues('processor_max_inflight_concurrency')).toEqual({ '': 100 });
     expect(await metricValues('model_inflight_requests')).toEqual({ m: 2, other: 2 });
     expect(await metricValues('batch_jobs')).toEqual({ validating: 2, completed: 7 });
     expect(await metricValues('batch_queue_age_seconds')).toEqual({ '': 90 });
@@ -102,10 +97,7 @@ describe('metrics of the processor', () => {
     const counted = (await metrics()).get(JobMetrics);
     counted.claimed(job({ status: 'validating', createdAtMs: NOW - 5000 }));
     counted.claimed(job());
-    expect(await metricValues('job_queue_wait_duration_seconds')).toEqual({
-      sum: 5,
-      count: 1,
-    });
+    expect(await metricValues('job_queue_wait_duration_seconds')).toEqual({ sum: 5, count: 1 });
     counted.planBuilt(20_000, 1.5);
     expect(await metricValues('plan_build_duration_seconds')).toMatchObject({
       'above 10000 sum': 1.5,
@@ -148,12 +140,7 @@ describe('metrics of the processor', () => {
 
   it('counts lines by model: attempts, retries, errors and tokens', async () => {
     const counted = (await metrics()).get(LineMetrics);
-    const usage = {
-      inputTokens: 9,
-      outputTokens: 4,
-      cachedTokens: 0,
-      reasoningTokens: 0,
-    };
+    const usage = { inputTokens: 9, outputTokens: 4, cachedTokens: 0, reasoningTokens: 0 };
     counted.attempted('alias', 2);
     counted.retried('m', '429');
     counted.settled('m', true, usage);
@@ -165,9 +152,7 @@ describe('metrics of the processor', () => {
     expect(await metricValues('batch_line_retries_total')).toEqual({ 'm 429': 1 });
     expect(await metricValues('request_errors_by_model_total')).toEqual({ other: 1 });
     expect(await metricValues('batch_request_prompt_tokens_total')).toEqual({ m: 9 });
-    expect(await metricValues('batch_request_generation_tokens_total')).toEqual({
-      m: 4,
-    });
+    expect(await metricValues('batch_request_generation_tokens_total')).toEqual({ m: 4 });
   });
 
   it('counts work folders found at the start, and webhooks', async () => {
@@ -176,9 +161,7 @@ describe('metrics of the processor', () => {
     counted.webhook('sent');
     counted.webhook('retry');
     counted.webhook('retry');
-    expect(await metricValues('batch_startup_recovery_total')).toEqual({
-      'unknown cleaned_up': 1,
-    });
+    expect(await metricValues('batch_startup_recovery_total')).toEqual({ 'unknown cleaned_up': 1 });
     expect(await metricValues('batch_webhooks_total')).toEqual({ sent: 1, retry: 2 });
   });
 });

@@ -4,7 +4,7 @@ import { type Lease } from '../../src/core/dispatch/lease.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { RetryBudget, WorkerLostError } from '../../src/core/request/worker-lost.js';
-import { aDispatcher } from '../support/dispatcher-harness.js';
+import { aDispatcher, plansAt } from '../support/dispatcher-harness.js';
 import { type FakeWorker, FakeWorkers } from '../support/fake-workers.js';
 import { aRequest } from '../support/requests.js';
 
@@ -61,7 +61,7 @@ class World {
   step(seed: number): void {
     const { dispatcher } = this.#harness;
     this.#nowMs += 100;
-    for (let plan = dispatcher.next(this.#nowMs); plan; plan = dispatcher.next(this.#nowMs)) {
+    for (const plan of plansAt(dispatcher, this.#nowMs)) {
       const { workerId } = plan;
       const worker = [...this.#held.keys()].find(one => one.workerId === workerId)!;
       this.#held

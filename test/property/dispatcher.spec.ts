@@ -7,7 +7,7 @@ import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { RequestRecord } from '../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { type Settlement } from '../../src/core/request/settlement.js';
-import { aDispatcher, type Plan } from '../support/dispatcher-harness.js';
+import { aDispatcher, type Plan, plansAt } from '../support/dispatcher-harness.js';
 import { FakeWorkers } from '../support/fake-workers.js';
 import { aKey, aRequest } from '../support/requests.js';
 
@@ -87,12 +87,7 @@ class Harness {
     this.#checkPromotions();
     for (const { id } of dispatcher.queue.expired(this.nowMs))
       this.settle(id, failed('queue_timeout'));
-    for (
-      let plan = dispatcher.next(this.nowMs);
-      plan !== undefined;
-      plan = dispatcher.next(this.nowMs)
-    )
-      this.#run(plan);
+    for (const plan of plansAt(dispatcher, this.nowMs)) this.#run(plan);
     expect(dispatcher.nextWakeMs(this.nowMs) ?? Infinity).toBeGreaterThan(this.nowMs);
   }
 

@@ -107,7 +107,7 @@ describe('the simulation, virtual time', () => {
       generateTrace({
         requests: 500,
         ratePerS: 300,
-        models: new Map([['m', 1]]),
+        models: ONE,
         tenants: ['a'],
         realtimeShare: 0.3,
       });
@@ -166,7 +166,7 @@ describe('forecasts, virtual time', () => {
           ...MIX,
           ...mix,
           requests: 300,
-          models: new Map([['m', 1]]),
+          models: ONE,
           cancelShare: 0.1,
         });
         const waits = [true, false].map(forecasts => {

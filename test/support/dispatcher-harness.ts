@@ -49,6 +49,11 @@ export function aDispatcher(workers: FakeWorkers, options: HarnessOptions = {}) 
 
 export type Plan = DispatchPlan;
 
+/** Everything that may go now, in order. Each plan is asked for when the one before is done with. */
+export function* plansAt(dispatcher: Dispatcher, nowMs: number): Generator<Plan> {
+  for (let plan = dispatcher.next(nowMs); plan; plan = dispatcher.next(nowMs)) yield plan;
+}
+
 /**
  * `a b quiet`: who goes together, and why. Another model than `m`, and a
  * promotion, are marked.

@@ -94,11 +94,7 @@ export class MarbleHarness {
     const nowMs = this.#scheduler.now();
     this.queue.aged(nowMs);
     for (const { id } of this.queue.expired(nowMs)) this.#sent.next(`${id} expired`);
-    for (
-      let plan = this.dispatcher.next(nowMs);
-      plan !== undefined;
-      plan = this.dispatcher.next(nowMs)
-    ) {
+    for (const plan of plansAt(this.dispatcher, nowMs)) {
       this.plans.push(plan);
       this.#sent.next(describePlan(plan));
     }

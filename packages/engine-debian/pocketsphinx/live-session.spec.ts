@@ -131,9 +131,7 @@ describe('LiveSession', () => {
     const { session: stream } = session();
     const events = stream.push(seconds(65));
     expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['partial']));
-    expect(events.at(-1)).toMatchObject({
-      text: expect.stringMatching(/^final final word word/),
-    });
+    expect(events.at(-1)).toMatchObject({ text: expect.stringMatching(/^final final word word/) });
     expect(stream.commit()).toEqual([
       {
         type: 'final',

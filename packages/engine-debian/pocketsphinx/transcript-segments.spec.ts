@@ -34,11 +34,6 @@ describe('segmentsByPauses', () => {
   });
 
   it('makes no segment of no words', () => {
-    expect(toTranscript([], true)).toEqual({
-      text: '',
-      language: 'en',
-      segments: [],
-      words: [],
-    });
+    expect(toTranscript([], true)).toEqual({ text: '', language: 'en', segments: [], words: [] });
   });
 });

@@ -12,11 +12,7 @@ import {
 const plan = (lines: number, length = 10): Plan =>
   new Plan(
     encodePlan(
-      Array.from({ length: lines }, (_, index) => ({
-        offset: index,
-        length,
-        prefixHash: 0,
-      })),
+      Array.from({ length: lines }, (_, index) => ({ offset: index, length, prefixHash: 0 })),
     ),
   );
 

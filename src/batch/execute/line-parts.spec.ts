@@ -90,11 +90,7 @@ describe('verdictOn', () => {
   it('counts a broken connection as a failure only when the target was up: a probe, or other answers since', () => {
     const lost = { kind: 'transport', cause: 'lost', message: '' } as const;
     const first = verdictOn(lost, { ...context, answers: 7 });
-    expect(first).toEqual({
-      kind: 'again',
-      tried: { failed: 0, busy: 0, lostAt: 7 },
-      afterMs: 0,
-    });
+    expect(first).toEqual({ kind: 'again', tried: { failed: 0, busy: 0, lostAt: 7 }, afterMs: 0 });
     const tried = { failed: 0, busy: 0, lostAt: 7 };
     expect(verdictOn(lost, { ...context, tried, answers: 7 })).toMatchObject({
       tried: { failed: 0 },

@@ -38,11 +38,7 @@ async function runBatch(absence: () => Answer) {
       return answerOf({ status: 200, headers: {}, body: Buffer.from('{}') }, 'id');
     },
   };
-  const events = {
-    attempted: () => undefined,
-    retried: () => undefined,
-    settled: () => undefined,
-  };
+  const events = { attempted: () => undefined, retried: () => undefined, settled: () => undefined };
   const sender = new LineSender(
     { targetOf: () => target } as never,
     {} as never,
@@ -53,11 +49,7 @@ async function runBatch(absence: () => Answer) {
   );
   const plan = new Plan(
     encodePlan(
-      Array.from({ length: LINES }, (_, offset) => ({
-        offset,
-        length: 9,
-        prefixHash: 0,
-      })),
+      Array.from({ length: LINES }, (_, offset) => ({ offset, length: 9, prefixHash: 0 })),
     ),
   );
   const lane = new LineLane(

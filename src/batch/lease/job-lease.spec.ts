@@ -4,11 +4,7 @@ import { type JobStore } from '../../platform/database/job-store.js';
 import { JobLease, LeaseLost } from './job-lease.js';
 
 const LEASE_MS = 900;
-const job = {
-  id: 'batch_1',
-  status: 'in_progress',
-  reachedAtMs: {},
-} as unknown as BatchJob;
+const job = { id: 'batch_1', status: 'in_progress', reachedAtMs: {} } as unknown as BatchJob;
 
 describe('JobLease', () => {
   let answers: (BatchJob | undefined | Error)[];

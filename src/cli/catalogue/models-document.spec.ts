@@ -6,12 +6,7 @@ import { editModels, ModelsDocument } from './models-document.js';
 
 const entry = (id: string) =>
   `  - { id: ${id}, kind: stt, engine: synthetic, capabilities: [transcribe] }\n`;
-const MODEL = {
-  id: 'new',
-  kind: 'stt',
-  engine: 'synthetic',
-  capabilities: ['transcribe'],
-};
+const MODEL = { id: 'new', kind: 'stt', engine: 'synthetic', capabilities: ['transcribe'] };
 
 describe('editModels', () => {
   let folder: string;

@@ -7,9 +7,7 @@ import { createEngine } from '../../worker/engine-factory.js';
 import { ENGINE_TABLE } from './engine-table.js';
 
 /** What each engine needs to be created at all; none of these files is opened. */
-const OPTIONS: Readonly<Record<string, object>> = {
-  'llama-cpp': { modelFile: '/none.gguf' },
-};
+const OPTIONS: Readonly<Record<string, object>> = { 'llama-cpp': { modelFile: '/none.gguf' } };
 const local = ENGINE_NAMES.filter(
   name => Object.keys(ENGINE_TABLE[name]?.devices ?? {}).length > 0,
 );

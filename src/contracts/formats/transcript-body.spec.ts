@@ -8,12 +8,7 @@ import {
   transcriptEvents,
 } from './transcript-body.js';
 
-const numbers = {
-  tokens: [50364, 440],
-  temperature: 0,
-  avgLogprob: -0.286,
-  noSpeechProb: 0.01,
-};
+const numbers = { tokens: [50364, 440], temperature: 0, avgLogprob: -0.286, noSpeechProb: 0.01 };
 const transcript: Transcript = {
   text: 'the beach was popular people swam',
   language: 'en',
@@ -105,9 +100,7 @@ describe('log probabilities', () => {
       logprobs: tokens,
     });
     expect(events).toHaveLength(2);
-    expect(events[0]).toMatchObject({
-      logprobs: tokens.map(({ token }) => ({ token })),
-    });
+    expect(events[0]).toMatchObject({ logprobs: tokens.map(({ token }) => ({ token })) });
   });
 });
 
@@ -147,18 +140,10 @@ describe('diarized_json', () => {
   });
 
   it('streams each delta with the id of the segment that follows it', () => {
-    const { body } = transcriptBody(told, {
-      ...options,
-      format: 'diarized_json',
-      stream: true,
-    });
+    const { body } = transcriptBody(told, { ...options, format: 'diarized_json', stream: true });
     const events = body.split('\n\n').slice(0, -2);
     expect(events.map(event => JSON.parse(event.slice('data: '.length)) as unknown)).toEqual([
-      {
-        type: 'transcript.text.delta',
-        delta: 'the beach was popular',
-        segment_id: 'seg_001',
-      },
+      { type: 'transcript.text.delta', delta: 'the beach was popular', segment_id: 'seg_001' },
       segments[0],
       { type: 'transcript.text.delta', delta: ' people swam', segment_id: 'seg_002' },
       segments[1],

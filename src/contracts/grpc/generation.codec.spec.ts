@@ -12,11 +12,7 @@ import {
   textGenerationDefinition,
 } from './generation.codec.js';
 
-const envelope = {
-  requestId: 'r',
-  priority: RequestPriority.BATCH,
-  group: { id: 'g', size: 2 },
-};
+const envelope = { requestId: 'r', priority: RequestPriority.BATCH, group: { id: 'g', size: 2 } };
 const execution = {
   prepMs: 0,
   readyWaitMs: 1,
@@ -52,10 +48,7 @@ describe('generation codec', () => {
     ['none, of an older gateway', 0, 1],
     ['one beyond all bounds', 4_000_000_000, 1000],
   ])('takes the weight of a tenant within bounds: %s', (_, tenantWeight, taken) => {
-    const message = GenerateRequest.fromPartial({
-      form: GenerateRequest_Form.CHAT,
-      tenantWeight,
-    });
+    const message = GenerateRequest.fromPartial({ form: GenerateRequest_Form.CHAT, tenantWeight });
     expect(decodeGenerateCall(message).tenantWeight).toBe(taken);
   });
 

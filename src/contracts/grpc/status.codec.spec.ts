@@ -5,11 +5,7 @@ import { ERROR_REGISTRY } from '../errors/error-registry.js';
 import { decodeFailure, encodeFailure, isConnectionLost } from './status.codec.js';
 
 const bare = (code: status, details = 'why') =>
-  Object.assign(new Error(`${code} ${details}`), {
-    code,
-    details,
-    metadata: new Metadata(),
-  });
+  Object.assign(new Error(`${code} ${details}`), { code, details, metadata: new Metadata() });
 const received = (error: unknown) => Object.assign(new Error('sent'), encodeFailure(error));
 
 const codesOf = (...statuses: readonly number[]): ErrorCode[] =>
@@ -42,11 +38,7 @@ describe('errors of a worker', () => {
 
   it('worker_crashed says that its engine died with the request', () => {
     const crash = received(new DomainError('worker_crashed', 'the thread is gone'));
-    expect(decodeFailure(crash)).toMatchObject({
-      code: 'worker_lost',
-      kind: 'died',
-      together: 2,
-    });
+    expect(decodeFailure(crash)).toMatchObject({ code: 'worker_lost', kind: 'died', together: 2 });
   });
 
   it('an error that is no DomainError becomes engine_failed with its message', () => {
@@ -59,10 +51,7 @@ describe('errors of a worker', () => {
 
   it('a draining worker that refuses is worker_lost, on a sound connection', () => {
     const refusal = received(new DomainError('shutting_down', 'draining'));
-    expect(decodeFailure(refusal)).toMatchObject({
-      code: 'worker_lost',
-      kind: 'draining',
-    });
+    expect(decodeFailure(refusal)).toMatchObject({ code: 'worker_lost', kind: 'draining' });
     expect(isConnectionLost(refusal)).toBe(false);
   });
 
@@ -71,14 +60,10 @@ describe('errors of a worker', () => {
       ...encodeFailure(new DomainError('shutting_down', 'bye')),
       code: status.ABORTED,
     };
-    expect(decodeFailure(Object.assign(new Error(), chosen))).toMatchObject({
-      kind: 'draining',
-    });
+    expect(decodeFailure(Object.assign(new Error(), chosen))).toMatchObject({ kind: 'draining' });
     expect(
       decodeFailure(received(new DomainError('storage_unavailable', 'no disk'))),
-    ).toMatchObject({
-      kind: 'refused',
-    });
+    ).toMatchObject({ kind: 'refused' });
   });
 
   it('a parameter that is not percent-encoded is taken as it is', () => {
@@ -104,10 +89,7 @@ describe('the code of an upstream', () => {
   it.each(['', 'a b', 'x'.repeat(65), 'größe', 'a\r\nb', '<b>'])(
     'is not repeated when it is no word: %j',
     text => {
-      expect(over(text)).toMatchObject({
-        code: 'invalid_value',
-        foreignCode: undefined,
-      });
+      expect(over(text)).toMatchObject({ code: 'invalid_value', foreignCode: undefined });
     },
   );
 });

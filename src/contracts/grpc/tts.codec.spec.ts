@@ -27,10 +27,7 @@ describe('Synthesize on the wire', () => {
   });
 
   it('names the formats when asked for another one', () => {
-    const message = {
-      ...encodeSynthesizeCall({ ...call, format: 'wav' }),
-      format: 'amr',
-    };
+    const message = { ...encodeSynthesizeCall({ ...call, format: 'wav' }), format: 'amr' };
     expect(() => decodeSynthesizeCall(message)).toThrow(
       'mp3, opus, aac, flac, wav, pcm; got "amr"',
     );
@@ -39,10 +36,7 @@ describe('Synthesize on the wire', () => {
   it.each<{ kind: string; message: SpeechMessage }>([
     {
       kind: 'header',
-      message: {
-        $case: 'header',
-        value: { contentType: 'audio/mpeg', sampleRate: 24_000 },
-      },
+      message: { $case: 'header', value: { contentType: 'audio/mpeg', sampleRate: 24_000 } },
     },
     { kind: 'audio', message: { $case: 'audio', value: Buffer.from([0, 255, 1]) } },
     {

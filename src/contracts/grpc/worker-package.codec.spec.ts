@@ -72,11 +72,7 @@ describe('the package definition in a Nest gRPC server', () => {
     app = await NestFactory.createMicroservice<MicroserviceOptions>(EchoModule, {
       logger: false,
       transport: Transport.GRPC,
-      options: {
-        url,
-        package: WORKER_PACKAGES,
-        packageDefinition: workerPackageDefinition,
-      },
+      options: { url, package: WORKER_PACKAGES, packageDefinition: workerPackageDefinition },
     });
     await app.listen();
   });

@@ -6,12 +6,7 @@ import { errorEnvelope, retryHeaders } from './error-envelope.js';
 describe('errorEnvelope', () => {
   it('has message, type, param and code, with null where there is none', () => {
     expect(errorEnvelope(new DomainError('queue_full', 'Full.'))).toEqual({
-      error: {
-        message: 'Full.',
-        type: 'rate_limit_error',
-        param: null,
-        code: 'queue_full',
-      },
+      error: { message: 'Full.', type: 'rate_limit_error', param: null, code: 'queue_full' },
     });
     expect(
       errorEnvelope(new DomainError('invalid_value', 'No.', { param: 'speed' })).error.param,
@@ -54,8 +49,6 @@ describe('retryHeaders', () => {
     );
     expect(permanent).toContain('inference_timeout');
     for (const code of permanent)
-      expect(retryHeaders(new DomainError(code, ''))).toEqual({
-        'x-should-retry': 'false',
-      });
+      expect(retryHeaders(new DomainError(code, ''))).toEqual({ 'x-should-retry': 'false' });
   });
 });

@@ -52,15 +52,7 @@ describe('JobResult', () => {
 
   it.each<[unknown, boolean]>([
     [{ v: 1, outcome: 'cancelled', phases }, true],
-    [
-      {
-        v: 1,
-        outcome: 'failed',
-        phases,
-        error: { code: 'invalid_audio', message: 'm' },
-      },
-      true,
-    ],
+    [{ v: 1, outcome: 'failed', phases, error: { code: 'invalid_audio', message: 'm' } }, true],
     [{ v: 2, outcome: 'cancelled', phases }, false],
     [{ v: 1, outcome: 'vanished', phases }, false],
     [{ v: 1, outcome: 'cancelled' }, false],

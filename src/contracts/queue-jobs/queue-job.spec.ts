@@ -80,10 +80,7 @@ describe('readQueueJob', () => {
       { body: '{}', inputs: 1, form: 'rerank' },
     ],
   ])('reads the options of %s', (kind, options, read) => {
-    expect(readQueueJob({ v: 1, kind, options }, place)).toMatchObject({
-      kind,
-      options: read,
-    });
+    expect(readQueueJob({ v: 1, kind, options }, place)).toMatchObject({ kind, options: read });
   });
 
   it.each<[string, unknown]>([

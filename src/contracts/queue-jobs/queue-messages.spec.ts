@@ -1,12 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { decodeSpeechPiece, encodeSpeechPiece } from './queue-messages.js';
 
-const head = {
-  blob: 'plane/speech/1',
-  offset: 7,
-  contentType: 'audio/wav',
-  sampleRate: 24_000,
-};
+const head = { blob: 'plane/speech/1', offset: 7, contentType: 'audio/wav', sampleRate: 24_000 };
 
 describe('a piece of speech', () => {
   it('is read as it was written, byte by byte', () => {

@@ -47,9 +47,7 @@ describe('events of a client', () => {
     ],
     [
       respond({
-        audio: {
-          output: { voice: { id: 'slt' }, format: { type: 'audio/pcm', rate: 24_000 } },
-        },
+        audio: { output: { voice: { id: 'slt' }, format: { type: 'audio/pcm', rate: 24_000 } } },
       }),
       { type: 'response.create', speech: { voice: 'slt', metadata: null } },
     ],

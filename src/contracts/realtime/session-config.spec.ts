@@ -148,9 +148,7 @@ describe('settings of a session, GA', () => {
       ['session.audio.input.transcription.delay', 'session.audio.input.transcription.keywords'],
     ],
     [
-      {
-        audio: { input: { turn_detection: { type: 'semantic_vad', eagerness: 'low' } } },
-      },
+      { audio: { input: { turn_detection: { type: 'semantic_vad', eagerness: 'low' } } } },
       ['session.audio.input.turn_detection.type', 'session.audio.input.turn_detection.eagerness'],
     ],
   ])('%j is accepted, and every field without effect is named', (session, paths) => {

@@ -58,10 +58,6 @@ describe('server events', () => {
       event_id: 'mine',
     });
     const full = errorEvent(new DomainError('queue_full', 'Full.', { retryAfterMs: 1234.5 }));
-    expect(full.error).toMatchObject({
-      param: null,
-      event_id: null,
-      retry_after_ms: 1235,
-    });
+    expect(full.error).toMatchObject({ param: null, event_id: null, retry_after_ms: 1235 });
   });
 });

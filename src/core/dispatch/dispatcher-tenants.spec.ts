@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { aDispatcher, describePlan } from '../../../test/support/dispatcher-harness.js';
+import { aDispatcher, describePlan, plansAt } from '../../../test/support/dispatcher-harness.js';
 import { FakeWorkers } from '../../../test/support/fake-workers.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 
@@ -10,12 +10,7 @@ function harness(slots: number) {
   const workers = new FakeWorkers();
   workers.add('m', { slots, maxBatch: 4, overdraft: 0, busy: true });
   const core = aDispatcher(workers, { agingMs: AGING_MS });
-  const plans = (nowMs: number) => {
-    const made: string[] = [];
-    for (let plan = core.dispatcher.next(nowMs); plan; plan = core.dispatcher.next(nowMs))
-      made.push(describePlan(plan));
-    return made;
-  };
+  const plans = (nowMs: number) => [...plansAt(core.dispatcher, nowMs)].map(describePlan);
   /** Requests of the tenant that their letter names, 1 ms apart. */
   const enqueue = (ids: readonly string[], fromMs = 0) =>
     ids.forEach((id, ms) =>

@@ -149,11 +149,7 @@ describe('Dispatcher wakes', () => {
 
   it('wakes for the promotion and the queue deadline of 120 s while no worker is ready, and only for those', () => {
     const harness = new MarbleHarness();
-    harness.expect({
-      arrive: 'a',
-      sent: '  120s p',
-      plans: { p: 'a expired' },
-    });
+    harness.expect({ arrive: 'a', sent: '  120s p', plans: { p: 'a expired' } });
     expect(harness.wakes).toBe(2);
   });
 

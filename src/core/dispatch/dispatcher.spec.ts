@@ -3,6 +3,7 @@ import {
   aDispatcher,
   describePlan,
   type HarnessOptions,
+  plansAt,
 } from '../../../test/support/dispatcher-harness.js';
 import { FakeWorkers } from '../../../test/support/fake-workers.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
@@ -25,18 +26,12 @@ const batch = (id: string, enqueuedAtMs = 0, model = 'm') =>
 const realtime = (id: string, enqueuedAtMs = 0, model = 'm') =>
   dispatcher.submit(aRealtimeRequest(id, { enqueuedAtMs, model }), enqueuedAtMs);
 
-/** Everything that may go now, in order. */
-function plansAt(nowMs: number) {
-  const plans: string[] = [];
-  for (let plan = dispatcher.next(nowMs); plan !== undefined; plan = dispatcher.next(nowMs))
-    plans.push(describePlan(plan));
-  return plans;
-}
+const sentAt = (nowMs: number) => [...plansAt(dispatcher, nowMs)].map(describePlan);
 
 describe('Dispatcher, capacity first', () => {
   it('plans nothing while no worker is there, and keeps the request waiting', () => {
     realtime('a');
-    expect(plansAt(0)).toEqual([]);
+    expect(sentAt(0)).toEqual([]);
     expect([queue.depth, workers.leaseCalls]).toEqual([1, []]);
   });
 
@@ -44,22 +39,22 @@ describe('Dispatcher, capacity first', () => {
     workers.add('m', { slots: 1, busy: true });
     batch('a');
     batch('b');
-    expect(plansAt(0)).toEqual(['a ahead']);
+    expect(sentAt(0)).toEqual(['a ahead']);
     expect(queue.depth).toBe(1);
   });
 
   it('plans when a worker becomes ready', () => {
     workers.add('m', { ready: false });
     realtime('a');
-    expect(plansAt(0)).toEqual([]);
+    expect(sentAt(0)).toEqual([]);
     workers.setReady('m', true);
-    expect(plansAt(0)).toEqual(['a single']);
+    expect(sentAt(0)).toEqual(['a single']);
   });
 
   it('leases once per plan, exactly as many slots as the group has members', () => {
     workers.add('m', { busy: true });
     ['a', 'b', 'c'].forEach(id => batch(id));
-    expect(plansAt(0)).toEqual(['a b c ahead']);
+    expect(sentAt(0)).toEqual(['a b c ahead']);
     expect(workers.leaseCalls).toEqual([{ workerId: 'm', count: 3, credit: 'free' }]);
   });
 
@@ -97,30 +92,28 @@ describe('Dispatcher, order', () => {
     workers.add('m', { slots: 1 });
     batch('b', 0);
     realtime('a', 5);
-    expect(plansAt(100)).toEqual(['a single']);
+    expect(sentAt(100)).toEqual(['a single']);
   });
 
   it('plans an aged BATCH request in one turn of four beside REALTIME, alone, and says that it aged', () => {
     workers.add('m', { slots: 7 });
     ['a', 'b'].forEach(id => batch(id, 0));
     ['r', 's', 't', 'u', 'v'].forEach(id => realtime(id, 1));
-    expect(plansAt(30_000)).toEqual(
-      ['r', 's', 't', 'a!', 'u', 'v', 'b!'].map(id => `${id} single`),
-    );
+    expect(sentAt(30_000)).toEqual(['r', 's', 't', 'a!', 'u', 'v', 'b!'].map(id => `${id} single`));
   });
 
   it('lets several aged heads go at once, one by one', () => {
     workers.add('m');
     ['a', 'b'].forEach(id => batch(id));
     batch('c', 29_000);
-    expect(plansAt(30_000)).toEqual(['a! single', 'b! single', 'c ahead']);
+    expect(sentAt(30_000)).toEqual(['a! single', 'b! single', 'c ahead']);
   });
 
   it('is not held up by a model without a worker', () => {
     workers.add('free');
     realtime('a', 0, 'dead');
     realtime('b', 1, 'free');
-    expect(plansAt(1)).toEqual(['b single']);
+    expect(sentAt(1)).toEqual(['b single']);
   });
 
   it('is not held up by a model whose window is open', () => {
@@ -128,7 +121,7 @@ describe('Dispatcher, order', () => {
     workers.add('other');
     batch('a', 0, 'open');
     realtime('b', 1, 'other');
-    expect(plansAt(1)).toEqual(['b single']);
+    expect(sentAt(1)).toEqual(['b single']);
   });
 
   it('gives every plan its own group id', () => {
@@ -218,7 +211,7 @@ describe('Dispatcher, admission', () => {
     workers.add('m', { slots: 1_000_000 });
     for (let index = 0; index < 300; index += 1) {
       realtime(`r${index}`, index * 100);
-      expect(plansAt(index * 100)).toHaveLength(1);
+      expect(sentAt(index * 100)).toHaveLength(1);
     }
     workers.setReady('m', false);
     for (let index = 0; index < 100; index += 1) realtime(`q${index}`, 30_000);

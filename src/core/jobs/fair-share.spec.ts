@@ -26,12 +26,7 @@ describe('FairShare', () => {
     const share = new FairShare();
     for (const name of ['1', '2', '3']) share.put(lane('many', name));
     share.put(lane('one', '1'));
-    expect(served(share, 60)).toEqual({
-      'many/1': 10,
-      'many/2': 10,
-      'many/3': 10,
-      'one/1': 30,
-    });
+    expect(served(share, 60)).toEqual({ 'many/1': 10, 'many/2': 10, 'many/3': 10, 'one/1': 30 });
   });
 
   it('gives lanes of one tenant turns by weight', () => {

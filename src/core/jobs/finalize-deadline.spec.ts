@@ -6,10 +6,7 @@ const LIMITS = { finalizeTimeoutMs: 1000, graceMs: 10 };
 
 describe('finalizeDeadlineMs', () => {
   it('is bounded once the last line is done, sooner when a cancel comes then', () => {
-    const job = batchJob({
-      status: 'finalizing',
-      reachedAtMs: { in_progress: 1, finalizing: 5 },
-    });
+    const job = batchJob({ status: 'finalizing', reachedAtMs: { in_progress: 1, finalizing: 5 } });
     expect(finalizeDeadlineMs(job, LIMITS)).toBe(1005);
     const cancelled = {
       ...job,

@@ -71,10 +71,7 @@ describe('validateLine', () => {
       'body.stream',
     ],
   ])('refuses %s and names the field', (_, change, code, param) => {
-    expect(check(change)).toMatchObject({
-      ok: false,
-      problem: { code, param, line: 7 },
-    });
+    expect(check(change)).toMatchObject({ ok: false, problem: { code, param, line: 7 } });
   });
 
   it('keeps a usable custom_id of a bad line, for the error file', () => {

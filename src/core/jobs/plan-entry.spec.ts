@@ -16,11 +16,7 @@ describe('Plan', () => {
   it('reads from inside a larger buffer', () => {
     const whole = new Uint8Array(3 + 16);
     whole.set(encodePlan([{ offset: 7, length: 8, prefixHash: 9 }]), 3);
-    expect(new Plan(whole.subarray(3)).at(0)).toEqual({
-      offset: 7,
-      length: 8,
-      prefixHash: 9,
-    });
+    expect(new Plan(whole.subarray(3)).at(0)).toEqual({ offset: 7, length: 8, prefixHash: 9 });
   });
 
   it('refuses a file that ends inside an entry', () => {
@@ -28,11 +24,7 @@ describe('Plan', () => {
   });
 
   it('puts equal prompts together, in file order, and lines without one last', () => {
-    const at = (offset: number, prefixHash: number) => ({
-      offset,
-      length: 1,
-      prefixHash,
-    });
+    const at = (offset: number, prefixHash: number) => ({ offset, length: 1, prefixHash });
     const lines = [at(0, 0), at(10, 9), at(20, 3), at(30, 9), at(40, 0), at(50, 3)];
     expect(lines.toSorted(compareEntries).map(({ offset }) => offset)).toEqual([
       20, 50, 10, 30, 0, 40,

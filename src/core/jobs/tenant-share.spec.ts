@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { tenantToPreempt } from './tenant-share.js';
 
-const share = (tenant: string, running: number, waiting: number) => ({
-  tenant,
-  running,
-  waiting,
-});
+const share = (tenant: string, running: number, waiting: number) => ({ tenant, running, waiting });
 const here = new Set(['a', 'b']);
 
 describe('tenantToPreempt', () => {

@@ -70,10 +70,7 @@ describe('SharedBound', () => {
   });
 
   it('never holds more than its capacity, and never refuses who holds nothing while another has two that may end', () => {
-    const step = fc.record({
-      tenant: fc.constantFrom('a', 'b', 'c'),
-      leaves: fc.boolean(),
-    });
+    const step = fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), leaves: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80, size: 'max' }), steps => {
         const bound = new SharedBound(8);

@@ -44,11 +44,7 @@ const aLane = (weights: Record<string, number> = {}) =>
 function fill(lane: FairLane<string>, tenant: string, count: number, costMs = 1) {
   for (let index = 0; index < count; index += 1)
     lane.append(
-      anEntry(`${tenant}${index}`, {
-        tenant,
-        costMs,
-        sinceMs: index + (tenant === 'b' ? 0.5 : 0),
-      }),
+      anEntry(`${tenant}${index}`, { tenant, costMs, sinceMs: index + (tenant === 'b' ? 0.5 : 0) }),
     );
 }
 

@@ -33,11 +33,7 @@ function load(own: Held, total = own): QueueLoad {
 }
 
 const { REALTIME, BATCH } = RequestPriority;
-const one = (bytes: number, priority: RequestPriority = BATCH) => ({
-  model: 'm',
-  bytes,
-  priority,
-});
+const one = (bytes: number, priority: RequestPriority = BATCH) => ({ model: 'm', bytes, priority });
 const lowest = () => 0;
 const highest = () => 1 - Number.EPSILON;
 

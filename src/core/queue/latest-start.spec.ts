@@ -12,11 +12,7 @@ const within = (
   leftMs: number,
   until: WantedDeadline['until'] = 'answer',
   withinMs = leftMs,
-): WantedDeadline => ({
-  until,
-  withinMs,
-  leftMs,
-});
+): WantedDeadline => ({ until, withinMs, leftMs });
 const request = aRequest('r', { enqueuedAtMs: 1000 });
 
 describe('withLatestStart', () => {

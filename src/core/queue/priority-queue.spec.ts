@@ -75,11 +75,7 @@ describe('PriorityQueue by id', () => {
 
 describe('PriorityQueue counts', () => {
   it('knows nothing of a model nobody asked for', () => {
-    expect(harness.queue.depthOf('unknown')).toEqual({
-      realtime: 0,
-      batch: 0,
-      bytes: 0,
-    });
+    expect(harness.queue.depthOf('unknown')).toEqual({ realtime: 0, batch: 0, bytes: 0 });
   });
 });
 
@@ -96,11 +92,7 @@ describe('PriorityQueue snapshot', () => {
     expect(listed).toEqual(['b1', 'a2!', 'c1', 'd3', 'e2']);
     const all = harness.queue.snapshot(AGING_MS);
     expect(all.map(({ request }) => harness.queue.place(request.key, AGING_MS))).toMatchObject(
-      all.map(({ request: { id }, position, aged }) => ({
-        request: { id },
-        position,
-        aged,
-      })),
+      all.map(({ request: { id }, position, aged }) => ({ request: { id }, position, aged })),
     );
   });
 

@@ -13,10 +13,7 @@ const anyIds = fc.oneof(
 
 describe('requestKey', () => {
   it('is one to one: two keys are equal exactly when tenant and id are', () => {
-    const refs = fc.record({
-      tenant: fc.option(tenants, { nil: undefined }),
-      id: anyIds,
-    });
+    const refs = fc.record({ tenant: fc.option(tenants, { nil: undefined }), id: anyIds });
     fc.assert(
       fc.property(refs, refs, (one, other) => {
         const same =

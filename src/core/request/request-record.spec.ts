@@ -30,11 +30,7 @@ describe('RequestRecord', () => {
     record.leased('w1', 0);
     expect(record).toMatchObject({ state: 'leased', attempts: 1, workerId: 'w1' });
     expect(record.settle(completed, 0)).toBe(true);
-    expect(record).toMatchObject({
-      state: 'settled',
-      workerId: 'w1',
-      settlement: completed,
-    });
+    expect(record).toMatchObject({ state: 'settled', workerId: 'w1', settlement: completed });
   });
 
   it('counts 2 attempts over a re-queue and forgets the dead worker', () => {
@@ -152,11 +148,6 @@ describe('RequestRecord phases', () => {
     record.leased('w', 1010);
     record.sentAtMs = 1010;
     record.grouped(1050, 40);
-    expect(settledAt(1080)).toEqual({
-      queueWaitMs: 50,
-      batchWaitMs: 40,
-      grpcMs: 30,
-      totalMs: 80,
-    });
+    expect(settledAt(1080)).toEqual({ queueWaitMs: 50, batchWaitMs: 40, grpcMs: 30, totalMs: 80 });
   });
 });

@@ -15,11 +15,7 @@ describe('InternalTokens', () => {
   it('let a processor act for a tenant, with inference only, at the gateway that handed it the secret', () => {
     const tokens = new ShortLivedTokens(tokenSecret('', HANDED)!);
     const token = internalTokens(tokens)('acme');
-    const principal = {
-      tenant: 'acme',
-      keyId: INTERNAL_KEY_ID,
-      scopes: new Set(['inference']),
-    };
+    const principal = { tenant: 'acme', keyId: INTERNAL_KEY_ID, scopes: new Set(['inference']) };
     expect(new ShortLivedTokens(SECRET).verify(token)).toEqual(principal);
     expect(new ShortLivedTokens(Buffer.alloc(32, 8)).verify(token)).toBeUndefined();
   });

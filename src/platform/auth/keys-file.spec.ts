@@ -13,11 +13,9 @@ const ringOf = (path: string) =>
 const HASH = keyDigest('sk-any');
 
 describe('the keys file', () => {
-  let folder: string;
   let path: string;
   beforeEach(() => {
-    folder = temporaryFolder();
-    path = join(folder, 'keys.yaml');
+    path = join(temporaryFolder(), 'keys.yaml');
   });
 
   const problems = (text: string) => {
@@ -68,10 +66,7 @@ describe('the keys file', () => {
     const limits = { requests_per_minute: 60, requests_per_day: 9 };
     const { entry } = addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits });
     expect(readKeysFile(path)).toEqual([entry]);
-    expect(ringOf(path).limitsOf(entry.id)).toEqual({
-      requestsPerMinute: 60,
-      requestsPerDay: 9,
-    });
+    expect(ringOf(path).limitsOf(entry.id)).toEqual({ requestsPerMinute: 60, requestsPerDay: 9 });
     for (const wrong of [
       '{ requests_per_hour: 1 }',
       '{ concurrent_requests: 0 }',

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { firstKeysFile, loadConfig } from './load-config.js';
 import { type SettingDefinition } from './setting-definition.js';
 import {
@@ -33,11 +33,10 @@ describe('loadConfig', () => {
   let directory: string;
 
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'config-'));
+    directory = temporaryFolder();
     mkdirSync(join(directory, 'config'));
     write('models.yaml', MODELS);
   });
-  afterEach(() => rmSync(directory, { recursive: true }));
 
   const write = (name: string, text: string) =>
     writeFileSync(join(directory, 'config', name), text);
@@ -127,10 +126,7 @@ describe('loadConfig', () => {
       problems(environment).map(problemText).join('\n');
     expect(wrong({ SWITCHYARD_AUTH_KEY: key, SWITCHYARD_SERVER_HOST: '0.0.0.0' })).toBe('');
     write('switchyard.yaml', 'auth:\n  keys_file: keys.yaml\n');
-    const both = wrong({
-      SWITCHYARD_AUTH_KEY: key,
-      SWITCHYARD_AUTH_ALLOW_ANONYMOUS: 'true',
-    });
+    const both = wrong({ SWITCHYARD_AUTH_KEY: key, SWITCHYARD_AUTH_ALLOW_ANONYMOUS: 'true' });
     expect(both).toContain(
       'SWITCHYARD_AUTH_KEY  auth.key: cannot be combined with auth.keys_file (config/switchyard.yaml:2:3)',
     );
@@ -192,10 +188,7 @@ describe('loadConfig', () => {
       'models.yaml',
       'models:\n  - { id: m, kind: video, engine: synthetic, capabilities: [] }\n',
     );
-    const found = problems({
-      SWITCHYARD_LOGGING_LEVEL: 'loud',
-      SWITCHYARD_QUEUE_AGEING_MS: '5',
-    });
+    const found = problems({ SWITCHYARD_LOGGING_LEVEL: 'loud', SWITCHYARD_QUEUE_AGEING_MS: '5' });
     expect(found.map(({ origin, path }) => [origin, path])).toEqual([
       ['config/switchyard.yaml:2:3', 'server.port'],
       ['config/switchyard.yaml:4:3', 'queue.max_request'],
@@ -280,10 +273,7 @@ describe('loadConfig', () => {
   it('warns of an empty list of models, and of a speech model whose voices clients cannot know', () => {
     write('models.yaml', 'models: []\n');
     expect(load().warnings).toEqual([
-      {
-        origin: 'config/models.yaml:1:9',
-        message: expect.stringContaining('`models` is empty'),
-      },
+      { origin: 'config/models.yaml:1:9', message: expect.stringContaining('`models` is empty') },
     ]);
     write(
       'models.yaml',

@@ -71,9 +71,7 @@ describe('remote', () => {
   });
 
   it('with an empty tls trusts the usual authorities', () => {
-    expect(firstModel('addresses: ["a:1"], remote: { tls: {} }').remote).toEqual({
-      tls: {},
-    });
+    expect(firstModel('addresses: ["a:1"], remote: { tls: {} }').remote).toEqual({ tls: {} });
   });
 
   it('is refused with a certificate that has no key, an unknown field, or no addresses', () => {

@@ -8,16 +8,8 @@ const LEAK = /planted/;
 
 describe('the redactor', () => {
   const places = {
-    'a field': {
-      api_key: V,
-      password: V,
-      clientSecret: V,
-      nested: { 'x-auth-token': V },
-    },
-    'every header of a model': {
-      headers: { 'x-api-key': V, 'x-tenant-code': V },
-      after: 'stays',
-    },
+    'a field': { api_key: V, password: V, clientSecret: V, nested: { 'x-auth-token': V } },
+    'every header of a model': { headers: { 'x-api-key': V, 'x-tenant-code': V }, after: 'stays' },
     'an argument and its value': ['server', '--token', V, '--api-key', V, '--port', '80'],
     'arguments by their usual short names': ['server', '--auth', V, '-pass', V, `--pwd=${V}`],
     'every variable of a replica': { env: { FOO_PW: V, LICENCE: V }, after: 'stays' },

@@ -1,17 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { workerSpecOf } from './worker-arguments.js';
 import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
 
 describe('a worker started by hand', () => {
-  let folder: string;
-  let environment: NodeJS.ProcessEnv;
+  const folder = temporaryFolder();
+  const file = join(folder, 'models.yaml');
+  const environment = {
+    SWITCHYARD_DATA_DIR: join(folder, 'data'),
+    SWITCHYARD_WORKERS_MODELS_FILE: file,
+    SWITCHYARD_SERVER_UPLOAD_LIMIT_BYTES: '1000',
+  };
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'switchyard-arguments-'));
-    const file = join(folder, 'models.yaml');
     const models = ['a', 'b'].map(id => ({
       id,
       kind: 'stt',
@@ -22,13 +25,7 @@ describe('a worker started by hand', () => {
       file,
       JSON.stringify({ models: [{ ...models[0], options: { baseMs: 5 } }, models[1]] }),
     );
-    environment = {
-      SWITCHYARD_DATA_DIR: join(folder, 'data'),
-      SWITCHYARD_WORKERS_MODELS_FILE: file,
-      SWITCHYARD_SERVER_UPLOAD_LIMIT_BYTES: '1000',
-    };
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const spec = (...args: string[]) => workerSpecOf(args, environment);
 
@@ -111,22 +108,21 @@ describe('a worker started by hand', () => {
     ['gpu.lan:9000', ['--tls-cert', 'c.pem', '--tls-key', 'k.pem']],
     ['[::1]:9000', []],
   ])('listens on %s with %j', (listen, more) => {
-    expect(spec('--model', 'a', '--listen', listen, ...more)).toMatchObject({
-      port: 9000,
-    });
+    expect(spec('--model', 'a', '--listen', listen, ...more)).toMatchObject({ port: 9000 });
   });
 
   it('pulls with --source pull, or when the queue is shared, and not with --source push', () => {
-    environment = { ...environment, SWITCHYARD_REDIS_URL: 'redis://r' };
+    const redis = { ...environment, SWITCHYARD_REDIS_URL: 'redis://r' };
+    const shared = { ...redis, QUEUE_DRIVER: 'redis' };
+    const model = ['--model', 'a'];
     const pulled = {
       sharedQueue: { url: 'redis://r', prefix: 'switchyard' },
       pull: { maxBatchSize: 6 },
     };
-    expect(spec('--model', 'a', '--source', 'pull')).toMatchObject(pulled);
-    expect(spec('--model', 'a')).not.toHaveProperty('pull');
-    environment = { ...environment, QUEUE_DRIVER: 'redis' };
-    expect(spec('--model', 'a')).toMatchObject(pulled);
-    expect(spec('--model', 'a', '--source', 'push')).not.toHaveProperty('pull');
+    expect(workerSpecOf([...model, '--source', 'pull'], redis)).toMatchObject(pulled);
+    expect(workerSpecOf(model, redis)).not.toHaveProperty('pull');
+    expect(workerSpecOf(model, shared)).toMatchObject(pulled);
+    expect(workerSpecOf([...model, '--source', 'push'], shared)).not.toHaveProperty('pull');
   });
 
   it('is nothing when help is asked for', () => {

@@ -33,20 +33,10 @@ describe('worker spec', () => {
 
   it('may say how audio by URL is fetched: as large as an upload', () => {
     const fetch = fetchRules(
-      settingsFrom({
-        'server.upload_limit_bytes': 1000,
-        'fetch.allow_hosts': 'files.lan',
-      }),
+      settingsFrom({ 'server.upload_limit_bytes': 1000, 'fetch.allow_hosts': 'files.lan' }),
     );
-    expect(fetch).toEqual({
-      timeoutMs: 30_000,
-      maxBytes: 1000,
-      allowHosts: 'files.lan',
-    });
-    expect(readWorkerSpec(workerEnvironment({ ...spec, fetch }, {}))).toEqual({
-      ...spec,
-      fetch,
-    });
+    expect(fetch).toEqual({ timeoutMs: 30_000, maxBytes: 1000, allowHosts: 'files.lan' });
+    expect(readWorkerSpec(workerEnvironment({ ...spec, fetch }, {}))).toEqual({ ...spec, fetch });
     expect(() => readWorkerSpec(workerEnvironment({ ...spec, fetch: 1 as never }, {}))).toThrow(
       'fetch must be an object',
     );

@@ -55,10 +55,7 @@ describe('SQLite, write-locked by an outsider', () => {
       files.create(file('f2') as never),
     ]);
     for (const end of ends)
-      expect(end).toMatchObject({
-        status: 'rejected',
-        reason: { code: 'storage_unavailable' },
-      });
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
     outsider.exec('COMMIT');
     await files.create(file('f3') as never);
     expect(await files.find('acme', 'f3')).toBeDefined();
@@ -81,9 +78,7 @@ describe('text that PostgreSQL cannot store', () => {
   it.each(['a\0b', 'a\ud800b'])(
     'is refused as invalid_value before any database sees it: %j',
     async text => {
-      await expect(files.find('acme', text)).rejects.toMatchObject({
-        code: 'invalid_value',
-      });
+      await expect(files.find('acme', text)).rejects.toMatchObject({ code: 'invalid_value' });
       await expect(files.create(file('f1', text) as never)).rejects.toMatchObject({
         code: 'invalid_value',
       });

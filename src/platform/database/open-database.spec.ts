@@ -1,17 +1,16 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { OpenDatabase } from './open-database.js';
 
 describe('the SQLite file', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'open-database-'));
+    folder = temporaryFolder();
     chmodSync(folder, 0o755);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it.each(['new', 'readable by all before'])(
     'is for its user alone, with its log, in a folder that others may read: %s',

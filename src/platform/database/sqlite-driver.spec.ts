@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, type DatabaseConnection } from 'kysely';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { isOutage } from '../storage/storage-problems.js';
 import { SqliteDriver } from './sqlite-driver.js';
 
@@ -11,17 +10,13 @@ const SLOW = `with recursive n(i) as (select 1 union all select i + 1 from n whe
   select max(i) as most from n`;
 
 describe('the thread that owns the file of SQLite', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-driver-'));
   let driver: SqliteDriver;
   let connection: DatabaseConnection;
   beforeEach(async () => {
-    driver = new SqliteDriver({ file: join(folder, 'made', 'a.db'), opening: '' }, 2000);
+    driver = new SqliteDriver({ file: join(temporaryFolder(), 'made', 'a.db'), opening: '' }, 2000);
     connection = await driver.acquireConnection();
   });
-  afterEach(async () => {
-    await driver.destroy();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => driver.destroy());
   const ask = (sql: string) => connection.executeQuery(CompiledQuery.raw(sql));
 
   it('fails what is late as an outage, what comes next at once, and rolls back behind it', async () => {

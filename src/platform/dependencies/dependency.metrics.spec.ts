@@ -27,10 +27,7 @@ describe('metrics of dependencies', () => {
         { provide: DependencyMonitor, useValue: { states } },
       ],
     }).compile();
-    expect(await metricValues('switchyard_dependency_up')).toEqual({
-      redis: 1,
-      database: 0,
-    });
+    expect(await metricValues('switchyard_dependency_up')).toEqual({ redis: 1, database: 0 });
     expect(await metricValues('switchyard_dependency_probe_age_seconds')).toEqual({
       redis: expect.closeTo(2.5, 0) as unknown,
       database: expect.closeTo(0.5, 0) as unknown,

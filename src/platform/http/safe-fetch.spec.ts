@@ -45,23 +45,12 @@ const rules = (change: Partial<FetchRules> = {}): FetchRules => ({
 const resolveAll = () => Promise.resolve(LOOPBACK);
 const url = (path: string) => `http://audio.test:${port}${path}`;
 
-function get(path: string, change: Partial<FetchRules> = {}, signal = NEVER): Promise<Buffer> {
-  return new SafeFetch(rules(change), resolveAll).bytes(
-    path.startsWith('/') ? url(path) : path,
-    signal,
-  );
-}
-
-/** Fails unless it rejects. */
-const failure = (work: Promise<unknown>): Promise<DomainError> =>
-  work.then(
-    () => Promise.reject(new Error('it was fetched')),
-    (error: unknown) => error as DomainError,
-  );
+const get = (path: string, change: Partial<FetchRules> = {}, signal = NEVER) =>
+  new SafeFetch(rules(change), resolveAll).bytes(new URL(path, url('/')).href, signal);
 
 /** Rejects so, for the field that named the URL. @returns the message */
 async function fails(work: Promise<unknown>, code: string, reason = '') {
-  const error = await failure(work);
+  const error = (await work.catch((thrown: unknown) => thrown)) as DomainError;
   expect(error).toMatchObject({ code, param: 'file_url' });
   expect(error.message).toContain(reason);
   return error.message;
@@ -89,10 +78,7 @@ describe('a download', () => {
       'host',
       'user-agent',
     ]);
-    expect(requests[0]!.headers).toMatchObject({
-      host: `audio.test:${port}`,
-      connection: 'close',
-    });
+    expect(requests[0]!.headers).toMatchObject({ host: `audio.test:${port}`, connection: 'close' });
   });
 
   it('takes a body of exactly the limit', async () => {

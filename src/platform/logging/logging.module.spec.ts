@@ -60,9 +60,7 @@ describe('LoggingModule', () => {
 
   beforeEach(async () => {
     const adapter = new FastifyAdapter({ genReqId: () => 'req_7' });
-    app = await NestFactory.create<NestFastifyApplication>(App, adapter, {
-      bufferLogs: true,
-    });
+    app = await NestFactory.create<NestFastifyApplication>(App, adapter, { bufferLogs: true });
     app.useLogger(app.get(PinoNestLogger));
     logRequests(app.getHttpAdapter().getInstance());
     await app.init();

@@ -25,9 +25,7 @@ describe('metricProvider', () => {
   afterEach(() => register.clear());
 
   it('reads a gauge from its source at every scrape and forgets what is gone', async () => {
-    const module = await Test.createTestingModule({
-      providers: [Lanes, depthProvider],
-    }).compile();
+    const module = await Test.createTestingModule({ providers: [Lanes, depthProvider] }).compile();
     expect(await scrape('scheduler_queue_depth')).toEqual([
       ['a', 3],
       ['b', 1],
@@ -38,18 +36,13 @@ describe('metricProvider', () => {
 
   it('reads the services of the newest application, not of a closed one', async () => {
     await Test.createTestingModule({ providers: [Lanes, depthProvider] }).compile();
-    const second = await Test.createTestingModule({
-      providers: [Lanes, depthProvider],
-    }).compile();
+    const second = await Test.createTestingModule({ providers: [Lanes, depthProvider] }).compile();
     second.get(Lanes).depths = { c: 9 };
     expect(await scrape('scheduler_queue_depth')).toEqual([['c', 9]]);
   });
 
   it('has no value of a source that does not answer; the scrape continues', async () => {
-    const away = {
-      inject: [],
-      collect: () => Promise.reject(new Error('the database is away')),
-    };
+    const away = { inject: [], collect: () => Promise.reject(new Error('the database is away')) };
     await Test.createTestingModule({
       providers: [metricProvider('batch_jobs', away), Lanes, depthProvider],
     }).compile();
@@ -70,10 +63,7 @@ describe('metricProvider', () => {
   it('refuses a gauge without a reader and a counter with one', () => {
     expect(() => counterMetric('scheduler_queue_depth')).toThrow('gauges, and only gauges');
     expect(() =>
-      metricProvider('scheduler_requests_total', {
-        inject: [],
-        collect: () => undefined,
-      }),
+      metricProvider('scheduler_requests_total', { inject: [], collect: () => undefined }),
     ).toThrow();
   });
 });

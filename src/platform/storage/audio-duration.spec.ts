@@ -96,9 +96,6 @@ describe('a WAV without samples', () => {
     const header = (await readFile(record('zero.wav'))).subarray(0, 78);
     const empty = Buffer.from(header.subarray(0, header.indexOf('data') + 8));
     empty.writeUInt32LE(0, empty.length - 4);
-    expect(await audioDuration(inMemory(empty), 'zero.wav')).toEqual({
-      seconds: 0,
-      known: true,
-    });
+    expect(await audioDuration(inMemory(empty), 'zero.wav')).toEqual({ seconds: 0, known: true });
   });
 });

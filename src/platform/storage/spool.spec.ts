@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, open, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { settingsFrom } from '../config/settings.js';
 import { Spool, spooled } from './spool.js';
 
@@ -14,7 +14,7 @@ let dir: string;
 let spool: Spool;
 beforeEach(async () => {
   Logger.overrideLogger(false);
-  dir = await mkdtemp(join(tmpdir(), 'switchyard-spool-'));
+  dir = temporaryFolder();
   const settings = {
     'data.dir': dir,
     'server.upload_limit_bytes': LIMIT,
@@ -23,7 +23,6 @@ beforeEach(async () => {
   spool = new Spool(settingsFrom(settings));
   await spool.onModuleInit();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const files = () => readdir(join(dir, 'spool'));
 const pieces = (...sizes: readonly number[]) =>
@@ -124,10 +123,7 @@ describe('a full disk', () => {
   it('is storage_full, with the cause kept', async () => {
     const limits = { maxBytes: 1000, memoryBytes: 0 };
     const stored = spooled(tenBytes(), 'unused', limits, () => open(FULL, 'w'));
-    await expect(stored).rejects.toMatchObject({
-      code: 'storage_full',
-      cause: { code: 'ENOSPC' },
-    });
+    await expect(stored).rejects.toMatchObject({ code: 'storage_full', cause: { code: 'ENOSPC' } });
   });
 
   it('differs from a folder that may not be written to', async () => {

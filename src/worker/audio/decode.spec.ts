@@ -1,16 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { streamedWavHeader } from '../../contracts/formats/speech.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { decodeAudio } from './decode.js';
 import { MIX_FILTERS } from './mix-down.js';
 
 const never = new AbortController().signal;
-const folder = mkdtempSync(join(tmpdir(), 'decode-spec-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** A file that ffmpeg makes of `args`, which name its sources. */
 function ffmpeg(name: string, ...args: string[]): Buffer {

@@ -27,17 +27,12 @@ describe('ReceivedFile', () => {
 
   it('is storage_full, which says where, on a full disk', async () => {
     await using file = await ReceivedFile.open(100, () => open('/dev/full', 'w'));
-    const failure = {
-      code: 'storage_full',
-      message: expect.stringContaining('temporary folder'),
-    };
+    const failure = { code: 'storage_full', message: expect.stringContaining('temporary folder') };
     await expect(file.append(Buffer.alloc(10))).rejects.toMatchObject(failure);
   });
 
   it('is storage_full when not even the file can be made', async () => {
     const create = () => Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
-    await expect(ReceivedFile.open(1, create)).rejects.toMatchObject({
-      code: 'storage_full',
-    });
+    await expect(ReceivedFile.open(1, create)).rejects.toMatchObject({ code: 'storage_full' });
   });
 });

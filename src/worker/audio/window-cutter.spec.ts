@@ -2,11 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type AudioWindow, cutIntoWindows } from './window-cutter.js';
 
 const RATE = 16_000;
-const RULES: Parameters<typeof cutIntoWindows>[1] = {
-  maxS: 10,
-  silenceS: 0.3,
-  quietShare: 0.03,
-};
+const RULES: Parameters<typeof cutIntoWindows>[1] = { maxS: 10, silenceS: 0.3, quietShare: 0.03 };
 
 const seconds = (count: number, level: number): Int16Array =>
   Int16Array.from({ length: Math.round(count * RATE) }, (_, at) => (at % 2 === 0 ? level : -level));

@@ -47,18 +47,10 @@ describe('engine options', () => {
   it('makes the engine of the kind, with its limits, before anything is loaded', () => {
     expect(
       createEngine(spec({ options: { maxBatch: 3, maxConcurrent: 2, streams: 4 } })).info,
-    ).toMatchObject({
-      maxBatch: 3,
-      maxConcurrent: 2,
-      streams: 4,
-    });
+    ).toMatchObject({ maxBatch: 3, maxConcurrent: 2, streams: 4 });
     expect(createEngine(spec({ kind: 'tts' })).kind).toBe('tts');
     expect(
       createEngine(spec({ engine: 'pocketsphinx', options: { threads: 4, streams: 0 } })).info,
-    ).toMatchObject({
-      maxBatch: 4,
-      streams: 0,
-      capabilities: ['transcribe', 'word_timestamps'],
-    });
+    ).toMatchObject({ maxBatch: 4, streams: 0, capabilities: ['transcribe', 'word_timestamps'] });
   });
 });

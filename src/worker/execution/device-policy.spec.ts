@@ -94,11 +94,7 @@ describe('DevicePolicy (D-24)', () => {
     (deviceMs, preparing, head, busy, waitMs) => {
       const policy = computed(new DevicePolicy(), deviceMs);
       for (let left = preparing; left > 0; left -= 1) policy.arrived(other, 0);
-      const device = {
-        group: other,
-        realtime: head === 'realtime',
-        running: busy ? 1 : 0,
-      };
+      const device = { group: other, realtime: head === 'realtime', running: busy ? 1 : 0 };
       expect(waits(policy, device)).toBe(waitMs);
     },
   );

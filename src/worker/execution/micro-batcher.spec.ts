@@ -92,10 +92,7 @@ describe('MicroBatcher', () => {
   });
 
   it('makes one engine call of 8 for uploads that came as groups of 4, 1 and 3, on a slow device', async () => {
-    const { send, calls, holdPreparation, prepared } = harness({
-      maxConcurrent: 2,
-      callMs: 4000,
-    });
+    const { send, calls, holdPreparation, prepared } = harness({ maxConcurrent: 2, callMs: 4000 });
     const ids = ['a1', 'a2', 'a3', 'a4', 'b', 'c1', 'c2', 'c3'];
     holdPreparation(...ids);
     for (const id of ids)
@@ -199,10 +196,7 @@ describe('MicroBatcher', () => {
     const bad = await send('bad', { group: { id: 'g', size: 2 } });
     await deviceReturns();
     expect(await good.outcome).toMatchObject({ value: 'A' });
-    expect(await bad.outcome).toMatchObject({
-      code: 'engine_failed',
-      message: 'bad failed',
-    });
+    expect(await bad.outcome).toMatchObject({ code: 'engine_failed', message: 'bad failed' });
   });
 
   it('lets a cancelled READY item go at once, and keeps it from the device', async () => {
@@ -211,10 +205,7 @@ describe('MicroBatcher', () => {
     await send('a');
     const cancelled = await send('b', { abort });
     abort.abort(new DomainError('request_cancelled', 'client'));
-    expect(await cancelled.outcome).toMatchObject({
-      code: 'request_cancelled',
-      message: 'client',
-    });
+    expect(await cancelled.outcome).toMatchObject({ code: 'request_cancelled', message: 'client' });
     await deviceReturns();
     expect(calls).toEqual([['a']]);
   });

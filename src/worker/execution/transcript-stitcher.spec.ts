@@ -128,10 +128,7 @@ describe('TranscriptStitcher', () => {
   });
 
   it('takes the language that most of the audio is in', () => {
-    const in_ = (language: string): RecognizedTranscript => ({
-      ...heard(0, 'x'),
-      language,
-    });
+    const in_ = (language: string): RecognizedTranscript => ({ ...heard(0, 'x'), language });
     expect(stitched([0, 0, in_('de')], [0, 0, in_('fr')], [0, 0, in_('fr')]).language).toBe('fr');
   });
 

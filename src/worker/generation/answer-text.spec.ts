@@ -177,11 +177,7 @@ describe('calls of tools in a text', () => {
 
   it('hold texts and JSON apart where they stand in elements', () => {
     const [call] = read(XML, [4], 'qwen-xml').calls;
-    expect(JSON.parse(call!.arguments)).toEqual({
-      x: 1,
-      code: '1\n\n2',
-      list: [1, 'a'],
-    });
+    expect(JSON.parse(call!.arguments)).toEqual({ x: 1, code: '1\n\n2', list: [1, 'a'] });
   });
 
   it.each<[ToolForm, string]>([

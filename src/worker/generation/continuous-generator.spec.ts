@@ -76,10 +76,7 @@ describe('the answers of a ContinuousGenerator', () => {
         prompt_tokens_details: { cached_tokens: 0 },
       },
     });
-    expect(done).toMatchObject({
-      finishReasons: ['stop'],
-      firstTokenMs: expect.any(Number),
-    });
+    expect(done).toMatchObject({ finishReasons: ['stop'], firstTokenMs: expect.any(Number) });
   });
 
   it('are one object without `stream`', async () => {
@@ -111,10 +108,7 @@ describe('the answers of a ContinuousGenerator', () => {
       'twenty character',
       ['length'],
     ]);
-    expect(completion.objects[0]).toMatchObject({
-      id: 'cmpl-r1',
-      object: 'text_completion',
-    });
+    expect(completion.objects[0]).toMatchObject({ id: 'cmpl-r1', object: 'text_completion' });
   });
 
   const called =
@@ -172,11 +166,7 @@ describe('the answers of a ContinuousGenerator', () => {
       'hello worlda',
       'hello worldb',
     ]);
-    expect(done.usage).toEqual({
-      promptTokens: 12,
-      completionTokens: 36,
-      cachedTokens: 0,
-    });
+    expect(done.usage).toEqual({ promptTokens: 12, completionTokens: 36, cachedTokens: 0 });
     expect(engine.activity?.prefixHitTokens).toBe(2 * 8);
   });
 
@@ -265,18 +255,8 @@ describe('the answers of a ContinuousGenerator', () => {
     );
     const told = completion.objects.map(({ choices }) => choices[0]?.logprobs);
     expect(told).toEqual([
-      {
-        tokens: ['a'],
-        token_logprobs: [-0.5],
-        top_logprobs: [{ a: -0.5 }],
-        text_offset: [0],
-      },
-      {
-        tokens: ['b'],
-        token_logprobs: [-0.5],
-        top_logprobs: [{ b: -0.5 }],
-        text_offset: [1],
-      },
+      { tokens: ['a'], token_logprobs: [-0.5], top_logprobs: [{ a: -0.5 }], text_offset: [0] },
+      { tokens: ['b'], token_logprobs: [-0.5], top_logprobs: [{ b: -0.5 }], text_offset: [1] },
       null,
     ]);
   });

@@ -12,7 +12,8 @@ const INFO: TextBackendInfo = {
   chat: true,
   grammar: true,
 };
-const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
+const NO_GRAMMAR = { ...INFO, grammar: false };
+const json = (body: object) => Buffer.from(JSON.stringify(body));
 const messages = [{ role: 'user', content: 'hi' }];
 const chat = (fields: object, info = INFO) =>
   parseGenerationParams({ form: 'chat', body: json({ model: 'm', messages, ...fields }) }, info);
@@ -22,11 +23,8 @@ const completion = (fields: object) =>
     { form: 'completion', body: json({ model: 'm', prompt: 'hi', ...fields }) },
     INFO,
   );
-const callsWith = (called: object): object => ({
-  role: 'assistant',
-  tool_calls: [{ function: called }],
-});
 const tools = [{ type: 'function', function: { name: 'look' } }];
+const schema = { type: 'object' };
 
 describe('what is read of a body', () => {
   it('has the defaults of OpenAI, and null is absent', () => {
@@ -60,9 +58,9 @@ describe('what is read of a body', () => {
   });
 
   it.each([
-    [{ response_format: { type: 'json_object', schema: { type: 'object' } } }, 'json_schema'],
-    [{ response_format: { type: 'json_schema', schema: { type: 'object' } } }, 'json_schema'],
-    [{ json_schema: { type: 'object' } }, 'json_schema'],
+    [{ response_format: { type: 'json_object', schema } }, 'json_schema'],
+    [{ response_format: { type: 'json_schema', schema } }, 'json_schema'],
+    [{ json_schema: schema }, 'json_schema'],
     [{ regex: '[a-z]+' }, 'regex'],
     [{ ebnf: 'root ::= "a"' }, 'gbnf'],
   ])('has the grammars of other servers: %j', (fields, type) => {
@@ -108,15 +106,8 @@ describe('what is read of a body', () => {
   });
 
   it('takes response formats, grammars and tools where the model has them', () => {
-    const schema = { type: 'object' };
-    const format = {
-      type: 'json_schema',
-      json_schema: { name: 'n', schema, strict: true },
-    };
-    expect(grammarOf({ response_format: format })).toEqual({
-      type: 'json_schema',
-      schema,
-    });
+    const format = { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } };
+    expect(grammarOf({ response_format: format })).toEqual({ type: 'json_schema', schema });
     expect(grammarOf({ response_format: { type: 'text' } })).toBeUndefined();
     expect(grammarOf({ grammar: 'root ::= "a"' })).toMatchObject({
       type: 'gbnf',
@@ -128,20 +119,13 @@ describe('what is read of a body', () => {
       texts: [],
     });
     expect(chat({ tools, tool_choice: 'none' }).tools).toBeUndefined();
-    expect(chat({ response_format: { type: 'text' } }, { ...INFO, grammar: false }).n).toBe(1);
+    expect(chat({ response_format: { type: 'text' } }, NO_GRAMMAR).n).toBe(1);
   });
 
   it('makes a grammar of `tool_choice` where it forces a call', () => {
-    const given = [
-      ...tools,
-      { type: 'function', function: { name: 'go', parameters: { type: 'object' } } },
-    ];
+    const given = [...tools, { type: 'function', function: { name: 'go', parameters: schema } }];
     const look = { name: 'look', path: 'tools[0].function.parameters' };
-    const go = {
-      name: 'go',
-      path: 'tools[1].function.parameters',
-      parameters: { type: 'object' },
-    };
+    const go = { name: 'go', path: 'tools[1].function.parameters', parameters: schema };
     const calls = (called: readonly object[], several: boolean) => ({
       type: 'tool_calls',
       tools: called,
@@ -162,8 +146,8 @@ describe('what is read of a body', () => {
   });
 
   it.each([
-    ['guided_json', { type: 'object' }, { type: 'json_schema', schema: { type: 'object' } }],
-    ['guided_json', '{"type":"object"}', { type: 'json_schema', schema: { type: 'object' } }],
+    ['guided_json', schema, { type: 'json_schema', schema }],
+    ['guided_json', '{"type":"object"}', { type: 'json_schema', schema }],
     ['guided_regex', 'a+', { type: 'regex', pattern: 'a+' }],
     [
       'guided_choice',
@@ -172,38 +156,18 @@ describe('what is read of a body', () => {
     ],
     ['guided_grammar', 'root ::= "a"', { type: 'gbnf', text: 'root ::= "a"' }],
   ])('holds the answer by %s: %j, in structured_outputs, too', (name, value, grammar) => {
-    expect(grammarOf({ [name]: value })).toEqual({
-      ...grammar,
-      param: name,
-    });
-    expect(completion({ [name]: value }).sampling.grammar).toEqual({
-      ...grammar,
-      param: name,
-    });
+    expect(grammarOf({ [name]: value })).toEqual({ ...grammar, param: name });
+    expect(completion({ [name]: value }).sampling.grammar).toEqual({ ...grammar, param: name });
     const inside = name.replace('guided_', '');
     const param = `structured_outputs.${inside}`;
-    expect(grammarOf({ structured_outputs: { [inside]: value } })).toEqual({
-      ...grammar,
-      param,
-    });
+    expect(grammarOf({ structured_outputs: { [inside]: value } })).toEqual({ ...grammar, param });
   });
 
   it('takes a type of tool for a function where none is given, and leaves out what is none', () => {
-    const given = [
-      { type: 'web_search' },
-      { function: { name: 'a.b', parameters: { type: 'object' } } },
-    ];
+    const given = [{ type: 'web_search' }, { function: { name: 'a.b', parameters: schema } }];
     const { sampling } = chat({ tools: given, tool_choice: 'required' });
-    const tool = {
-      name: 'a.b',
-      path: 'tools[1].function.parameters',
-      parameters: { type: 'object' },
-    };
-    expect(sampling.grammar).toEqual({
-      type: 'tool_calls',
-      tools: [tool],
-      several: true,
-    });
+    const tool = { name: 'a.b', path: 'tools[1].function.parameters', parameters: schema };
+    expect(sampling.grammar).toEqual({ type: 'tool_calls', tools: [tool], several: true });
     expect(chat({ tools: [{ type: 'web_search' }] }).tools).toBeUndefined();
   });
 
@@ -235,9 +199,7 @@ describe('what is read of a body', () => {
         tools: [{ type: 'function', function: { ...custom, parameters } }],
       },
     ]);
-    expect(read.sampling.grammar).toMatchObject({
-      tools: [{ name: 'patch', parameters }],
-    });
+    expect(read.sampling.grammar).toMatchObject({ tools: [{ name: 'patch', parameters }] });
   });
 
   it('has the allowed tools only, and forces them where the mode does', () => {
@@ -270,7 +232,11 @@ describe('what is read of a body', () => {
     ['messages[0].tool_calls[0]', { messages: [{ role: 'assistant', tool_calls: [5] }] }],
     [
       'messages[0].tool_calls[0].function.arguments',
-      { messages: [callsWith({ name: 'look', arguments: 5 })] },
+      {
+        messages: [
+          { role: 'assistant', tool_calls: [{ function: { name: 'look', arguments: 5 } }] },
+        ],
+      },
     ],
     ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'look up' } }] }],
     [
@@ -302,20 +268,17 @@ describe('what is read of a body', () => {
     ['echo', () => completion({ echo: true })],
     ['best_of', () => completion({ best_of: 3 })],
     ['modalities', () => chat({ modalities: ['audio'] })],
-    ['tool_choice', () => chat({ tools, tool_choice: 'required' }, { ...INFO, grammar: false })],
+    ['tool_choice', () => chat({ tools, tool_choice: 'required' }, NO_GRAMMAR)],
     [
       'tool_choice.type',
       () => chat({ tools, tool_choice: { type: 'mcp', mcp: { name: 'look' } } }),
     ],
-    ['guided_choice', () => chat({ guided_choice: ['a'] }, { ...INFO, grammar: false })],
+    ['guided_choice', () => chat({ guided_choice: ['a'] }, NO_GRAMMAR)],
     [
       'structured_outputs.structural_tag',
       () => chat({ structured_outputs: { structural_tag: '{}' } }),
     ],
-    [
-      'response_format',
-      () => chat({ response_format: { type: 'json_object' } }, { ...INFO, grammar: false }),
-    ],
+    ['response_format', () => chat({ response_format: { type: 'json_object' } }, NO_GRAMMAR)],
   ])('says of %s that it cannot be honoured', (param, read) => {
     expect(read).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
   });

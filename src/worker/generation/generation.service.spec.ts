@@ -119,9 +119,7 @@ describe('the GenerationService of a worker', () => {
       yield chunk(0);
     });
     await expect(generation.generate(call(), never, () => Promise.resolve())).rejects.toMatchObject(
-      {
-        code: 'engine_failed',
-      },
+      { code: 'engine_failed' },
     );
   });
 

@@ -11,10 +11,7 @@ function listener(
     received.push(`${name} ${what}`);
     on();
   };
-  return {
-    emitted: () => hear('token'),
-    ended: () => hear('end'),
-  } as unknown as LiveSequence;
+  return { emitted: () => hear('token'), ended: () => hear('end') } as unknown as LiveSequence;
 }
 const END = { type: 'finished', reason: 'stop' } as const;
 

@@ -12,15 +12,15 @@ const untilAborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error)),
   );
 
-describe('InFlightCalls', () => {
-  let state: WorkerState;
-  let calls: InFlightCalls;
-  beforeEach(() => {
-    state = new WorkerState();
-    calls = new InFlightCalls(state);
-    state.ready();
-  });
+let state: WorkerState;
+let calls: InFlightCalls;
+beforeEach(() => {
+  state = new WorkerState();
+  calls = new InFlightCalls(state);
+  state.ready();
+});
 
+describe('InFlightCalls', () => {
   it('knows a call while it runs, and no longer', async () => {
     const running = calls.run({ id: 'a' }, call(), () => Promise.resolve(calls.size));
     expect(await running).toBe(1);
@@ -106,38 +106,32 @@ describe('InFlightCalls', () => {
 });
 
 describe('InFlightCalls, the signal of a call', () => {
-  const started = (cancelled = false) => {
-    const state = new WorkerState();
-    state.ready();
-    const calls = new InFlightCalls(state);
-    const own = Object.assign(new EventEmitter(), { cancelled });
-    const running = calls.run({ id: 'a' }, own, signal => Promise.resolve(signal));
-    return { calls, own, running };
-  };
+  const signalOf = (own: ReturnType<typeof call>) =>
+    calls.run({ id: 'a' }, own, signal => Promise.resolve(signal));
 
   it('aborts when the caller leaves', async () => {
-    const state = new WorkerState();
-    state.ready();
     const own = call();
-    const running = new InFlightCalls(state).run({ id: 'a' }, own, untilAborted);
+    const running = calls.run({ id: 'a' }, own, untilAborted);
     own.emit('cancelled');
     await expect(running).rejects.toMatchObject({ code: 'request_cancelled' });
   });
 
   it('is aborted from the start when the caller had left before', async () => {
-    expect((await started(true).running).aborted).toBe(true);
+    const left = Object.assign(call(), { cancelled: true });
+    expect((await signalOf(left)).aborted).toBe(true);
   });
 
   it('keeps the first cause when several come', async () => {
-    const { calls, own, running } = started();
+    const own = call();
+    const signal = signalOf(own);
     calls.abortAll(new DomainError('shutting_down', 'first'));
     own.emit('cancelled');
-    expect((await running).reason).toMatchObject({ code: 'shutting_down' });
+    expect((await signal).reason).toMatchObject({ code: 'shutting_down' });
   });
 
   it('leaves no listener on the call when it has ended', async () => {
-    const { own, running } = started();
-    await running;
+    const own = call();
+    await signalOf(own);
     expect(own.listenerCount('cancelled')).toBe(0);
   });
 });

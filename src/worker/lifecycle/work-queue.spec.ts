@@ -51,11 +51,7 @@ describe('PriorityLine', () => {
     expect(order).toHaveLength(64);
   });
 
-  const aged = (sequence: number, agingShare = 0.25) => ({
-    sequence,
-    priority: BATCH,
-    agingShare,
-  });
+  const aged = (sequence: number, agingShare = 0.25) => ({ sequence, priority: BATCH, agingShare });
 
   it('gives aged entries one place in four while REALTIME waits, over many takes, and all of them otherwise', () => {
     const line = new WorkQueue();

@@ -80,11 +80,7 @@ beforeAll(async () => {
   keys.acme = folder.add('acme', 'inference');
   keys.ops = folder.add('ops', 'admin', 'inference');
   const limits = { requests_per_minute: 1 };
-  keys.limited = addApiKey(folder.file, {
-    tenant: 'limited',
-    scopes: ['inference'],
-    limits,
-  }).key;
+  keys.limited = addApiKey(folder.file, { tenant: 'limited', scopes: ['inference'], limits }).key;
   const slow = { tokens: 4000, perTokenMs: 5, maxBatch: 1, maxConcurrent: 1 };
   rig = await GatewayRig.start({
     models: [syntheticLlm({ tokens: 12 }, { id: 'quick' }), syntheticLlm(slow, { id: 'slow' })],
@@ -136,10 +132,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
   const inState = (id: string, state: string) =>
     until(async () => (await about(id)).state === state);
   const cancel = (id: string) =>
-    fetch(`${rig.url}/v1/requests/${id}/cancel`, {
-      method: 'POST',
-      headers: bearer(keys.acme),
-    });
+    fetch(`${rig.url}/v1/requests/${id}/cancel`, { method: 'POST', headers: bearer(keys.acme) });
   /** A request that runs until it is cancelled. */
   const running = async () => {
     const id = newId();
@@ -246,9 +239,7 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
 
   it('counts for its tenant', async () => {
     const used = async () => {
-      const answer = await fetch(`${rig.url}/admin/v1/tenants`, {
-        headers: bearer(keys.ops),
-      });
+      const answer = await fetch(`${rig.url}/admin/v1/tenants`, { headers: bearer(keys.ops) });
       const { data } = (await answer.json()) as { data: Json[] };
       return data.find(({ id }) => id === 'acme')!.usage_today.requests as number;
     };

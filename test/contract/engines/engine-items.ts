@@ -73,12 +73,7 @@ export function joinSamples(parts: readonly Int16Array[]): Int16Array {
 }
 
 export function pcm(samples: Int16Array): PreparedAudio {
-  return {
-    kind: 'pcm',
-    samples,
-    sampleRate: SAMPLE_RATE,
-    durationS: samples.length / SAMPLE_RATE,
-  };
+  return { kind: 'pcm', samples, sampleRate: SAMPLE_RATE, durationS: samples.length / SAMPLE_RATE };
 }
 
 export function encoded(text: string, durationS = 2): PreparedAudio {

@@ -40,10 +40,7 @@ describeSpeechRecognizer(
 
 describeSpeechSynthesizer('openai-http', () => {
   const options = { baseUrl: upstream.baseUrl, model: 'voice' };
-  const spec = {
-    ...modelSpec('openai-http', 'tts', options),
-    voices: { alloy: 'af_heart' },
-  };
+  const spec = { ...modelSpec('openai-http', 'tts', options), voices: { alloy: 'af_heart' } };
   return { engine: createEngine(spec) as SpeechSynthesizer, voice: 'af_heart' };
 });
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
@@ -11,12 +12,7 @@ import {
   synthesizeItem,
   transcribeItem,
 } from './engine-items.js';
-import {
-  describeSpeechRecognizer,
-  nextTurn,
-  transcribeOne,
-  valuesOf,
-} from './recognizer-contract.js';
+import { describeSpeechRecognizer, transcribeOne, valuesOf } from './recognizer-contract.js';
 
 const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
 const FIRST = 'He opened the window because the room was too hot.';
@@ -144,10 +140,7 @@ describe('pocketsphinx', () => {
   });
 
   it('takes translation of English as it is', async () => {
-    const item = transcribeItem(pcm(await say(FIRST)), {
-      task: 'translate',
-      language: 'en',
-    });
+    const item = transcribeItem(pcm(await say(FIRST)), { task: 'translate', language: 'en' });
     expect(valuesOf(await engine.transcribe([item]))[0]!.text).toContain('window');
   });
 

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EngineCapability, type ItemOutcome } from '@switchyard/engine-api/engine.js';
-import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   type PreparedAudio,
+  type RecognizerEvent,
   type SpeechRecognizer,
   type TranscribeItem,
   type RecognizedTranscript,
@@ -163,17 +164,9 @@ function describeAbilities(of: () => RecognizerSubject) {
   it('with logprobs spells the text in tokens whose logarithms are not above 0, and only when asked', async () => {
     if (!claims('logprobs')) return;
     const { text, logprobs = [] } = await ask({ logprobs: true });
-    expect(
-      Buffer.concat(logprobs.map(({ bytes }) => bytes))
-        .toString()
-        .trim(),
-    ).toBe(text);
-    expect(
-      logprobs
-        .map(({ token }) => token)
-        .join('')
-        .trim(),
-    ).toBe(text);
+    const bytes = Buffer.concat(logprobs.map(token => token.bytes)).toString();
+    const tokens = logprobs.map(({ token }) => token).join('');
+    expect([bytes.trim(), tokens.trim()]).toEqual([text, text]);
     expect(logprobs.every(({ logprob }) => logprob <= 0)).toBe(true);
     expect((await ask({})).logprobs ?? []).toEqual([]);
     expect((await ask({ logprobs: true }, of().empty)).logprobs ?? []).toEqual([]);
@@ -268,10 +261,6 @@ export async function transcribeOne(
   audio: PreparedAudio,
 ): Promise<RecognizedTranscript> {
   return valuesOf(await engine.transcribe([transcribeItem(audio)]))[0]!;
-}
-
-export function nextTurn(): Promise<void> {
-  return new Promise(resolve => setImmediate(resolve));
 }
 
 async function pushAll(

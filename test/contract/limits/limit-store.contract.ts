@@ -74,10 +74,7 @@ export function limitStoreContract(open: () => LimitStoreRig): void {
   });
 
   it('uses nothing up for a request that is refused', async () => {
-    const { store, entrance } = somebody({
-      requestsPerMinute: 10,
-      concurrentRequests: 1,
-    });
+    const { store, entrance } = somebody({ requestsPerMinute: 10, concurrentRequests: 1 });
     const first = entrance();
     await store.admit(first);
     for (let count = 0; count < 20; count++)

@@ -67,10 +67,7 @@ class EmbeddedLine implements FairLine {
   #made = 0;
 
   constructor(weights: Weights = {}) {
-    this.#queue = new PriorityQueue({
-      ...AGING,
-      weightOf: tenant => weights[tenant] ?? 1,
-    });
+    this.#queue = new PriorityQueue({ ...AGING, weightOf: tenant => weights[tenant] ?? 1 });
   }
 
   arrive(arrival: Arrival): Promise<string> {

@@ -60,12 +60,7 @@ class Device {
     tenant: Tenant,
     { deviceMs = 10, error = 1, realtime = false, aged = false } = {},
   ): Promise<string> {
-    const id = await this.line.arrive({
-      tenant,
-      estimateMs: deviceMs * error,
-      realtime,
-      aged,
-    });
+    const id = await this.line.arrive({ tenant, estimateMs: deviceMs * error, realtime, aged });
     this.#requests.set(id, { id, tenant, deviceMs });
     this.#waiting[tenant] += 1;
     this.largest = Math.max(this.largest, (deviceMs * Math.max(1, error)) / this.#weightOf(tenant));

@@ -118,11 +118,7 @@ class EmbeddedHarness extends QueueHarness {
   open(model = 'alpha'): Promise<void> {
     if (this.#taken.has(model)) return Promise.resolve();
     this.#taken.set(model, 0);
-    this.harness.pool.addWorker(`w-${model}`, model, {
-      slots: 1,
-      maxBatch: 1,
-      overdraft: 0,
-    });
+    this.harness.pool.addWorker(`w-${model}`, model, { slots: 1, maxBatch: 1, overdraft: 0 });
     this.harness.pool.poke(model);
     return Promise.resolve();
   }

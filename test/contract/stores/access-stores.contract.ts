@@ -124,11 +124,7 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
 
     it('keep the replaced secret only where it stays valid', async () => {
       await keys.create(aKey('a'));
-      await keys.rotate('a', {
-        sha256: '1'.repeat(64),
-        prefix: 'p1',
-        replacedUntilMs: NOW_MS + 9,
-      });
+      await keys.rotate('a', { sha256: '1'.repeat(64), prefix: 'p1', replacedUntilMs: NOW_MS + 9 });
       const replaced = { sha256: aKey('a').sha256, untilMs: NOW_MS + 9 };
       expect(await keys.find('a')).toMatchObject({
         sha256: '1'.repeat(64),
@@ -149,12 +145,7 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
         othersUsage.add([use({ model: 'llm' }), use()]),
       ]);
       expect(await usage.sum({ ...all, groupBy: ['model'] })).toEqual([
-        expect.objectContaining({
-          model: 'llm',
-          requests: 2,
-          audioMs: 3000,
-          outputTokens: 8,
-        }),
+        expect.objectContaining({ model: 'llm', requests: 2, audioMs: 3000, outputTokens: 8 }),
         expect.objectContaining({ model: 'stt', requests: 2, deviceMs: 40 }),
       ]);
     });
@@ -170,18 +161,8 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
         expect.objectContaining({ requests: 3 }),
       ]);
       expect(await usage.sum({ ...all, groupBy: ['day', 'tenant'], tenant: 'acme' })).toEqual([
-        expect.objectContaining({
-          day: '2027-01-16',
-          tenant: 'acme',
-          requests: 1,
-          failed: 1,
-        }),
-        expect.objectContaining({
-          day: '2027-01-15',
-          tenant: 'acme',
-          requests: 1,
-          failed: 0,
-        }),
+        expect.objectContaining({ day: '2027-01-16', tenant: 'acme', requests: 1, failed: 1 }),
+        expect.objectContaining({ day: '2027-01-15', tenant: 'acme', requests: 1, failed: 0 }),
       ]);
       await usage.removeBefore('2027-01-16');
       expect(await usage.sum({ ...all, groupBy: ['key'] })).toEqual([

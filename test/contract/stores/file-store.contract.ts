@@ -140,9 +140,7 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     expect(ends.filter(Boolean)).toHaveLength(1);
     expect(await uploads.addPart(part('part_3'))).toBe(false);
     expect(await uploads.parts('upload_1')).toEqual([]);
-    expect(await uploads.find(TENANT, 'upload_1')).toMatchObject({
-      fileExpiresAfterS: 3600,
-    });
+    expect(await uploads.find(TENANT, 'upload_1')).toMatchObject({ fileExpiresAfterS: 3600 });
   });
 
   it('finds pending uploads past their expiry', async () => {

@@ -35,12 +35,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
       status: 'failed',
       reachedAtMs: { failed: NOW_MS + 5 },
       counts: { total: 50_000, completed: 3, failed: 4 },
-      usage: {
-        inputTokens: 2 ** 40,
-        outputTokens: 2,
-        cachedTokens: 1,
-        reasoningTokens: 0,
-      },
+      usage: { inputTokens: 2 ** 40, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 },
       model: 'm',
       problems: [{ code: 'invalid_json_line', message: 'naïve "quote"', param: null, line: 3 }],
       outputFileId: 'file-o',
@@ -81,10 +76,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     for (let count = 0; count < 5; count++) ids.unshift((await jobs.create(batchJob())).job.id);
     await jobs.create(batchJob({ tenant: 'tenant-b' }));
     const first = (await jobs.list(TENANT, { limit: 2 }))!;
-    const rest = (await jobs.list(TENANT, {
-      limit: 10,
-      after: first.data.at(-1)!.id,
-    }))!;
+    const rest = (await jobs.list(TENANT, { limit: 10, after: first.data.at(-1)!.id }))!;
     expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(ids);
     expect([first.hasMore, rest.hasMore]).toEqual([true, false]);
     const oldest = (await jobs.list(TENANT, { limit: 1, order: 'asc' }))!;
@@ -140,10 +132,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     expect(await others.claim('p2', LEASE_MS)).toBeUndefined();
     await jobs.heartbeat(id, epoch, 0);
     const taken = (await others.claim('p2', LEASE_MS))!;
-    expect(taken).toMatchObject({
-      job: { id, status: 'in_progress' },
-      epoch: epoch + 1,
-    });
+    expect(taken).toMatchObject({ job: { id, status: 'in_progress' }, epoch: epoch + 1 });
     const counts = { total: 1, completed: 1, failed: 0 };
     expect(await jobs.heartbeat(id, epoch, LEASE_MS)).toBeUndefined();
     expect(await jobs.update(id, epoch, { counts }, NOW_MS)).toBe('lost');
@@ -175,11 +164,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     expect(await jobs.find(TENANT, id)).toMatchObject({
       status: 'completed',
       outputFileId: 'file-o',
-      reachedAtMs: {
-        in_progress: NOW_MS + 1,
-        finalizing: NOW_MS + 2,
-        completed: NOW_MS + 3,
-      },
+      reachedAtMs: { in_progress: NOW_MS + 1, finalizing: NOW_MS + 2, completed: NOW_MS + 3 },
     });
   });
 
@@ -192,9 +177,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('tells the holder of a cancel by heartbeat and by the next change of status', async () => {
     const { id, epoch } = await inProgress();
-    expect(await others.requestCancel(TENANT, id, NOW_MS + 7)).toMatchObject({
-      accepted: true,
-    });
+    expect(await others.requestCancel(TENANT, id, NOW_MS + 7)).toMatchObject({ accepted: true });
     expect((await jobs.heartbeat(id, epoch, LEASE_MS))!.status).toBe('cancelling');
     expect(await jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe('cancelling');
     expect(await jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe('written');
@@ -205,13 +188,9 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
   it('accepts a cancel twice, refuses it after the end, and knows no job of another tenant', async () => {
     const { id, epoch } = await inProgress();
     await jobs.requestCancel(TENANT, id, NOW_MS);
-    expect(await jobs.requestCancel(TENANT, id, NOW_MS + 1)).toMatchObject({
-      accepted: true,
-    });
+    expect(await jobs.requestCancel(TENANT, id, NOW_MS + 1)).toMatchObject({ accepted: true });
     await jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS);
-    expect(await jobs.requestCancel(TENANT, id, NOW_MS)).toMatchObject({
-      accepted: false,
-    });
+    expect(await jobs.requestCancel(TENANT, id, NOW_MS)).toMatchObject({ accepted: false });
     expect(await jobs.requestCancel('tenant-b', id, NOW_MS)).toBeUndefined();
   });
 

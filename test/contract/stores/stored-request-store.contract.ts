@@ -24,10 +24,7 @@ const newRequest = (over: Partial<NewStoredRequest> = {}): NewStoredRequest => (
 });
 const ending = (status: 'completed' | 'failed' | 'cancelled', keepMs = 100_000) => ({
   status,
-  answer: {
-    status: status === 'completed' ? 200 : 500,
-    headers: { 'content-type': 'audio/wav' },
-  },
+  answer: { status: status === 'completed' ? 200 : 500, headers: { 'content-type': 'audio/wav' } },
   keepMs,
 });
 
@@ -78,10 +75,7 @@ export function keptRequestStoreContract(
     expect(await kept.end({ ...request, attempts: 2 }, ending('completed'))).toBe('lost');
     expect(await kept.end({ ...request, blob: 'kept/2' }, ending('completed'))).toBe('lost');
     const found = await othersKept.find(request);
-    expect(found).toMatchObject({
-      status: 'completed',
-      answer: ending('completed').answer,
-    });
+    expect(found).toMatchObject({ status: 'completed', answer: ending('completed').answer });
     const keptMs = found!.expiresAtMs - found!.endedAtMs!;
     expect([keptMs, Math.abs(found!.endedAtMs! - Date.now()) < 60_000]).toEqual([100_000, true]);
   });

@@ -179,11 +179,7 @@ export class StepDriver {
     this.#driven.set(one, driven);
     if (this.#held.has(one)) return driven;
     const capacity = one.prompt.length + one.maxTokens;
-    const computed = memory.allocate(one, {
-      salt: one.salt,
-      tokens: driven.tokens,
-      capacity,
-    });
+    const computed = memory.allocate(one, { salt: one.salt, tokens: driven.tokens, capacity });
     if (computed === undefined) throw new Error('no room is free');
     driven.computed = computed;
     this.#held.add(one);

@@ -73,10 +73,7 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       const [first, second, third] = prompts.map(prompt => sequence(prompt, DICED));
       await driver.step(first!);
       const before = backend.decodeCalls;
-      const results = await driver.step(first!, second!, {
-        sequence: third!,
-        tokens: 3,
-      });
+      const results = await driver.step(first!, second!, { sequence: third!, tokens: 3 });
       expect(backend.decodeCalls - before).toBe(1);
       expect(results.get(third!)).toEqual({ type: 'computed' });
       expect(driver.drawn.get(third!)).toBeUndefined();

@@ -1,6 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
-import { nextTurn } from '../../contract/engines/recognizer-contract.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
 
 describe('openai-http: a cancel closes the upstream call at once', () => {

@@ -60,9 +60,7 @@ describe('what an upstream is asked', () => {
 });
 
 const read = ({ contentType, parts }: ReturnType<typeof multipartBody>) =>
-  new Response(Buffer.concat(parts), {
-    headers: { 'content-type': contentType },
-  }).formData();
+  new Response(Buffer.concat(parts), { headers: { 'content-type': contentType } }).formData();
 
 describe('multipartBody', () => {
   it('is read back by a parser: fields in order, repeated names, the bytes of the file', async () => {

@@ -17,20 +17,12 @@ describe('problemIn', () => {
     ['nothing', '', ''],
     ['JSON that says nothing', '[null]', ''],
   ])('reads %s', (_title, body, message) => {
-    expect(problemIn(body, undefined)).toEqual({
-      message,
-      param: undefined,
-      code: undefined,
-    });
+    expect(problemIn(body, undefined)).toEqual({ message, param: undefined, code: undefined });
   });
 
   it("reads OpenAI's error with its code and field", () => {
     const body = '{"error":{"message":"No.","param":"file","code":"bad"}}';
-    expect(problemIn(body, undefined)).toEqual({
-      message: 'No.',
-      param: 'file',
-      code: 'bad',
-    });
+    expect(problemIn(body, undefined)).toEqual({ message: 'No.', param: 'file', code: 'bad' });
   });
 
   it('strikes the key out wherever it stands, before the text is cut at 500 characters', () => {
@@ -58,10 +50,7 @@ describe('withRetries', () => {
         },
         policy,
         signal: abort.signal,
-        timing: {
-          sleep: ms => Promise.resolve(void waits.push(ms)),
-          random: () => random,
-        },
+        timing: { sleep: ms => Promise.resolve(void waits.push(ms)), random: () => random },
       });
     return { run, waits, abort, attempts: () => attempts };
   }

@@ -11,11 +11,7 @@ const device = (options: ModelSpec['options'], crash?: () => void) =>
     crash,
   );
 
-const item = (content: Buffer | string, own = signal) => ({
-  requestId: 'r',
-  signal: own,
-  content,
-});
+const item = (content: Buffer | string, own = signal) => ({ requestId: 'r', signal: own, content });
 type Item = ReturnType<typeof item>;
 const contentOf = ({ content }: Item) => content;
 const run = (
