@@ -24,6 +24,7 @@ const call: TranscribeCallFields = {
   wordTimestamps: true,
   logprobs: true,
   diarize: true,
+  draft: true,
   knownSpeakers: [{ name: 'agent', reference: Buffer.from('RIFF') }],
   hotWords: ['Switchyard'],
   chunking: { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 200 },
