@@ -89,14 +89,14 @@ function demandPlace({ files, schema }: BackupManifest, settings: Settings, forc
   if (blobs.driver !== 'fs' && files.some(({ name }) => name.startsWith(BLOBS)))
     throw usageError('The backup has the bytes of files, and blobs.driver is s3: set it to fs.');
   const held = heldIn(settings);
-  if (existsSync(databaseFile(settings)) && isInUse(databaseFile(settings)))
-    throw new CliError(
-      `${data.dir} is in use: stop the gateway and the batch processors first. Nothing was changed.`,
-    );
   if (held.length > 0 && !force)
     throw new CliError(
       `${data.dir} is not empty: ${held.join(', ')}. Nothing was changed. Name an empty data.dir, or --force moves ` +
         'what is there aside.',
+    );
+  if (existsSync(databaseFile(settings)) && isInUse(databaseFile(settings)))
+    throw new CliError(
+      `${data.dir} is in use: stop the gateway and the batch processors first. Nothing was changed.`,
     );
 }
 

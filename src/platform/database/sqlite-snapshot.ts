@@ -7,6 +7,8 @@ const { DatabaseSync } = sqlite;
 /** How long it waits for another process's transaction. */
 const BUSY_MS = 10_000;
 const PAGES_AT_ONCE = 256;
+/** SQLite's result code. */
+const BUSY = 5;
 
 /**
  * The state of a SQLite file at one moment, while other processes write to it: a read
@@ -15,10 +17,15 @@ const PAGES_AT_ONCE = 256;
 export class SqliteSnapshot implements Disposable {
   readonly #source: sqlite.DatabaseSync;
 
-  /** The moment is now. @throws Error of SQLite */
+  /** The moment is now. @throws StartError for a file that SQLite cannot read */
   constructor(file: string) {
     this.#source = new DatabaseSync(file, { timeout: BUSY_MS });
-    this.#source.exec('begin; select count(*) from sqlite_schema');
+    try {
+      this.#source.exec('begin; select count(*) from sqlite_schema');
+    } catch (cause) {
+      this.#source.close();
+      throw new StartError(`${file} cannot be read: ${(cause as Error).message}`, { cause });
+    }
   }
 
   /** @param onPart hears from 0 to 1 how much is done */
@@ -40,7 +47,10 @@ export class SqliteSnapshot implements Disposable {
   }
 }
 
-/** True while another process has the database open, also where it does nothing. */
+/**
+ * True while another process has the database open, also where it does nothing. A file that
+ * is no database is in use by none.
+ */
 export function isInUse(file: string): boolean {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
@@ -48,8 +58,7 @@ export function isInUse(file: string): boolean {
     database.exec('pragma journal_mode = delete');
     return false;
   } catch (error) {
-    if ((error as { errcode?: number }).errcode === 5) return true;
-    throw error;
+    return (error as { errcode?: number }).errcode === BUSY;
   } finally {
     database.close();
   }

@@ -218,6 +218,17 @@ describe('backup and restore', () => {
     expect(ids).toHaveLength(SLOW_LINES);
   });
 
+  it('takes the place of a database that SQLite cannot read, with --force; backup says that it cannot', async () => {
+    const place = new Place();
+    await mkdir(place.settings['data.dir']);
+    await writeFile(join(place.settings['data.dir'], 'switchyard.db'), 'damaged '.repeat(1000));
+    const refused = await place.run(['backup', join(place.folder, 'none.tar')]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('cannot be read')]);
+    expect(await readdir(place.folder)).toEqual(['data']);
+    const { code, stderr } = await place.run(['restore', archive, '--force']);
+    expect([code, stderr]).toEqual([0, expect.any(String)]);
+  });
+
   it('refuses a data folder that is not empty; with --force what was there is moved aside', async () => {
     const place = new Place();
     await mkdir(place.settings['data.dir']);
