@@ -5,7 +5,13 @@ import { WindowTimers } from '../../src/core/batching/window-timers.js';
 import { type Dispatcher } from '../../src/core/dispatch/dispatcher.js';
 import { type PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
-import { aDispatcher, describePlan, type HarnessOptions, type Plan } from './dispatcher-harness.js';
+import {
+  aDispatcher,
+  describePlan,
+  type HarnessOptions,
+  type Plan,
+  plansAt,
+} from './dispatcher-harness.js';
 import { FakeWorkers } from './fake-workers.js';
 import { aRequest } from './requests.js';
 
