@@ -148,9 +148,8 @@ export class IdempotencyService {
     const left = (): boolean => reply.raw.destroyed;
     const stored = await this.replays.join(earlier, left);
     if (!stored) return false;
-    const isOver = stored.status === 'completed';
-    const answer = isOver && (await this.answers.openAnswer(stored));
-    if (isOver && !answer) {
+    const answer = stored.status === 'completed' ? await this.answers.openAnswer(stored) : null;
+    if (answer === undefined) {
       // Its bytes are gone: what cannot be answered again runs again.
       await this.works.drop(stored);
       return false;

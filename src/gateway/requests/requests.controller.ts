@@ -19,6 +19,30 @@ import {
 } from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
+@Controller('v1/requests')
+export class StoredContentController {
+  constructor(private readonly stored: StoredRequestsService) {}
+
+  /** Status, type and bytes are those that a waiting caller would have received. */
+  @Get(':id/content')
+  @ApiParam({
+    name: 'id',
+    description: 'The `x-request-id` of a request sent with `Prefer: respond-async`.',
+  })
+  @ApiOkResponse({
+    description: 'Its answer; of one that failed, its error with the status it has.',
+  })
+  @DescribesErrors('request_not_found', 'request_not_finished')
+  async content(
+    @CallerPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { status, headers, body } = await this.stored.content(principal, id);
+    void reply.code(status).headers(headers).send(body);
+  }
+}
+
 /**
  * One id space, four routes: always 200, and idempotent. Another tenant's request is
  * answered like one that does not exist.
@@ -96,25 +120,6 @@ export class RequestsController {
     await lookup;
     const message = `There is no request \`${id}\`, or it ended too long ago.`;
     throw new DomainError('request_not_found', message, { param: 'id' });
-  }
-
-  /** Status, type and bytes are those that a waiting caller would have received. */
-  @Get(':id/content')
-  @ApiParam({
-    name: 'id',
-    description: 'The `x-request-id` of a request sent with `Prefer: respond-async`.',
-  })
-  @ApiOkResponse({
-    description: 'Its answer; of one that failed, its error with the status it has.',
-  })
-  @DescribesErrors('request_not_found', 'request_not_finished')
-  async content(
-    @CallerPrincipal() principal: Principal,
-    @Param('id') id: string,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const { status, headers, body } = await this.stored.content(principal, id);
-    void reply.code(status).headers(headers).send(body);
   }
 
   @Get(':id/explain')

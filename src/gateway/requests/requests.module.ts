@@ -5,7 +5,11 @@ import { AsyncRequests } from './async-requests.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { InnerRequests } from './inner-requests.js';
 import { Replays } from './replays.js';
-import { CancellationsController, RequestsController } from './requests.controller.js';
+import {
+  CancellationsController,
+  RequestsController,
+  StoredContentController,
+} from './requests.controller.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
 /**
@@ -14,7 +18,7 @@ import { StoredRequestsService } from './stored-requests.service.js';
  */
 @Module({
   imports: [SchedulerModule, StoredWorkModule],
-  controllers: [CancellationsController, RequestsController],
+  controllers: [CancellationsController, RequestsController, StoredContentController],
   providers: [AsyncRequests, InnerRequests, IdempotencyService, StoredRequestsService, Replays],
   exports: [InnerRequests, StoredWorkModule],
 })

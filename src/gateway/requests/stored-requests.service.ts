@@ -31,8 +31,10 @@ export class StoredRequestsService {
   /** @param here what this gateway knows of it; undefined: another one has it, or had it */
   async view(stored: StoredRequest, here: RequestView | undefined): Promise<RequestView> {
     const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } = stored;
-    const isHere = here && isLive(here) && !answer;
-    const known = isHere ? here : { ...(here ?? elsewhere(stored)), ...outcomeOf(stored, here) };
+    const known =
+      here && isLive(here) && !answer
+        ? here
+        : { ...(here ?? elsewhere(stored)), ...outcomeOf(stored, here) };
     const fields: RequestView = {
       ...known,
       status: known.state,

@@ -59,8 +59,7 @@ export class StoredWork {
     asked: Pick<StoredRequest, 'fingerprint'>,
   ): Promise<WorkAttempt> {
     const body = await this.answers.storeBody(work, bytes);
-    const { fingerprint } = asked;
-    if (await this.store.markReceived(work, { fingerprint, body }))
+    if (await this.store.markReceived(work, { fingerprint: asked.fingerprint, body }))
       return { work: { ...work, body }, ...hold };
     throw storageUnavailable('The request could not be stored in time.');
   }
@@ -85,11 +84,7 @@ export class StoredWork {
   }
 
   /** Stores the answer, and ends the attempt with it. One that breaks off has failed. */
-  async answer(
-    work: StoredRequest,
-    status: StoredEnd,
-    answer: WorkAnswer<AsyncIterable<Uint8Array>>,
-  ): Promise<EndOutcome> {
+  async answer(work: StoredRequest, status: StoredEnd, answer: WorkAnswer): Promise<EndOutcome> {
     const kept = await this.answers.store(work, answer, answer.body);
     return this.end(work, { status: kept.isWhole ? status : 'failed', answer: kept.answer });
   }

@@ -195,11 +195,7 @@ export class WorkRuns implements OnApplicationShutdown {
     });
   }
 
-  async #end(
-    work: StoredRequest,
-    status: StoredEnd,
-    answer: WorkAnswer<AsyncIterable<Uint8Array>>,
-  ): Promise<undefined> {
+  async #end(work: StoredRequest, status: StoredEnd, answer: WorkAnswer): Promise<undefined> {
     if ((await this.works.answer(work, status, answer)) !== 'cancelling') return;
     this.scheduler.withdraw(keyOf(work));
     const message = 'The request was cancelled by its caller.';

@@ -126,7 +126,7 @@ export class BackgroundResponses {
       caller: { terms },
     };
     const stored = { response: writer.response, input, request: writeJson(work) };
-    const { attempt } = await this.works.open({
+    const opened = await this.works.open({
       tenant,
       requestId: id,
       name: `response:${id}`,
@@ -136,16 +136,17 @@ export class BackgroundResponses {
       fingerprint: '',
       headers: {},
     });
+    const attempt = opened.attempt!;
     try {
       // After its work: what is open is always run, or ended with its work.
       await this.records.create(tenant, stored, events);
-      const early = await this.runs.begin(attempt!);
+      const early = await this.runs.begin(attempt);
       if (early)
         throw early.error ?? new DomainError('internal_error', 'The response could not be queued.');
     } catch (error) {
-      attempt!.release();
+      attempt.release();
       await this.records.remove({ tenant, id });
-      await this.works.drop(attempt!.work);
+      await this.works.drop(attempt.work);
       throw error;
     }
   }
