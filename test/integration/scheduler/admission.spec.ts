@@ -42,7 +42,7 @@ describe('admission', () => {
     expect(thrown(() => harness.submit('r1', { model: 'whatever-a-client-typed' })).code).toBe(
       'model_not_found',
     );
-    expect(harness.queue.models()).toEqual([]);
+    expect(harness.queue.lanes).toEqual([]);
   });
 });
 
