@@ -66,7 +66,7 @@ describeWith(REDIS)('workers that pull', () => {
     Promise.all([1, 2].map(pid => redis.exists(`${base}job-${pid}:lock`)));
 
   it('lose their jobs as soon as their process has ended, and nobody else loses any', async () => {
-    activity.next({ type: 'exited', worker: `${MODEL}-1`, pid: 1 } as Partial<PoolActivity>);
+    activity.next({ type: 'exited', worker: `${MODEL}-1`, pid: 1 });
     await until(() => pause(20).then(async () => (await locked()).includes(0)), 10_000);
     expect(await locked()).toEqual([0, 1]);
     expect(await redis.smembers(`${base}stalled`)).toEqual(['job-1']);

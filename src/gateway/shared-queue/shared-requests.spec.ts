@@ -3,7 +3,6 @@ import { NEVER, Subject } from 'rxjs';
 import { transcribeTask } from '../../../test/support/pool-harness.js';
 import { aKey } from '../../../test/support/requests.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { type ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type JobEvents, type QueueEvent } from './job-events.js';
 import { type PayloadBlobs, type PlacedJob } from './payload-blobs.js';
@@ -47,7 +46,7 @@ async function watched(stopReason: () => Promise<string | undefined>) {
     blobs as unknown as PayloadBlobs,
     {} as SpeechFeed,
     { of: nothing } as unknown as WorkerPoolService,
-    { nowMs: () => 0 } as ProcessClock,
+    { nowMs: () => 0 },
   );
   requests.onModuleInit();
   const reports = {

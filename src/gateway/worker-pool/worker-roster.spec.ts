@@ -60,7 +60,6 @@ describe('a worker behind an address', () => {
         environment,
       },
     });
-    pool.onModuleInit?.();
     await until(() => pause(20).then(() => pool.workers().length > 0));
     await until(() => pause(20).then(() => started.length > 0), 1000);
     return started;
