@@ -74,4 +74,5 @@ function discard(socket: Socket): void {
   SILENT.add(socket);
   socket.unpipe();
   socket.on('data', () => HAS_SENT.add(socket));
+  socket.resume();
 }

@@ -14,7 +14,8 @@ export class NoDescriptors implements AsyncDisposable {
   static async take(pid = process.pid): Promise<NoDescriptors> {
     // A shell that is there already: no new one could be started.
     const limit = `prlimit --pid ${pid} --nofile=`;
-    const script = `${limit}${NONE}: && echo taken && read _; ${limit}$(ulimit -Hn): && echo back`;
+    // It may have ended meanwhile, and have no limit to give back.
+    const script = `${limit}${NONE}: && echo taken && read _; ${limit}$(ulimit -Hn): ; echo back`;
     const shell = spawn('sh', ['-c', `ulimit -n ${'$'}(ulimit -Hn); ${script}`]);
     await once(shell.stdout, 'data');
     return new NoDescriptors(shell);

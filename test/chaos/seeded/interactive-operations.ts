@@ -142,7 +142,10 @@ async function oneStream(
   const hasFailed = body.includes('"error"');
   if (frames.at(-1) === '[DONE]' && !hasFailed) return { text };
   if (broken || !hasFailed)
-    client.noteUnanswered(`the stream of ${path} of ${client.tenant}`, sinceMs, broken);
+    client.noteUnanswered(
+      `the stream of ${path} of ${client.tenant}`,
+      ...([sinceMs, broken, !isOnlyUnstored(sent, body)] as const),
+    );
   else client.expectCalm(entry, path, { attempts: 0, status: 500, text: frames.at(-1)! });
   if (answer.startsWith(text)) return undefined;
   client.ledger.violate(
@@ -152,6 +155,10 @@ async function oneStream(
   );
   return 'broken';
 }
+
+/** All was said, and what is missing is the end that says that a retry would find it. */
+const isOnlyUnstored = ({ headers }: Sent, body: string): boolean =>
+  headers?.['idempotency-key'] !== undefined && /"finish_reason":"/.test(body);
 
 function deltaIn(frame: string): string {
   const chunk = parsed(frame) as { choices?: { delta?: { content?: string } }[] } | undefined;

@@ -29,8 +29,11 @@ export interface Entry {
   readonly sinceMs: number;
 }
 
-/** How an attempt ended that has no whole answer. */
-type Silence = 'broken off' | 'refused' | 'silent';
+/**
+ * How an attempt ended that has no whole answer. `not kept`: the stream of a request with an
+ * idempotency key was complete, but for its last frame, which waits until the answer is stored.
+ */
+type Silence = 'broken off' | 'refused' | 'silent' | 'not kept';
 
 /** An attempt whose caller learned nothing. Milliseconds since the traffic began. */
 interface UnansweredAttempt {
@@ -133,12 +136,13 @@ export class Ledger {
 
   /**
    * @param most attempts that the faults may leave without an answer. Refused connections
-   *   are not counted: nothing had begun.
+   *   are not counted: nothing had begun. Nor are streams that were not kept: each retry of
+   *   their callers is one while the store is away.
    */
   boundUnanswered(most: number): void {
     for (const attempt of this.#unanswered)
       if (!this.#isExplained(attempt)) this.note('unanswered', attemptText(attempt));
-    const begun = this.#unanswered.filter(({ how }) => how !== 'refused');
+    const begun = this.#unanswered.filter(({ how }) => how === 'silent' || how === 'broken off');
     if (begun.length > most)
       this.note(
         'unanswered',
@@ -149,7 +153,7 @@ export class Ledger {
   #isExplained({ how, fromMs, toMs }: UnansweredAttempt): boolean {
     return this.#interruptions.some(
       struck =>
-        (struck.how === 'any' || how === 'silent') &&
+        (struck.how === 'any' || how === 'silent' || how === 'not kept') &&
         struck.fromMs <= toMs &&
         struck.toMs >= fromMs,
     );

@@ -79,10 +79,11 @@ export class TenantClient {
     this.ledger.mayRunAgain.add(JOB_IDS.job(id, this.tenant));
   }
 
-  noteUnanswered(what: string, sinceMs: number, error?: unknown): void {
+  noteUnanswered(what: string, sinceMs: number, error?: unknown, isKept = true): void {
     const { name, cause } = (error ?? {}) as Error & { cause?: NodeJS.ErrnoException };
     const isRefused = cause?.code === 'ECONNREFUSED';
-    const how = isRefused ? 'refused' : name === 'TimeoutError' ? 'silent' : 'broken off';
+    const broken = isKept ? 'broken off' : 'not kept';
+    const how = isRefused ? 'refused' : name === 'TimeoutError' ? 'silent' : broken;
     this.ledger.noteUnanswered(what, how, sinceMs);
   }
 
