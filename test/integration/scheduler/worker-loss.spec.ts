@@ -27,6 +27,19 @@ describe('worker loss', () => {
     expect(harness.types('r1')).toEqual(['accepted', 'leased', 'requeued', 'leased', 'settled']);
   });
 
+  it('keeps the place of the request in the line', async () => {
+    void harness.submit('first');
+    await harness.pool.received(1);
+    harness.pool.kill('a1');
+    void harness.submitAll(['second', 'third']);
+    await harness.settle();
+    expect((await harness.scheduler.list()).map(({ id, attempts }) => [id, attempts])).toEqual([
+      ['first', 1],
+      ['second', 0],
+      ['third', 0],
+    ]);
+  });
+
   it('fails with worker_lost and a Retry-After when a connection breaks twice while it runs alone', async () => {
     const settled = harness.submit('r1');
     for (const count of [1, 2]) {
