@@ -13,8 +13,6 @@ import {
   type RequestRef,
 } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
-import { type CancelReason } from '../../core/request/settlement.js';
-import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { Forecasts } from '../queue/forecasts.js';
 import { RequestQueues } from '../queue/request-queues.js';
 import { RequestRegistry } from '../registry/request-registry.js';
@@ -38,7 +36,6 @@ export class SchedulerService {
 
   constructor(
     private readonly intake: RequestIntake,
-    private readonly cancellations: CancellationManager,
     private readonly registry: RequestRegistry,
     private readonly queues: RequestQueues,
     private readonly forecasts: Forecasts,
@@ -58,11 +55,6 @@ export class SchedulerService {
   /** True while the dispatch loop runs. */
   get running(): boolean {
     return this.loop.running;
-  }
-
-  /** As `CancellationManager.cancel`. */
-  cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {
-    return this.cancellations.cancel(ref, reason);
   }
 
   /**

@@ -38,7 +38,7 @@ describe.each(DRIVERS)('queue: %s', driver => {
 
   const reprioritize = (id: string, priority: RequestPriority) =>
     harness.scheduler.reprioritize(aRef(id), priority);
-  const cancel = (id: string) => harness.scheduler.cancel(aRef(id), 'client');
+  const cancel = (id: string) => harness.cancellations.cancel(aRef(id), 'client');
 
   it('serves REALTIME before BATCH, whichever came first, and each first in, first out: 8 of each', async () => {
     const { blocker } = await occupied();
@@ -390,7 +390,7 @@ describe.each(DRIVERS)('queue: %s, with several tenants (D-25)', driver => {
   it('charges nothing for a request that was cancelled while it waited', async () => {
     await harness.submitInLine(['a1', 'a2', 'a3'], { tenant: 'a' });
     await harness.submitInLine(['b1', 'b2'], { tenant: 'b' });
-    await harness.scheduler.cancel(aRef('a1', 'a'), 'client');
+    await harness.cancellations.cancel(aRef('a1', 'a'), 'client');
     await blocker.answer();
     expect(await harness.serve(4)).toEqual(['a2', 'b1', 'a3', 'b2']);
   });

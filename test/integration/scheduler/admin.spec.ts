@@ -83,8 +83,8 @@ describe('admin', () => {
     });
 
     it('lists ended ones by their state, latest first', async () => {
-      await harness.scheduler.cancel(aRef('b1'), 'client');
-      await harness.scheduler.cancel(aRef('b2'), 'client');
+      await harness.cancellations.cancel(aRef('b1'), 'client');
+      await harness.cancellations.cancel(aRef('b2'), 'client');
       expect((await listed('?state=cancelled')).ids).toEqual(['b2', 'b1']);
       expect((await listed('?state=completed')).ids).toEqual([]);
     });
@@ -172,7 +172,7 @@ describe('admin', () => {
     });
 
     it('answers 409 for one that has ended', async () => {
-      await harness.scheduler.cancel(aRef('b1'), 'operator');
+      await harness.cancellations.cancel(aRef('b1'), 'operator');
       expect((await change('b1')).body).toMatchObject({
         error: {
           code: 'request_not_waiting',

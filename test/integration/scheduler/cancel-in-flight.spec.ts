@@ -21,7 +21,7 @@ describe('cancel of a request that a worker has', () => {
     'tells the worker that has it, with the reason %s',
     async reason => {
       await running();
-      await harness.scheduler.cancel(aRef('r1'), reason);
+      await harness.cancellations.cancel(aRef('r1'), reason);
       expect(harness.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'r1', reason }]);
     },
   );
@@ -29,7 +29,7 @@ describe('cancel of a request that a worker has', () => {
   it('keeps the slot taken until the worker lets go', async () => {
     const { call } = await running();
     void harness.submit('next');
-    await harness.scheduler.cancel(aRef('r1'), 'client');
+    await harness.cancellations.cancel(aRef('r1'), 'client');
     await harness.settle();
     expect(harness.pool.slotsInUse('a1')).toBe(1);
     expect(harness.pool.calls).toHaveLength(1);
@@ -40,21 +40,21 @@ describe('cancel of a request that a worker has', () => {
 
   it('sends one Cancel for two cancels', async () => {
     await running();
-    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
-    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(false);
+    expect(await harness.cancellations.cancel(aRef('r1'), 'client')).toBe(true);
+    expect(await harness.cancellations.cancel(aRef('r1'), 'client')).toBe(false);
     expect(harness.pool.cancels).toHaveLength(1);
   });
 
   it('holds although the worker did not acknowledge', async () => {
     const { settled } = await running();
     harness.pool.onCancel = () => Promise.resolve(false);
-    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
+    expect(await harness.cancellations.cancel(aRef('r1'), 'client')).toBe(true);
     expect((await settled).settlement.status).toBe('cancelled');
   });
 
   it('ignores an answer that comes too late, and counts the request as cancelled', async () => {
     const { settled, call } = await running();
-    await harness.scheduler.cancel(aRef('r1'), 'client');
+    await harness.cancellations.cancel(aRef('r1'), 'client');
     call.answer();
     await harness.settle();
     expect((await settled).settlement.status).toBe('cancelled');
@@ -65,7 +65,7 @@ describe('cancel of a request that a worker has', () => {
 
   it('is not retried when the worker dies afterwards', async () => {
     await running();
-    await harness.scheduler.cancel(aRef('r1'), 'client');
+    await harness.cancellations.cancel(aRef('r1'), 'client');
     harness.pool.addWorker('a2', 'alpha');
     harness.pool.kill('a1');
     await harness.settle();
@@ -75,7 +75,7 @@ describe('cancel of a request that a worker has', () => {
 
   it('is measured as a cancel at stage in_flight', async () => {
     await running();
-    await harness.scheduler.cancel(aRef('r1'), 'client');
+    await harness.cancellations.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_cancel_latency_seconds_count', { stage: 'in_flight' })).toBe(1);
     expect(harness.types('r1')).toEqual([
       'accepted',
@@ -89,7 +89,8 @@ describe('cancel of a request that a worker has', () => {
   it('sends nothing when a listener cancels between lease and call', async () => {
     const { call } = await running('first');
     harness.bus.events$.subscribe(event => {
-      if (event.type === 'leased') void harness.scheduler.cancel(aRef(event.requestId), 'operator');
+      if (event.type === 'leased')
+        void harness.cancellations.cancel(aRef(event.requestId), 'operator');
     });
     const settled = harness.submit('second');
     call.answer();

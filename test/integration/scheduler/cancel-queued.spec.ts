@@ -15,7 +15,7 @@ describe('cancel of a queued request', () => {
 
   it('has taken it out of the queue before the call returns', () => {
     void harness.submitAll(['r1', 'r2']);
-    void harness.scheduler.cancel(aRef('r1'), 'client');
+    void harness.cancellations.cancel(aRef('r1'), 'client');
     expect(harness.queue.depth).toBe(1);
     expect(harness.queue.get(aKey('r1')) !== undefined).toBe(false);
   });
@@ -25,13 +25,13 @@ describe('cancel of a queued request', () => {
     harness.clock.advance(120_001);
     harness.pool.poke('alpha');
     await settled;
-    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(false);
+    expect(await harness.cancellations.cancel(aRef('r1'), 'client')).toBe(false);
   });
 
   it('works in the very turn of the submit, before the loop has looked', async () => {
     harness.pool.addWorker('a1', 'alpha');
     const settled = harness.submit('r1', REALTIME);
-    void harness.scheduler.cancel(aRef('r1'), 'disconnect');
+    void harness.cancellations.cancel(aRef('r1'), 'disconnect');
     expect((await settled).settlement.status).toBe('cancelled');
     await harness.settle();
     expect(harness.pool.calls).toEqual([]);
@@ -43,14 +43,14 @@ describe('cancel of a queued request', () => {
     await harness.pool.received(1);
     harness.pool.kill('a1');
     await harness.settle();
-    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
+    expect(await harness.cancellations.cancel(aRef('r1'), 'client')).toBe(true);
     expect((await settled).settlement.status).toBe('cancelled');
     expect(harness.pool.cancels).toEqual([]);
   });
 
   it('tells cancel_requested, settled, cancel_signalled, in this order', async () => {
     void harness.submit('r1');
-    await harness.scheduler.cancel(aRef('r1'), 'operator');
+    await harness.cancellations.cancel(aRef('r1'), 'operator');
     expect(harness.types('r1')).toEqual([
       'accepted',
       'cancel_requested',
@@ -65,13 +65,13 @@ describe('cancel of a queued request', () => {
 
   it('is measured as a cancel at stage queued', async () => {
     void harness.submit('r1');
-    await harness.scheduler.cancel(aRef('r1'), 'client');
+    await harness.cancellations.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_cancel_latency_seconds_count', { stage: 'queued' })).toBe(1);
   });
 
   it('frees the id at once', async () => {
     void harness.submit('r1');
-    await harness.scheduler.cancel(aRef('r1'), 'client');
+    await harness.cancellations.cancel(aRef('r1'), 'client');
     expect(() => harness.submit('r1')).not.toThrow();
   });
 

@@ -29,7 +29,7 @@ describe('drain', () => {
 
   it('refuses new work with shutting_down (503) from the first moment on', async () => {
     await start();
-    const drained = harness.scheduler.drain();
+    const drained = harness.drain();
     expect(harness.scheduler.accepting).toBe(false);
     expect(() => harness.submit('late')).toThrow(
       expect.objectContaining({ code: 'shutting_down' }),
@@ -159,7 +159,7 @@ describe('drain', () => {
     const settled = harness.submit('r1', REALTIME);
     await harness.pool.received(1);
     const drained = harness.drain();
-    expect(await harness.scheduler.cancel(aRef('r1'), 'client')).toBe(true);
+    expect(await harness.cancellations.cancel(aRef('r1'), 'client')).toBe(true);
     await drained;
     expect((await settled).settlement.status).toBe('cancelled');
   });

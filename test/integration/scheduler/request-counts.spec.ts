@@ -46,7 +46,7 @@ describe('request counts', () => {
       const call = harness.pool.calls.at(-(n % 5) - 1);
       if (n % 4 === 0) call?.answer();
       if (n % 7 === 0) call?.fail('engine_failed');
-      if (n % 9 === 0) void harness.scheduler.cancel(aRef(`r${n - 3}`), 'client');
+      if (n % 9 === 0) void harness.cancellations.cancel(aRef(`r${n - 3}`), 'client');
       if (n % 50 === 49) {
         harness.pool.kill('a1');
         harness.pool.addWorker('a1', 'alpha', { slots: 6, maxBatch: 4 });
@@ -74,7 +74,7 @@ describe('request counts', () => {
     expect(await scraped('switchyard_requests_running', { model: 'alpha' })).toBe(2);
     calls.find(({ id }) => id === 'ok')!.answer();
     calls.find(({ id }) => id === 'bad')!.fail('invalid_audio');
-    await harness.scheduler.cancel(aRef('gone'), 'client');
+    await harness.cancellations.cancel(aRef('gone'), 'client');
     await Promise.all(settled);
     const count = (status: string, priority: string, model: string) =>
       scraped('scheduler_requests_total', { status, priority, model });
@@ -113,7 +113,7 @@ describe('request counts', () => {
     harness.pool.addWorker('a1', 'alpha');
     void harness.submit('r1');
     await harness.pool.received(1);
-    await harness.scheduler.cancel(aRef('r1'), 'client');
+    await harness.cancellations.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_grpc_duration_seconds_count')).toBe(0);
   });
 
@@ -128,7 +128,7 @@ describe('request counts', () => {
   it('include a promotion when it happens, not at dispatch: 3 without a worker, one of which disconnects', async () => {
     void harness.submitAll(ids(3));
     harness.clock.advance(30_001);
-    await harness.scheduler.cancel(aRef('r1'), 'client');
+    await harness.cancellations.cancel(aRef('r1'), 'client');
     expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(1);
     harness.loop.wake();
     await harness.settle();
