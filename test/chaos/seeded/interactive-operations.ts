@@ -158,7 +158,7 @@ async function oneStream(
 
 /** All was said, and what is missing is the end that says that a retry would find it. */
 const isOnlyUnstored = ({ headers }: Sent, body: string): boolean =>
-  headers?.['idempotency-key'] !== undefined && /"finish_reason":"/.test(body);
+  headers?.['idempotency-key'] !== undefined && body.includes('"finish_reason":"');
 
 function deltaIn(frame: string): string {
   const chunk = parsed(frame) as { choices?: { delta?: { content?: string } }[] } | undefined;
