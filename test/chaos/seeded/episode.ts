@@ -180,7 +180,7 @@ async function underFire(
     const over = ledger.interrupted(fault.silences ? 'any' : 'silent');
     await fault.strike({ topology, ledger, fault: planned, log });
     await topology.untilReady();
-    over();
+    setTimeout(over, fault.lingersMs ?? 0);
   };
   await Promise.all(plan.faults.map(strike));
   await pause(AFTER_MS);

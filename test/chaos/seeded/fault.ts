@@ -20,6 +20,8 @@ export interface Fault<Name extends string = string> {
   readonly isHidden?: boolean;
   /** A gateway does not answer meanwhile; with any other fault each connection has an answer. */
   readonly silences?: boolean;
+  /** How long callers may still wait for what was lost, after it is over. */
+  readonly lingersMs?: number;
   /** The usual one first; 0: a blow. */
   readonly durationsMs: readonly number[];
   /** Resolves when it is over. */

@@ -31,7 +31,7 @@ export interface Entry {
 
 /**
  * How an attempt ended that has no whole answer. `not kept`: the stream of a request with an
- * idempotency key was complete, but for its last frame, which waits until the answer is stored.
+ * idempotency key had begun; its last bytes wait until the answer is stored.
  */
 type Silence = 'broken off' | 'refused' | 'silent' | 'not kept';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { freePort } from './free-port.js';
+import { freePort } from '../../support/free-port.js';
 import { HalfOpenLink } from './half-open-link.js';
 
 describe('a link that falls silent', () => {

@@ -63,7 +63,8 @@ export class HalfOpenLink implements AsyncDisposable {
   }
 }
 
-const KEEP_ALIVE_MS = 30_000;
+/** After it healed: until then somebody may wait for what was lost. */
+export const KEEP_ALIVE_MS = 30_000;
 const SILENT = new WeakSet<Socket>();
 /** It waits for an acknowledgement: the system sends it again. */
 const HAS_SENT = new WeakSet<Socket>();
