@@ -194,7 +194,7 @@ class Actors {
     for (const { request, fields, at } of this.#script) {
       if (!request || fields.cancelAtStep === null || fields.cancelInStep !== inStep) continue;
       const due = step >= at + fields.cancelAtStep && !this.cancelled.has(request);
-      if (due && this.#harness.cancellations.cancel(request, 'consumer_gone'))
+      if (due && this.#harness.scheduler.cancel(request, 'consumer_gone'))
         this.cancelled.add(request);
     }
   }
