@@ -28,7 +28,7 @@ export const TIERS = {
     steps: [
       { name: 'build', proves: 'dist/, console/dist/', run: build },
       { name: 'static', proves: 'lint, types, format, spelling, layers, contracts', run: checks },
-      suite('unit', 'specs beside their files', ['packages', 'src', 'test/bench']),
+      suite('unit', 'specs beside their files', ['packages', 'src']),
       suite('registry', 'manual, tables and code agree', ['test/architecture']),
       suite('property', 'invariants under random histories', ['test/property']),
       suite('contract', 'one suite for every engine', ['test/contract']),

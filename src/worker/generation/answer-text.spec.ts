@@ -139,7 +139,7 @@ describe('calls of tools in a text', () => {
 
   it.each<[string, ToolForm, string, string]>([
     ['a list between marks', 'hermes', `<tool_call>[${F}, ${F}]</tool_call>`, ''],
-    ['elements', 'qwen-xml', `so ${XML}\n${XML}`, 'so \n'],
+    ['elements', 'qwen-xml', `so ${XML}\n${XML}`, 'so '],
     ['the answer alone', 'llama3', ` {"name": "f", "parameters": {"x": 1}}`, ''],
     [
       'a mark of Llama',
