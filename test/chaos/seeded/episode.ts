@@ -28,6 +28,8 @@ const AFTER_MS = 2000;
  * retries and back-offs.
  */
 const PATIENCE_MS = 120_000;
+/** What ran when a fault struck is taken over by then. */
+const LEASE_MS = 15_000;
 /** Exit code after SIGTERM, as a shell reports it. */
 const TOLD_TO_END = 143;
 
@@ -178,9 +180,11 @@ async function underFire(
     await pause(planned.atMs);
     const fault: Fault = FAULTS.get(planned.name)!;
     const over = ledger.interrupted(fault.silences ? 'any' : 'silent');
+    const recovered = ledger.interrupted('silent');
     await fault.strike({ topology, ledger, fault: planned, log });
     await topology.untilReady();
-    setTimeout(over, fault.lingersMs ?? 0);
+    over();
+    setTimeout(recovered, fault.lingersMs ?? LEASE_MS);
   };
   await Promise.all(plan.faults.map(strike));
   await pause(AFTER_MS);

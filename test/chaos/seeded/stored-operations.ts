@@ -29,10 +29,10 @@ interface StoredView {
 export const async: Operation = async turn => {
   const { client, random } = turn;
   const question = drawQuestion(turn);
-  const entry = opened(turn, 'async');
   // Half of the ids are those of the other tenant, too; it can try to reach the rest only.
   const isShared = random() < 0.5;
   const id = isShared ? turn.id : ownId(turn);
+  const entry = opened({ ...turn, id }, 'async');
   if (!(await accepted(turn, entry, question, id))) return;
   if (!isShared && !(await requestHidden(turn, entry, question, id))) return;
   const view = await ended<StoredView>(turn, entry, `/v1/requests/${id}`);
