@@ -207,12 +207,10 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('refuses the same burst that the bound does not hold: 10 at once, 4 places', async () => {
-    harness = await QueueHarness.start(driver, {
+    const { settled } = await occupied({
       'queue.max_requests_per_model': 4,
       'queue.realtime_reserve': 0,
     });
-    await harness.open();
-    const { settled } = await occupied();
     const burst = ids(10).map(id => harness.submit(id));
     await harness.until('6 refused', () => harness.harness.of('rejected').length === 6);
     await harness.until('4 wait', async () => (await depth())[1] === 4);
@@ -249,7 +247,6 @@ describe.each(DRIVERS)('queue: %s', driver => {
   });
 
   it('refuses what takes longer than its deadline, once it has seen the model answer', async () => {
-    harness = await QueueHarness.start(driver);
     const { blocker, settled } = await occupied();
     harness.harness.clock.advance(5000);
     await blocker.answer();
