@@ -3362,7 +3362,10 @@ export interface components {
             total: number;
         };
         SpeechDto: {
-            /** @example The quick brown fox jumps over the lazy dog. */
+            /**
+             * @description Plain text. Of SSML (`<speak>…</speak>`) only the text is spoken, and `input.ssml` is reported as ignored; a server behind the gateway gets it unchanged.
+             * @example The quick brown fox jumps over the lazy dog.
+             */
             input: string;
             /** @description Ignored by models that cannot follow them. */
             instructions?: string;
