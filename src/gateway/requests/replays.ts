@@ -160,7 +160,9 @@ export class Replays implements OnApplicationShutdown {
 /**
  * Both receive every byte, at the pace of the slower one. The caller receives the
  * last bytes when the answer is stored: a caller that has all of it can rely on a
- * retry to find it.
+ * retry to find it. If it cannot be stored, its caller has all of it nevertheless: what was
+ * begun is not broken off for a retry that would run again. Unless another attempt has the
+ * request: then that one's answer counts.
  */
 function split(body: Readable, toStore: PassThrough, stored: Promise<void>): Transform {
   let last: Buffer | undefined;
@@ -170,7 +172,11 @@ function split(body: Readable, toStore: PassThrough, stored: Promise<void>): Tra
       last = chunk;
       done(null, ready);
     },
-    flush: done => void stored.then(() => done(null, last), done),
+    flush: done =>
+      void stored.then(
+        () => done(null, last),
+        (error: Error) => (isTaken(error) ? done(error) : done(null, last)),
+      ),
   });
   body.on('error', error => {
     toCaller.destroy(error);
@@ -182,6 +188,9 @@ function split(body: Readable, toStore: PassThrough, stored: Promise<void>): Tra
   body.pipe(toCaller);
   return toCaller;
 }
+
+const isTaken = (error: Error): boolean =>
+  error instanceof DomainError && error.code === 'duplicate_request_id';
 
 const stillRunning = ({ requestId }: StoredRequest): DomainError =>
   new DomainError('duplicate_request_id', `The first attempt, ${requestId}, is still running.`, {

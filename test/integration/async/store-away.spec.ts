@@ -141,6 +141,23 @@ describe('with the blob store away', () => {
     expect(await answer).toMatchObject({ status: 503, code: 'storage_unavailable' });
     await s3.launch();
   }, 60_000);
+
+  it('a stream that cannot be stored is whole for its caller, and a retry runs again', async () => {
+    const headers = { 'idempotency-key': 'unstored-stream' };
+    const asked = form(script.hold);
+    asked.set('stream', 'true');
+    const answer = rig.post(PATH, asked, { headers });
+    await until(() => worker.holding.length > 0);
+    await s3.kill();
+    worker.releaseAll();
+    expect(await (await answer).text()).toContain('transcript.text.done');
+    await s3.launch();
+    const before = worker.received.length;
+    const again = form();
+    again.set('stream', 'true');
+    expect((await rig.post(PATH, again, { headers })).status).toBe(200);
+    expect(worker.received.length - before).toBe(1);
+  }, 60_000);
 });
 
 describe('bytes that a power cut took', () => {
