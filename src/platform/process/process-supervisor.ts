@@ -161,7 +161,6 @@ export class ProcessSupervisor {
 
   #spawn() {
     const { args, turn } = this.options;
-    this.#starts += 1;
     this.#readyAtMs = undefined;
     this.#events?.onStarting();
     if (!turn && typeof args !== 'function') return this.#run(args);
@@ -184,6 +183,7 @@ export class ProcessSupervisor {
 
   #run(args: readonly string[]) {
     const { what, command, env, log, foreign } = this.options;
+    this.#starts += 1;
     this.#process = new SupervisedProcess({
       command,
       args,

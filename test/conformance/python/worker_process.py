@@ -54,7 +54,7 @@ class Worker:
 
     def batches(self):
         """Items of each engine call so far."""
-        return [int(size) for size in re.findall(r"Engine call done: (\d+) items", self._text())]
+        return [int(size) for size in re.findall(r"Micro-batch done: \d+/(\d+) succeeded", self._text())]
 
     def _count(self, text):
         return self._text().count(text)

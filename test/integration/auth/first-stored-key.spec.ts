@@ -95,7 +95,7 @@ describe('the first key of a database', () => {
     const rotated = await run('rotate', id);
     expect([rotated.code, rotated.stdout === made.stdout]).toEqual([0, false]);
     expect((await run('list')).stdout).toMatch(
-      new RegExp(`^${id} +web shop +acme +inference +stt +data`, 'm'),
+      new RegExp(`^${id} +web shop +acme +inference +stt +- +data`, 'm'),
     );
     expect(await run('revoke', id)).toMatchObject({
       code: 0,
