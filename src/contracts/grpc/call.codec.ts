@@ -136,7 +136,7 @@ export const encodeEnvelope = ({
   group: { id, size, agingShare, timeLimitMs },
 });
 
-/** What names a call: its request, and the attempt at it, which is its group's id (D-53). */
+/** What names a call: its request, and the attempt at it, which is its group's id (D-56). */
 export const attemptOf = (message: { readonly requestId: string; readonly group?: Group }) => ({
   id: message.requestId,
   attempt: message.group?.id,

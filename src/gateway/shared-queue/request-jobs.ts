@@ -157,7 +157,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    * The job is removed unless a worker has it, which is notified at once. True: it had not
    * finished, and no gateway answers with what it may still finish with (D-53).
    * @param attempt whose end is the reason: another attempt that joined the job keeps it,
-   *   unless somebody wants it stopped for all (D-53)
+   *   unless somebody wants it stopped for all (D-56)
    * @throws when Redis does not answer
    */
   async stopped(ref: JobRef, reason: StopReason, attempt?: string): Promise<boolean> {

@@ -15,7 +15,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * its queue deadline (D-07). Entering → accepted → its job is watched.
  */
 export class SharedRequest {
-  /** Names this gateway's attempt at the request (D-53). */
+  /** Names this gateway's attempt at the request (D-56). */
   readonly attempt = randomUUID();
   /** Ends it while it is entering. */
   readonly entering = new AbortController();

@@ -63,7 +63,7 @@ export class CallProgress {
   readonly finished = this.#end.promise;
   readonly sinceMs = performance.now();
 
-  /** @param attempt names this attempt at its request (D-53) */
+  /** @param attempt names this attempt at its request (D-56) */
   constructor(readonly attempt: string) {}
 
   began(rpc: { cancel(): void }): void {

@@ -8,7 +8,7 @@ import { WorkerState } from './worker-state.js';
 type DeviceLook = () => DeviceProgress | Promise<DeviceProgress>;
 
 interface RunningCall {
-  /** Names this attempt at the request (D-53); empty: its caller names none. */
+  /** Names this attempt at the request (D-56); empty: its caller names none. */
   readonly attempt: string;
   readonly stop: AbortController;
   /** Engine calls that compute it now. */

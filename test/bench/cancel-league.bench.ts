@@ -1,0 +1,106 @@
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { Product } from '../support/product.js';
+import { fetchRealModels } from '../support/real-models.js';
+import { pause } from '../support/waiting.js';
+import { abandonedRoutes, type Route } from './league/abandoned-routes.js';
+import { atMost, progress, type BenchResult } from './support/bench-result.js';
+import { threadsCpuMs, workAfter } from './support/cpu-activity.js';
+import { distribution, type Distribution } from './support/percentiles.js';
+import { seededRandom } from './support/seeded-random.js';
+
+/** Over all routes. */
+const ABANDONS = Number(process.env.LEAGUE_ABANDONS ?? 1000);
+const ONLY = process.env.LEAGUE_ROUTES?.split(',');
+const GIVE_UP_MS = 10_000;
+
+interface RouteResult {
+  /** From the moment at which the caller leaves until the device is idle. */
+  readonly idleMs: Distribution;
+  /** CPU of the workers after the caller had left, as a share of all their CPU. */
+  readonly wasted: number;
+}
+
+/**
+ * How soon does the device stop when nobody listens any more, on each route, and how much
+ * of its time is wasted? Published models, one caller, who hangs up in the middle.
+ */
+export async function run(): Promise<BenchResult> {
+  const { real, name, present } = await fetchRealModels();
+  if (!present) throw new Error(`This bench needs ${name}`);
+  await using product = await Product.start([...real.models, vectorsOf(real.models)]);
+  await product.allReady();
+  const pids = (await product.workers()).flatMap(({ pid }) => pid ?? []);
+  const routes = await abandonedRoutes(real, {
+    ...{ speech: 'whisper-1', text: 'gpt-4o-mini', voice: 'tts-1', vectors: 'vectors' },
+  });
+  const chosen = Object.entries(routes).filter(([route]) => ONLY?.includes(route) ?? true);
+  const results: Record<string, RouteResult> = {};
+  const random = seededRandom(1);
+  for (const [route, call] of chosen) {
+    results[route] = await abandon(call, product.url, pids, {
+      count: Math.ceil(ABANDONS / chosen.length),
+      random,
+    });
+    progress(`  ${route}: ${JSON.stringify(results[route])}`);
+  }
+  const all = Object.values(results);
+  return {
+    results: { abandons: ABANDONS, ...results },
+    goals: [
+      atMost(
+        'device idle after its caller left, worst route, p95 ms',
+        Math.max(...all.map(({ idleMs }) => idleMs.p95)),
+        50,
+      ),
+      atMost(
+        'device time wasted, mean of the routes',
+        all.reduce((sum, { wasted }) => sum + wasted, 0) / all.length,
+        0.005,
+      ),
+    ],
+  };
+}
+
+/** The starter set has no model for embeddings: its language model gives some. */
+function vectorsOf(models: readonly ModelSpec[]): ModelSpec {
+  const { options } = models.find(({ engine }) => engine === 'llama-cpp')!;
+  const { modelFile, device } = options as { modelFile: string; device: string };
+  return {
+    ...{ id: 'vectors', kind: 'embedding', engine: 'llama-cpp', aliases: [], languages: [] },
+    ...{ capabilities: ['embeddings'], replicas: 1, addresses: [], voices: {} },
+    options: { modelFile, device, pooling: 'mean' },
+  };
+}
+
+async function abandon(
+  call: Route,
+  url: string,
+  pids: readonly number[],
+  { count, random }: { readonly count: number; readonly random: () => number },
+): Promise<RouteResult> {
+  await call(url, new AbortController().signal);
+  const startMs = performance.now();
+  await call(url, new AbortController().signal);
+  const wholeMs = performance.now() - startMs;
+  progress(`    a whole one takes ${Math.round(wholeMs)} ms`);
+  const idleMs: number[] = [];
+  let [wastedMs, usedMs] = [0, 0];
+  for (let at = 0; at < count; at++) {
+    const cpuMs = (): number => pids.reduce((sum, pid) => sum + threadsCpuMs(pid), 0);
+    const beforeMs = cpuMs();
+    const caller = new AbortController();
+    const answered = call(url, caller.signal).then(
+      () => true,
+      () => false,
+    );
+    await pause(wholeMs * (0.1 + 0.7 * random()));
+    caller.abort();
+    const after = await workAfter(pids, GIVE_UP_MS);
+    // One that was quicker than expected says nothing.
+    if (await answered) continue;
+    idleMs.push(after.idleMs);
+    wastedMs += after.cpuMs;
+    usedMs += cpuMs() - beforeMs;
+  }
+  return { idleMs: distribution(idleMs), wasted: wastedMs / usedMs };
+}
