@@ -16,7 +16,7 @@ import { TargetResolver } from './target-resolver.js';
  *
  * Who writes what: `LineDispatcher` says which line is next and calls `send`; each attempt
  * counts itself in and out, and appends its result to the log, or puts its line back into
- * its lane. Nobody else writes the log while the job executes.
+ * its lane. No other class writes the log while the job executes.
  * Who ends it: all lines have results; or the stop of the job (cancel, expiry, preemption, a
  * lost lease, `fail`), after which `settle` waits for what is in flight and then aborts it.
  */

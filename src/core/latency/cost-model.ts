@@ -7,8 +7,9 @@ const USUAL_OUTPUT = 256;
 const MIN_MS = 0.001;
 
 /**
- * What a unit of work costs on the devices of one model, to estimate requests by it. An estimate decides the order only until the request is measured: its tenant is
- * then charged what it took (D-25).
+ * What a unit of work costs on the devices of one model, to estimate requests by it. An
+ * estimate decides the order only until the request is measured: its tenant is then charged
+ * what it took (D-25).
  */
 export class CostModel {
   readonly #requestMs = new FadingMean();

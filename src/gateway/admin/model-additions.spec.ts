@@ -12,7 +12,6 @@ const NAME = 'ears';
 const fixture = (name: string): Buffer => readFileSync(`test/fixtures/sherpa/nemo-ctc/${name}`);
 
 describe('a model that is added by the command line of this release', () => {
-  const before = { ...process.env };
   let hub: HubServer;
   let folder: string;
   let reloads: number;
@@ -27,7 +26,7 @@ describe('a model that is added by the command line of this release', () => {
       HF_ENDPOINT: hub.url,
       SWITCHYARD_DATA_DIR: join(folder, 'data'),
       SWITCHYARD_HUB_CATALOGUE_FILE: join(folder, 'catalogue.yaml'),
-      SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
+      SWITCHYARD_HUB_MODELS_DIR: join(folder, 'pulled'),
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
     });
     reloads = 0;
@@ -36,7 +35,6 @@ describe('a model that is added by the command line of this release', () => {
   });
   afterEach(async () => {
     additions.onApplicationShutdown();
-    process.env = before;
     await hub[Symbol.asyncDispose]();
   });
 

@@ -11,7 +11,7 @@ import { type TrackedRequest } from '../registry/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 
 /**
- * Every way a request can end without an answer although nobody stopped it: its error, with
+ * Every way a request can end without an answer although it was not stopped: its error, with
  * a Retry-After where one helps.
  */
 @Injectable()

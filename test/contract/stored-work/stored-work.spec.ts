@@ -8,6 +8,7 @@ import { StoredWork } from '../../../src/gateway/stored-work/stored-work.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { errorOf, GatewayRig, until } from '../../integration/api/gateway-rig.js';
 import { upstreamLlm } from '../../integration/generation/generation-rig.js';
+import { heldEnd } from '../../support/held-end.js';
 import { OpenAiUpstream, type SeenCall } from '../../support/openai-upstream.js';
 import { ResponseClient, textOf } from '../../support/response-client.js';
 
@@ -216,16 +217,6 @@ describe.each(Object.entries(USERS))('%s', (title, user) => {
     expect(work).toMatchObject({ status: 'running', attempts: 1 });
     return { begun, work };
   };
-  /** The end of the next attempt is written when `written` is called. */
-  const heldEnd = () => {
-    const gate = Promise.withResolvers<void>();
-    const end = store.end.bind(store);
-    const ending = jest.spyOn(store, 'end').mockImplementationOnce(async (...call) => {
-      await gate.promise;
-      return end(...call);
-    });
-    return { reached: () => until(() => ending.mock.calls.length > 0), written: gate.resolve };
-  };
   const cancel = async (id: string): Promise<boolean> => {
     const answer = await rig.post(`/v1/requests/${id}/cancel`, {});
     return ((await answer.json()) as { cancelled: boolean }).cancelled;
@@ -255,7 +246,7 @@ describe.each(Object.entries(USERS))('%s', (title, user) => {
   });
 
   it('whose end is being written is cancelled if the cancel says so, else completed', async () => {
-    const end = heldEnd();
+    const end = heldEnd(store);
     const { begun } = await begin();
     begun.call.go();
     await end.reached();

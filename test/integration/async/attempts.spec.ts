@@ -14,6 +14,7 @@ import { DispatchEventBus } from '../../../src/platform/events/events.module.js'
 import { storageUnavailable } from '../../../src/platform/http/passing-errors.js';
 import { newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { heldEnd } from '../../support/held-end.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -64,17 +65,6 @@ const view = (id: string) => rig.json(`/v1/requests/${id}`) as Promise<Record<st
 const content = (id: string): Promise<Response> => fetch(`${rig.url}/v1/requests/${id}/content`);
 const ended = (id: string) => until(async () => (await stored(id)).answer !== undefined);
 const times = (id: string): number => worker.received.filter(received => received === id).length;
-
-/** The end of the next attempt is written when `written` is called. */
-function heldEnd() {
-  const gate = Promise.withResolvers<void>();
-  const end = store.end.bind(store);
-  const ending = jest.spyOn(store, 'end').mockImplementationOnce(async (...call) => {
-    await gate.promise;
-    return end(...call);
-  });
-  return { reached: () => until(() => ending.mock.calls.length > 0), written: gate.resolve };
-}
 
 /** As a gateway does that finds its lease lapsed. */
 async function takenOver(id: string) {
@@ -168,7 +158,7 @@ describe('a cancel of an async request', () => {
   });
 
   it('that comes while the end is being written, wins', async () => {
-    const end = heldEnd();
+    const end = heldEnd(store);
     await later('at-the-end');
     await end.reached();
     expect(await view('at-the-end')).toMatchObject({ state: 'running', status: 'running' });
@@ -195,7 +185,7 @@ describe('a cancel of an async request', () => {
     await feed.join('queue');
     const line = () => feed.state('queue').stt as LiveQueueLine;
     const withdrawn = async (id: string, meanwhile: () => Promise<unknown>) => {
-      const end = heldEnd();
+      const end = heldEnd(store);
       await feed.join(`request:${id}`);
       await later(id);
       await end.reached();
@@ -258,7 +248,7 @@ describe('an end whose outcome is unknown', () => {
   );
 
   it('holds the last bytes back until a retry finds the answer', async () => {
-    const end = heldEnd();
+    const end = heldEnd(store);
     let isAnswered = false;
     const first = send({ 'idempotency-key': 'held back' }).finally(() => (isAnswered = true));
     await end.reached();
