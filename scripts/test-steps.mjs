@@ -47,11 +47,11 @@ export const TIERS = {
       suite('e2e', 'the built product', ['test/e2e'], WAITING),
       suite('chaos', 'kills and overload', ['test/chaos'], WAITING),
       suite('real', 'published models, human speech', ['test/real']),
-      // Most of its time it installs clients.
+      // Chaos waits much of its time, and this one installs clients.
       {
         name: 'conformance',
         proves: 'official SDKs, workers in Python',
-        beside: 'integration',
+        beside: 'chaos',
         run: conformance,
       },
     ],
