@@ -1,9 +1,14 @@
-import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { type z } from 'zod';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { CodedError } from './coded-error.js';
+import { writeJson } from './exact-numbers.js';
+import { type Fields } from './is-object.js';
+import { didYouMean } from './nearest-name.js';
 import { REQUIRED } from './rules.js';
+
+/** What is wrong with a field of a request or a job. */
+type FieldError = CodedError<
+  'invalid_value' | 'missing_required_parameter' | 'unknown_parameter' | 'unsupported_parameter'
+>;
 
 const LONGEST_NAME = 64;
 
@@ -12,7 +17,7 @@ const SHOWN_CHARACTERS = 80;
 /**
  * An object of a client or of a job, as its schema reads it.
  * @param path of the object in what was sent; empty: it is all of it
- * @throws DomainError `invalid_value`, `missing_required_parameter`,
+ * @throws CodedError `invalid_value`, `missing_required_parameter`,
  *   `unknown_parameter` or `unsupported_parameter` for its first problem
  */
 export function readObject<S extends z.ZodType>(schema: S, value: unknown, path = ''): z.output<S> {
@@ -21,11 +26,11 @@ export function readObject<S extends z.ZodType>(schema: S, value: unknown, path 
   throw fieldError(error.issues[0]!, value, path);
 }
 
-function fieldError(issue: z.core.$ZodIssue, object: unknown, prefix: string): DomainError {
+function fieldError(issue: z.core.$ZodIssue, object: unknown, prefix: string): FieldError {
   const path = issue.path as FieldPath;
   if (issue.code === 'unrecognized_keys') {
     const param = pathText([...path, issue.keys[0]!.slice(0, LONGEST_NAME)], prefix);
-    return new DomainError('unknown_parameter', `Unknown parameter: \`${param}\`.`, {
+    return new CodedError('unknown_parameter', `Unknown parameter: \`${param}\`.`, {
       param,
     });
   }
@@ -41,26 +46,26 @@ function fieldError(issue: z.core.$ZodIssue, object: unknown, prefix: string): D
 }
 
 /** @param rule such as `: it must be text` */
-export const missingField = (param: string, rule = ''): DomainError =>
-  new DomainError('missing_required_parameter', `\`${param}\` is required${rule}.`, {
+export const missingField = (param: string, rule = ''): FieldError =>
+  new CodedError('missing_required_parameter', `\`${param}\` is required${rule}.`, {
     param,
   });
 
-export const unsupportedField = (param: string, why: string): DomainError =>
-  new DomainError('unsupported_parameter', `\`${param}\` cannot be honoured: ${why}.`, {
+export const unsupportedField = (param: string, why: string): FieldError =>
+  new CodedError('unsupported_parameter', `\`${param}\` cannot be honoured: ${why}.`, {
     param,
   });
 
 /** In a sentence of its own. */
-export const invalidField = (param: string, message: string): DomainError =>
-  new DomainError('invalid_value', message, { param });
+export const invalidField = (param: string, message: string): FieldError =>
+  new CodedError('invalid_value', message, { param });
 
 /** @param rule such as `must be a number from 0 to 1` */
-export function wrongField(param: string, value: unknown, rule: string): DomainError {
+export function wrongField(param: string, value: unknown, rule: string): FieldError {
   const what = param === '' ? 'What was sent' : `\`${param}\``;
   const text = writeJson(value) ?? 'nothing';
   const shown = text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
-  return new DomainError('invalid_value', `${what} ${rule}; got ${shown}.`, { param });
+  return new CodedError('invalid_value', `${what} ${rule}; got ${shown}.`, { param });
 }
 
 type FieldPath = readonly (string | number)[];

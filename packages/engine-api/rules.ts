@@ -1,6 +1,6 @@
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { z } from 'zod';
+import { type Fields, isObject } from './is-object.js';
+import { didYouMean } from './nearest-name.js';
 
 /**
  * Parts of zod schemas for untrusted objects. A schema's description is what it allows

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { type Job, type JobsOptions, Queue } from 'bullmq';
-import { Redis } from 'ioredis';
-import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
-import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import {
   type DeadLetter,
   readAnnouncement,
   type StopNote,
   type WorkerAnnouncement,
-} from '../../../src/contracts/queue-jobs/queue-messages.js';
+} from '@switchyard/shared-queue/messages.codec.js';
+import { type QueueJobResult } from '@switchyard/shared-queue/result.codec.js';
+import { type Job, type JobsOptions, Queue } from 'bullmq';
+import { Redis } from 'ioredis';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import {

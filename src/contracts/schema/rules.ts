@@ -1,0 +1,1 @@
+export * from '@switchyard/engine-api/rules.js';
