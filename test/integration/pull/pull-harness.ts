@@ -73,13 +73,13 @@ export class PullQueue implements AsyncDisposable {
   }
 
   /** A worker process; resolves when it is ready to take. */
-  async worker(change: WorkerChange = {}): Promise<WorkerProcess> {
-    const worker = this.spawn(change);
+  async worker(change: WorkerChange = {}, added?: NodeJS.ProcessEnv): Promise<WorkerProcess> {
+    const worker = this.spawn(change, added);
     await worker.told('ready');
     return worker;
   }
 
-  spawn(change: WorkerChange = {}): WorkerProcess {
+  spawn(change: WorkerChange = {}, added?: NodeJS.ProcessEnv): WorkerProcess {
     const settings = settingsFrom({
       'batching.policy': 'none',
       'queue.driver': 'redis',
@@ -103,13 +103,9 @@ export class PullQueue implements AsyncDisposable {
     };
     const { pull } = pulledWork(this.model, settings);
     const workerId = `worker-${this.workers.length + 1}`;
-    const worker = new WorkerProcess({
-      workerId,
-      model: this.model,
-      sharedQueue,
-      pull: { ...pull!, ...this.options.pull },
-      ...change,
-    });
+    const spec = { workerId, model: this.model, sharedQueue };
+    const own = { pull: { ...pull!, ...this.options.pull }, ...change };
+    const worker = new WorkerProcess({ ...spec, ...own }, added);
     this.workers.push(worker);
     return worker;
   }
