@@ -60,10 +60,10 @@ const gatewayLayers = [
   ['jobs', ['http']],
 ];
 /** The files that others may import of a folder, as its README says; undefined: all. */
-const faceOf = name =>
-  /may import: ((?:`[\w.-]+`,?\s*)+)\./
-    .exec(readFileSync(`src/gateway/${name}/README.md`, 'utf8'))?.[1]
-    .match(/[\w.-]+/g)
+const faceOf = folder =>
+  /may import: ((?:`[\w./-]+`,?\s*)+)\./
+    .exec(readFileSync(`${folder}/README.md`, 'utf8'))?.[1]
+    .match(/[\w./-]+/g)
     .join('|');
 /** The layers of the batch processor. */
 const batchLayers = [
@@ -106,6 +106,29 @@ module.exports = {
         path: '^(src|test|scripts|packages)/',
         pathNot: '^packages/($1|engine-api|json-schema-gbnf)/',
       },
+    },
+    {
+      name: 'bullmq-in-shared-queue-only',
+      comment: 'What BullMQ keeps in Redis is known there; its README lists what is private of it.',
+      from: { path: '^(src|packages)/', pathNot: ['^packages/shared-queue/', '\\.spec\\.ts$'] },
+      to: { path: '^node_modules/bullmq/' },
+    },
+    {
+      name: 'shared-queue-has-a-face',
+      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: '^packages/shared-queue/',
+        pathNot: `/(${faceOf('packages/shared-queue')})\\.ts$`,
+      },
+    },
+    {
+      name: 'shared-queue-has-two-adapters',
+      comment: 'One in gateways, one in workers; the rest knows keys and messages at most.',
+      from: {
+        path: '^src/',
+        pathNot: ['^src/(gateway/shared-queue|worker/pull)/', '\\.spec\\.ts$'],
+      },
+      to: { path: '^packages/shared-queue/(client|worker|order)/' },
     },
     {
       name: 'libraries-import-nothing',
@@ -216,10 +239,10 @@ module.exports = {
       },
       to: { path: '^src/platform/database/' },
     },
-    ...requestPath.filter(faceOf).map(name => ({
+    ...requestPath.filter(name => faceOf(`src/gateway/${name}`)).map(name => ({
       name: `gateway-${name}-has-a-face`,
       from: { path: '^src/', pathNot: [`^src/gateway/${name}/`, '\\.spec\\.ts$'] },
-      to: { path: `^src/gateway/${name}/`, pathNot: `/(${faceOf(name)})\\.ts$` },
+      to: { path: `^src/gateway/${name}/`, pathNot: `/(${faceOf(`src/gateway/${name}`)})\\.ts$` },
     })),
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,

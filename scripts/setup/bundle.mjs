@@ -13,14 +13,14 @@ const SOURCE_FILES = ['src', 'packages'].flatMap(folder =>
 
 /** Files that are started or loaded by their name; each keeps its place, seen from `dist`. */
 const ENTRIES = SOURCE_FILES.filter(path =>
-  /^src\/(main\.\w+|cli\/for-scripts|.*\.thread)\.ts$|^packages\/engine-(?!api\/).*(\/engine|\.thread|\.child)\.ts$/.test(
+  /^src\/(main\.\w+|cli\/for-scripts|.*\.thread)\.ts$|^packages\/(?!engine-api\/).*(\/engine|\.thread|\.child)\.ts$/.test(
     path,
   ),
 );
 
-/** What Node needs to know of the packages whose files are loaded by name, and their models. */
+/** What Node needs to know of the packages whose files are loaded by name or as threads, and their models. */
 const COPIED = SOURCE_FILES.filter(path =>
-  /^packages\/engine-(?!api\/)[^/]+\/(package\.json|silero-vad\/.+)$/.test(path),
+  /^packages\/(?:engine-(?!api\/)[^/]+|shared-queue)\/(package\.json|silero-vad\/.+)$/.test(path),
 );
 
 /** They have binaries, or come with an engine: found by name in `node_modules`. */

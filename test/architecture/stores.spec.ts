@@ -5,12 +5,11 @@ import { filesBelow, SOURCES } from '../support/repository-files.js';
 const STORES = /(?:from|import\() *'(ioredis|bullmq|pg|kysely[^']*|@aws-sdk\/[^']*|node:sqlite)'/g;
 const TYPES_ONLY = /^import (type |\{( type [^,}]+,?)+ \} )/;
 
-/** Where the errors of a store become ours (D-52); the pull worker is the other end of Redis. */
+/** Where the errors of a store become ours (D-52); the pull worker opens its own connections. */
 const ADAPTERS = [
   'src/platform/database/',
   'src/platform/storage/',
   'src/platform/redis/',
-  'src/gateway/shared-queue/model-queues.ts',
   'src/worker/pull/',
 ];
 

@@ -19,6 +19,8 @@ export interface GatewayProcessOptions {
   readonly port?: number;
   /** The clone whose build and settings file it runs with; absent: this one. */
   readonly clone?: string | undefined;
+  /** Added to its environment. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
@@ -38,7 +40,7 @@ export class GatewayProcess implements AsyncDisposable {
   static async start(
     models: readonly ModelSpec[],
     settings: SettingOverrides,
-    { folder, until = 'ready', port: wanted, clone }: GatewayProcessOptions,
+    { folder, until = 'ready', port: wanted, clone, env: added }: GatewayProcessOptions,
   ): Promise<GatewayProcess> {
     const modelsFile = join(folder, 'models.yaml');
     await writeFile(modelsFile, JSON.stringify({ models })); // JSON is YAML
@@ -59,7 +61,7 @@ export class GatewayProcess implements AsyncDisposable {
       new NodeProcess({
         name: 'gateway',
         script: resolve(clone ?? '.', 'dist/main.gateway.js'),
-        env,
+        env: { ...env, ...added },
         folder,
         cwd: clone,
       }),

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { type Job, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
-import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../../src/contracts/queue-jobs/heartbeat.js';
-import { type QueueJobResult, type JobValue } from '../../src/contracts/queue-jobs/job-result.js';
-import { type QueueJob } from '../../src/contracts/queue-jobs/queue-job.js';
-import { QueueKeys } from '../../src/contracts/queue-jobs/queue-keys.js';
+import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '@switchyard/shared-queue/heartbeat.js';
+import { type QueueJob } from '@switchyard/shared-queue/job.codec.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import {
   readStopNote,
   type StopNote,
   type WorkerAnnouncement,
-} from '../../src/contracts/queue-jobs/queue-messages.js';
-import { RedisOrder } from '../../src/platform/redis/redis-order.js';
+} from '@switchyard/shared-queue/messages.codec.js';
+import { RedisOrder } from '@switchyard/shared-queue/order/redis-order.js';
+import { type QueueJobResult, type JobValue } from '@switchyard/shared-queue/result.codec.js';
+import { type Job, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { type WorkerHealthReport } from '../../src/contracts/grpc/health.codec.js';
 
 export interface PullerOptions {
   readonly url: string;
@@ -102,7 +103,7 @@ export class ScriptedPuller implements AsyncDisposable {
     await this.#worker.startStalledCheckTimer();
   }
 
-  async announce(state: WorkerAnnouncement['health']['state'] = 'ready'): Promise<void> {
+  async announce(state: WorkerHealthReport['state'] = 'ready'): Promise<void> {
     const { id } = this.options;
     const announcement = JSON.stringify(announcementOf(this.options, state));
     await this.#commands.zadd(this.#keys.workers, Date.now(), id);
@@ -179,8 +180,8 @@ const transcriptValue = ({ id }: QueueJob): JobValue => ({
 
 function announcementOf(
   { id, model }: Required<PullerOptions>,
-  state: WorkerAnnouncement['health']['state'],
-): WorkerAnnouncement {
+  state: WorkerHealthReport['state'],
+): WorkerAnnouncement<WorkerHealthReport> {
   return {
     ...{
       v: 1,

@@ -1,12 +1,13 @@
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '@switchyard/shared-queue/heartbeat.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
+import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
 import { Redis } from 'ioredis';
 import { NEVER, Subject } from 'rxjs';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
 import { pause, until } from '../../../test/support/waiting.js';
-import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../../contracts/queue-jobs/heartbeat.js';
-import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type PoolActivity } from '../worker-pool/pool-activity.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -32,6 +33,7 @@ describeWith(REDIS)('workers that pull', () => {
     const pool = { activity$: activity, workers: () => [], models: () => [], of: () => undefined };
     const link = {
       ...{ enabled: true, usable: true, keys, redis, back$: NEVER, access: { lockMs: LOCK_MS } },
+      clock: new RedisClock(),
       listener: () => listener,
     };
     workers = new AllWorkers(

@@ -6,44 +6,22 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { announcedWorkers, freeJobs } from '@switchyard/shared-queue/client/announced-workers.js';
 import {
   ANNOUNCEMENT_TTL_MS,
   DRAINED_TTL_MS,
   HEARTBEAT_MS,
-} from '../../contracts/queue-jobs/heartbeat.js';
-import {
-  readAnnouncement,
-  type WorkerAnnouncement,
-} from '../../contracts/queue-jobs/queue-messages.js';
+} from '@switchyard/shared-queue/heartbeat.js';
+import { type WorkerAnnouncement } from '@switchyard/shared-queue/messages.codec.js';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type ModelView, type WorkerView, type WorkerOrder } from '../worker-pool/worker-view.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
-/**
- * A worker whose last heartbeat is this old is removed; the clocks of two machines may
- * differ by as much.
- */
-const FORGOTTEN_MS = 100 * ANNOUNCEMENT_TTL_MS;
-
-/**
- * KEYS[1] BullMQ's active jobs of a queue, KEYS[2] its jobs that may be stalled; ARGV[1]
- * what the keys of the queue begin with, ARGV[2] the beginning of a dead worker's tokens,
- * ARGV[3] milliseconds that its locks have left at most. They end now: the next check of
- * any worker moves the jobs to the front of the queue. Returns their number.
- */
-const FREE = `
-local freed = 0
-for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
-  local lock = ARGV[1] .. id .. ':lock'
-  local isIts = string.find(redis.call('GET', lock) or '', ARGV[2], 1, true) == 1
-  if isIts and redis.call('PTTL', lock) <= tonumber(ARGV[3]) then
-    freed = freed + redis.call('DEL', lock)
-    redis.call('SADD', KEYS[2], id)
-  end
-end
-return freed`;
+/** A worker that pulls, as it announces itself. */
+type Announced = WorkerAnnouncement<WorkerHealthReport>;
 
 /**
  * All workers: those of the pool, and those that pull from the shared queue, which are known
@@ -53,7 +31,7 @@ return freed`;
 @Injectable()
 export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger('WorkerDirectory');
-  #announced: readonly WorkerAnnouncement[] = [];
+  #announced: readonly Announced[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -129,7 +107,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /** As what it announces itself; undefined: it does not pull. */
-  #announcementOf(worker: WorkerView): WorkerAnnouncement | undefined {
+  #announcementOf(worker: WorkerView): Announced | undefined {
     return this.#pulling().find(announced => isThe(worker, announced));
   }
 
@@ -162,7 +140,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /** Of one model, or all. None while Redis is away: no worker could take anything. */
-  #pulling(model?: string): readonly WorkerAnnouncement[] {
+  #pulling(model?: string): readonly Announced[] {
     if (!this.link.enabled || !this.link.usable) return [];
     return model === undefined
       ? this.#announced
@@ -184,7 +162,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     if (!this.link.usable) return;
     try {
       const before = this.#announced;
-      this.#announced = await this.#read();
+      this.#announced = await announcedWorkers<WorkerHealthReport>(this.link);
       const owners = new Set(this.#announced.map(({ lockOwner }) => lockOwner));
       for (const worker of before) if (!owners.has(worker.lockOwner)) void this.#missed(worker);
     } catch (error) {
@@ -196,7 +174,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
    * After a break of Redis all announcements have expired until their workers are heard:
    * locks that were not renewed two heartbeats later decide.
    */
-  async #missed(worker: WorkerAnnouncement): Promise<void> {
+  async #missed(worker: Announced): Promise<void> {
     await sleep(2 * HEARTBEAT_MS, undefined, { ref: false });
     await this.#free(worker, ANNOUNCEMENT_TTL_MS);
   }
@@ -206,32 +184,20 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
    * @param silentMs locks that were renewed later than that ago are those of a
    *   worker that lives
    */
-  async #free({ id, model, lockOwner }: WorkerAnnouncement, silentMs = 0): Promise<void> {
-    const { redis, keys, access } = this.link;
-    if (lockOwner === undefined) return;
-    const base = keys.base(model);
+  async #free(worker: Announced, silentMs = 0): Promise<void> {
+    const { id } = worker;
     try {
-      const rest = [base, `${lockOwner}:`, access.lockMs - silentMs];
-      const jobs = await redis.eval(FREE, 2, `${base}active`, `${base}stalled`, ...rest);
+      const jobs = await freeJobs(this.link, worker, silentMs);
       if (jobs !== 0)
         this.#logger.log({ worker: id, jobs }, 'a worker that pulls is gone; its jobs are free');
     } catch (error) {
       this.#logger.debug({ worker: id, err: error }, 'the jobs of a dead worker were not freed');
     }
   }
-
-  async #read(): Promise<WorkerAnnouncement[]> {
-    const { redis, keys } = this.link;
-    await redis.zremrangebyscore(keys.workers, '-inf', Date.now() - FORGOTTEN_MS);
-    const ids = await redis.zrange(keys.workers, 0, '-1');
-    if (ids.length === 0) return [];
-    const found = (await redis.mget(ids.map(id => keys.worker(id)))).map(readAnnouncement);
-    return found.filter(worker => worker !== undefined).sort((a, b) => (a.id < b.id ? -1 : 1));
-  }
 }
 
 /** A local worker announces its id, followed by its host and pid. */
-const isThe = ({ id, pid }: WorkerView, announced: WorkerAnnouncement): boolean =>
+const isThe = ({ id, pid }: WorkerView, announced: Announced): boolean =>
   announced.id === id || (announced.pid === pid && announced.id.startsWith(`${id}.`));
 
 function workerView({
@@ -241,7 +207,7 @@ function workerView({
   health,
   drained,
   slots: { total, inUse },
-}: WorkerAnnouncement): WorkerView {
+}: Announced): WorkerView {
   return {
     ...{ id, model, pid, drained },
     state: health.state === 'ready' && inUse > 0 ? 'busy' : health.state,

@@ -5,10 +5,11 @@ import { settingsFrom } from '../../platform/config/settings.js';
 import { FsBlobStore } from '../../platform/storage/fs-blob-store.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { PayloadBlobs } from './payload-blobs.js';
+import { type SharedQueueLink } from './shared-queue-link.js';
 
 describe('speech in a blob', () => {
   const store = new FsBlobStore(temporaryFolder());
-  const blobs = new PayloadBlobs(store, settingsFrom({}));
+  const blobs = new PayloadBlobs(store, settingsFrom({}), {} as SharedQueueLink);
   const read = async (from?: number) =>
     Buffer.concat(await Array.fromAsync(blobs.read('plane/speech/a', from))).toString();
 

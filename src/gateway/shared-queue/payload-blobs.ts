@@ -2,15 +2,16 @@ import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type JobCompleted, type JobValue } from '../../contracts/queue-jobs/job-result.js';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
+import { type QueueJob } from '@switchyard/shared-queue/job.codec.js';
+import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '@switchyard/shared-queue/keys.js';
+import { type JobCompleted, type JobValue } from '@switchyard/shared-queue/result.codec.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import { Settings } from '../../platform/config/settings.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type TaskRequest, type TranscribeTask } from '../worker-pool/worker-task.js';
+import { SharedQueueLink } from './shared-queue-link.js';
 
 /** A job that may be queued, and the blobs that were written for it. */
 export interface PlacedJob {
@@ -39,12 +40,13 @@ export class PayloadBlobs {
   constructor(
     private readonly store: BlobStore,
     private readonly settings: Settings,
+    private readonly link: SharedQueueLink,
   ) {}
 
   /**
    * Writes the audio and says what is to be queued. The fingerprint covers all that was
    * asked, so that a request id that is used again for something else is found out.
-   * Instants become epoch milliseconds: the monotonic clocks of two machines cannot be
+   * Instants become epoch milliseconds of Redis: the clocks of two machines cannot be
    * compared.
    * @param nowMs monotonic, like the instants of the request
    * @throws DomainError `storage_full`, `storage_unavailable`, or what the signal was aborted with;
@@ -57,7 +59,7 @@ export class PayloadBlobs {
       throw new Error(`${payload.kind} does not go through the shared queue`);
     const placing: Placing = { model, blobs: [], digest: createHash('sha256'), signal };
     const { blobs, digest } = placing;
-    const epochMs = Date.now() - nowMs;
+    const epochMs = this.link.clock.nowMs() - nowMs;
     try {
       const asked = await this.#asked(payload, placing);
       const job: QueueJob = {
@@ -115,7 +117,7 @@ export class PayloadBlobs {
   /** Removes what is no longer needed: unread results, and inputs of gateways that died. */
   async sweep(): Promise<void> {
     const { queue, redis } = this.settings;
-    const expiredMs = Date.now() - redis.resultTtlMs;
+    const expiredMs = this.link.clock.nowMs() - redis.resultTtlMs;
     const resultsMs = expiredMs - LATE_DELIVERY_MS;
     const inputsMs = expiredMs - queue.timeoutMs - LONGEST_WORK_MS;
     for await (const { key, writtenAtMs } of this.store.keys(QUEUE_BLOBS)) {

@@ -1,7 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { isPromoted, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
+import {
+  type JobFacts,
+  type JobRef,
+  ModelQueues,
+} from '@switchyard/shared-queue/client/model-queues.js';
+import { type QueueJob } from '@switchyard/shared-queue/job.codec.js';
+import { isPromoted, QueueJobClass } from '@switchyard/shared-queue/keys.js';
+import { type QueueAccounts } from '@switchyard/shared-queue/order/redis-order.js';
+import { decodeJobError, type QueueJobResult } from '@switchyard/shared-queue/result.codec.js';
+import { isErrorCode } from '../../contracts/errors/error-registry.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { Entry } from '../../core/order/account.js';
 import { FairLane } from '../../core/order/fair-lane.js';
@@ -12,10 +19,8 @@ import { DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type QueueAccounts } from '../../platform/redis/redis-order.js';
 import { type QueueDepth } from '../registry/request-queue.port.js';
 import { AllWorkers } from './all-workers.js';
-import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { jobResultOf } from './request-jobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
@@ -26,7 +31,7 @@ import { SharedQueueLink } from './shared-queue-link.js';
 function dispatchOrder(
   { others, agingCredit, tenants }: QueueAccounts,
   { agingMs, agingShare }: PriorityQueue['options'],
-  nowMs = Date.now(),
+  nowMs: number,
 ): string[] {
   const lane = (isRealtime: boolean): FairLane<string> =>
     laneOf(
@@ -62,34 +67,6 @@ interface ListedJob {
 
 /** Of one model and state; further ones are counted, not listed. */
 const MAX_LISTED = 1000;
-
-/**
- * Counts by priority at one instant. Jobs that were released, or came back from a dead
- * worker, have left their class: the priority of those few is read from the options they
- * were queued with. The oldest is the first of a class, sorted or arrival
- * (`redis-order`), or one of those few.
- */
-const COUNT = `
-local from = function(class) return class * 0x100000000 end
-local realtime = redis.call('ZCOUNT', KEYS[2], from(2), from(3) - 1)
-local batch = redis.call('ZCOUNT', KEYS[2], from(3), '+inf')
-local oldest = -1
-local look = function(id)
-  local at = tonumber(redis.call('HGET', ARGV[1] .. id, 'timestamp') or -1)
-  if at >= 0 and (oldest < 0 or at < oldest) then oldest = at end
-end
-local moved = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', from(2) - 1)
-for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do moved[#moved + 1] = id end
-for _, id in ipairs(moved) do
-  local opts = redis.call('HGET', ARGV[1] .. id, 'opts') or '{}'
-  if string.find(opts, '"priority":2', 1, true) then realtime = realtime + 1 else batch = batch + 1 end
-  look(id)
-end
-for class = 2, 3.5, 0.5 do
-  local head = redis.call('ZRANGEBYSCORE', KEYS[2], from(class), '(' .. from(class + 0.5), 'LIMIT', 0, 1)
-  for _, id in ipairs(head) do look(id) end
-end
-return { realtime, batch, redis.call('LLEN', KEYS[3]), oldest }`;
 
 /**
  * What all gateways have in the queue: read from Redis when asked, never kept (D-10).
@@ -140,13 +117,9 @@ export class QueueListing {
   }
 
   async #depth(model: string): Promise<QueueDepth> {
-    const { redis, keys } = this.link;
-    const base = keys.base(model);
-    const places = ['wait', 'prioritized', 'active'].map(state => `${base}${state}`);
-    const counts = await redis.eval(COUNT, places.length, ...places, base);
-    const [realtime = 0, batch = 0, running = 0, oldestMs = -1] = counts as number[];
-    const oldestWaitMs = oldestMs < 0 ? undefined : Date.now() - oldestMs;
-    return { model, realtime, batch, running, oldestWaitMs };
+    const { oldestMs, ...counts } = await this.queues.counts(model);
+    const oldestWaitMs = oldestMs < 0 ? undefined : this.link.clock.nowMs() - oldestMs;
+    return { model, ...counts, oldestWaitMs };
   }
 
   /**
@@ -154,18 +127,17 @@ export class QueueListing {
    * the right of its list first.
    */
   async #waiting(model: string): Promise<string[]> {
-    const { redis, keys, access } = this.link;
-    const returned = redis.lrange(`${keys.base(model)}wait`, -MAX_LISTED, -1);
-    const accounts = this.queues.accounts(model);
-    return [...(await returned).reverse(), ...dispatchOrder(await accounts, access)];
+    const { access, clock } = this.link;
+    const returned = this.queues.returned(model, MAX_LISTED);
+    const accounts = await this.queues.accounts(model);
+    return [...(await returned), ...dispatchOrder(accounts, access, clock.nowMs())];
   }
 
   async #listed(model: string): Promise<ListedJob[]> {
-    const { redis, keys } = this.link;
-    const running = redis.lrange(`${keys.base(model)}active`, 0, MAX_LISTED - 1);
+    const running = this.queues.running(model, MAX_LISTED);
     const [all, active] = await Promise.all([this.#waiting(model), running]);
     const waiting = all.slice(0, MAX_LISTED);
-    const refs = [...waiting, ...active.reverse()].map(jobId => ({ model, jobId }));
+    const refs = [...waiting, ...active].map(jobId => ({ model, jobId }));
     const facts = await this.queues.facts(refs);
     const jobs = await Promise.all(
       refs.map((ref, at) => this.#job(ref, facts[at], at < waiting.length ? at + 1 : undefined)),
@@ -189,7 +161,8 @@ export class QueueListing {
     const result = facts.finished ? jobResultOf(facts.returnValue) : undefined;
     const priority = priorityOf(job, facts);
     const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
-    const waitedMs = waitedMsOf(job, facts);
+    const sinceMs = job.acceptedMs ?? facts.timestamp;
+    const waitedMs = Math.max(0, (facts.takenMs ?? this.link.clock.nowMs()) - sinceMs);
     const waitsFor = this.workers.hasPulling(ref.model) ? 'slot' : 'worker';
     const isQueued = state === 'queued';
     const isOld = isQueued && this.#isOld(priority, waitedMs);
@@ -200,7 +173,7 @@ export class QueueListing {
       priority,
       state,
       ...(isQueued && { position, waitsFor }),
-      createdAtMs: job.acceptedMs ?? facts.timestamp,
+      createdAtMs: sinceMs,
       aged: isOld || isPromoted(facts.priority, priority),
       waitedMs,
       workerId: facts.workerId,
@@ -215,9 +188,6 @@ export class QueueListing {
   }
 }
 
-const waitedMsOf = ({ acceptedMs }: Partial<QueueJob>, facts: JobFacts): number =>
-  Math.max(0, (facts.takenMs ?? Date.now()) - (acceptedMs ?? facts.timestamp));
-
 const priorityOf = ({ priority }: Partial<QueueJob>, facts: JobFacts): PriorityLabel =>
   priority ?? (facts.priority === QueueJobClass.REALTIME ? 'realtime' : 'batch');
 
@@ -227,6 +197,6 @@ function phasesOf(result: QueueJobResult, queueWaitMs: number): LatencyPhases {
 }
 
 function codeOf(result: QueueJobResult | undefined): RequestView['code'] {
-  if (result?.outcome === 'failed') return result.error.code;
+  if (result?.outcome === 'failed') return decodeJobError(result.error, isErrorCode).code;
   return result?.outcome === 'cancelled' ? 'request_cancelled' : undefined;
 }

@@ -5,45 +5,29 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
-import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
-import { type Observable, Subject } from 'rxjs';
-import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
 import {
-  readStopNote,
-  type StopNote,
-  type StopReason,
-} from '../../contracts/queue-jobs/queue-messages.js';
+  type JobFacts,
+  type JobRef,
+  ModelQueues,
+} from '@switchyard/shared-queue/client/model-queues.js';
+import { readStopNote, type StopNote } from '@switchyard/shared-queue/messages.codec.js';
+import { sweepEveryMs } from '@switchyard/shared-queue/result-expiry.js';
+import { type QueueJobResult, readJobResult } from '@switchyard/shared-queue/result.codec.js';
+import { type Observable, Subject } from 'rxjs';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type RequestRef } from '../../core/request/request-key.js';
-import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
-import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { type SharedRequest } from './shared-request.js';
+import { type SharedRequest, type StopReason } from './shared-request.js';
+
+/** A stop by a gateway. */
+type Stop = StopNote & { readonly reason: StopReason };
 
 const BLOB_SWEEP_MS = 60_000;
 
-/** Field of BullMQ's hash of a job: the attempt that joined it last. */
-const JOINED = 'joined';
-/** A job that is gone must not come back as a hash with this field alone. */
-const JOIN = `
-if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end`;
 /** Somebody wants the request stopped, whoever runs it. */
 const WANTED: ReadonlySet<StopReason> = new Set(['client', 'operator', 'unload', 'load_failed']);
-
-/**
- * Decides between a stop and the end of a job: one that has finished is not stopped. The note
- * also stops a job that is not there, as one that is about to be queued again; 0 says that
- * nothing was stopped for certain.
- */
-const STOP = `
-if redis.call('HGET', KEYS[1], 'finishedOn') then return 0 end
-local joined = redis.call('HGET', KEYS[1], '${JOINED}')
-if ARGV[4] ~= '' and joined and joined ~= ARGV[4] then return 0 end
-redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
-redis.call('PUBLISH', ARGV[3], ARGV[1])
-return redis.call('EXISTS', KEYS[1])`;
 
 /**
  * The BullMQ jobs of requests: found, queued, stopped, and removed once answered; what
@@ -54,11 +38,11 @@ return redis.call('EXISTS', KEYS[1])`;
 @Injectable()
 export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(RequestJobs.name);
-  readonly #stops = new Subject<StopNote>();
+  readonly #stops = new Subject<Stop>();
   #upkeep: readonly NodeJS.Timeout[] = [];
 
   /** Stops by any gateway, this one included, that are meant for all. */
-  readonly stops$: Observable<StopNote> = this.#stops.asObservable();
+  readonly stops$: Observable<Stop> = this.#stops.asObservable();
 
   constructor(
     readonly link: SharedQueueLink,
@@ -77,14 +61,18 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     // The client sends it once Redis answers, and again after each break.
     listener.subscribe(stops).catch(() => undefined);
     this.#upkeep = [
-      this.#every(sweepEveryMs(this.link.access.resultTtlMs), () => this.queues.sweep()),
+      this.#every(
+        sweepEveryMs(this.link.access.resultTtlMs),
+        async () => this.link.usable && this.queues.sweep(),
+      ),
       this.#every(BLOB_SWEEP_MS, () => this.blobs.sweep()),
     ];
   }
 
-  onApplicationShutdown(): void {
+  async onApplicationShutdown(): Promise<void> {
     for (const timer of this.#upkeep) clearInterval(timer);
     this.#stops.complete();
+    await this.queues.close();
   }
 
   /**
@@ -117,7 +105,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     if (facts && !isUsed) await this.queues.remove(ref);
     onWatch();
     if (!isUsed) await this.queues.add(placed, ref);
-    else await this.link.redis.eval(JOIN, 1, this.#key(ref), JOINED, attempt);
+    else await this.queues.join(ref, attempt);
     return isUsed;
   }
 
@@ -161,19 +149,9 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    * @throws when Redis does not answer
    */
   async stopped(ref: JobRef, reason: StopReason, attempt?: string): Promise<boolean> {
-    const { jobId } = ref;
-    const { redis, keys, access } = this.link;
-    const queue = keys.queue(ref.model);
-    const note = writeJson({ queue, jobId, reason } satisfies StopNote);
-    const isStopped = await redis.eval(
-      STOP,
-      2,
-      ...[this.#key(ref), keys.stop(queue, jobId)],
-      ...[note, access.resultTtlMs, keys.stops],
-      WANTED.has(reason) ? '' : (attempt ?? ''),
-    );
-    if (isStopped === 1) await this.queues.remove(ref);
-    return isStopped === 1;
+    const isStopped = await this.queues.stop(ref, reason, WANTED.has(reason) ? undefined : attempt);
+    if (isStopped) await this.queues.remove(ref);
+    return isStopped;
   }
 
   /**
@@ -205,11 +183,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     return stopped.includes(true);
   }
 
-  #key({ model, jobId }: JobRef): string {
-    return this.link.keys.base(model) + jobId;
-  }
-
-  #every(ms: number, work: () => Promise<void>): NodeJS.Timeout {
+  #every(ms: number, work: () => Promise<unknown>): NodeJS.Timeout {
     const careful = (): void =>
       void work().catch((error: unknown) =>
         this.#logger.debug({ err: error }, 'upkeep failed; done again'),
@@ -222,8 +196,8 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
  * Undefined for a caller that left and a gateway that shuts down: another gateway may wait
  * for the same id.
  */
-function stopForAll(json: string): StopNote | undefined {
-  const note = readStopNote(json);
+function stopForAll(json: string): Stop | undefined {
+  const note = readStopNote(json) as Stop | undefined;
   return note?.reason === 'disconnect' || note?.reason === 'shutdown' ? undefined : note;
 }
 

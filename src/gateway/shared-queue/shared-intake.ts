@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Admission, type QueueLoad } from '../../core/queue/admission.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -9,7 +10,6 @@ import { WaitBudget } from '../../platform/process/active-timeout.js';
 import { type QueueReports } from '../registry/request-queue.port.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
-import { type ModelQueues } from './model-queues.js';
 import { PayloadBlobs } from './payload-blobs.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedRequest } from './shared-request.js';

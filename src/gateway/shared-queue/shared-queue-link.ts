@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { type QueueLink } from '@switchyard/shared-queue/client/queue-link.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
+import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
-import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { sharedQueueAccess, type SharedQueueAccess } from '../../platform/config/worker-spec.js';
@@ -23,10 +25,11 @@ const LOOK_MS = 500;
  * commands that fail at once instead of waiting.
  */
 @Injectable()
-export class SharedQueueLink implements OnApplicationShutdown {
+export class SharedQueueLink implements QueueLink, OnApplicationShutdown {
   /** `queue.driver` is redis. */
   readonly enabled: boolean;
   readonly keys: QueueKeys;
+  readonly clock = new RedisClock();
   readonly #access: SharedQueueAccess | undefined;
   readonly #redis: Redis | undefined;
   readonly #back = new Subject<void>();
@@ -44,6 +47,8 @@ export class SharedQueueLink implements OnApplicationShutdown {
     this.keys = new QueueKeys(settings.redis.prefix);
     if (!this.enabled) return;
     this.#redis = link.commands(COMMAND_MS);
+    // First of all that is sent: whatever reads a reply knows the time.
+    this.#redis?.on('ready', () => void this.clock.read(this.redis));
     this.#redis?.on('ready', () => this.#back.next());
     monitor.changes$.subscribe(name => {
       if (name === 'redis' && this.usable) this.#back.next();

@@ -1,8 +1,12 @@
-import { type Provider } from '@nestjs/common';
+import { Logger, type Provider } from '@nestjs/common';
+import { ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
+import { MODELS } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { AllWorkers } from './all-workers.js';
-import { JobEvents } from './job-events.js';
-import { ModelQueues } from './model-queues.js';
 import { PayloadBlobs } from './payload-blobs.js';
+import { QueueEvents } from './queue-events.js';
 import { QueueListing } from './queue-listing.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedIntake } from './shared-intake.js';
@@ -17,9 +21,18 @@ import { SpeechFeed } from './speech-relay.js';
  */
 export const sharedQueueProviders: Provider[] = [
   AllWorkers,
-  JobEvents,
-  ModelQueues,
+  {
+    provide: ModelQueues,
+    inject: [SharedQueueLink, MODELS, { token: KeyRing, optional: true }],
+    useFactory: (link: SharedQueueLink, models: readonly ModelSpec[], keyRing?: KeyRing) =>
+      ModelQueues.open(link, {
+        models: () => models.map(({ id }) => id),
+        weightOf: (tenant = DEFAULT_TENANT) => keyRing?.weightOf(tenant) ?? 1,
+        log: new Logger(ModelQueues.name),
+      }),
+  },
   PayloadBlobs,
+  QueueEvents,
   QueueListing,
   RequestJobs,
   SharedIntake,

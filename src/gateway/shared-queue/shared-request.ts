@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+import { type JobRef } from '@switchyard/shared-queue/client/model-queues.js';
 import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
+import { type CancelReason } from '../../core/request/settlement.js';
 import { type QueueReports } from '../registry/request-queue.port.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
-import { type JobRef } from './model-queues.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SpeechRelay } from './speech-relay.js';
+
+/** Why a job is stopped; `queue_timeout`: no worker took it in time (D-07). */
+export type StopReason = CancelReason | 'queue_timeout';
 
 /** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { type QueueEvent } from '@switchyard/shared-queue/client/job-events.js';
 import { NEVER, Subject } from 'rxjs';
 import { transcribeTask } from '../../../test/support/pool-harness.js';
 import { aKey } from '../../../test/support/requests.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type QueueEnd, type QueueReports } from '../registry/request-queue.port.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type JobEvents, type QueueEvent } from './job-events.js';
 import { type PayloadBlobs, type PlacedJob } from './payload-blobs.js';
+import { type QueueEvents } from './queue-events.js';
 import { type RequestJobs } from './request-jobs.js';
 import { SharedRequest } from './shared-request.js';
 import { SharedRequests } from './shared-requests.js';
@@ -30,7 +31,6 @@ async function watched(stopReason: () => Promise<string | undefined>) {
   const nothing = (): undefined => undefined;
   const jobs = {
     ...{ link: { enabled: true, back$: NEVER, usable: false }, stops$: NEVER, stopReason },
-    queues: { keyRing: undefined },
     enter: (_: unknown, __: unknown, watch: () => void) => Promise.resolve((watch(), false)),
     stop: () => Promise.resolve(),
     answered: () => Promise.resolve(),
@@ -42,7 +42,7 @@ async function watched(stopReason: () => Promise<string | undefined>) {
   };
   const requests = new SharedRequests(
     jobs as unknown as RequestJobs,
-    { events$: events } as unknown as JobEvents,
+    { events$: events } as unknown as QueueEvents,
     blobs as unknown as PayloadBlobs,
     {} as SpeechFeed,
     { of: nothing } as unknown as WorkerPoolService,

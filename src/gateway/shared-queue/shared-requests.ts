@@ -1,14 +1,24 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  Optional,
+} from '@nestjs/common';
+import { type QueueEvent } from '@switchyard/shared-queue/client/job-events.js';
+import { type JobFacts, type JobRef } from '@switchyard/shared-queue/client/model-queues.js';
+import { isPromoted } from '@switchyard/shared-queue/keys.js';
+import { type StopNote } from '@switchyard/shared-queue/messages.codec.js';
 import {
   decodeJobError,
   decodeJobTranscript,
   type JobCompleted,
   type JobValue,
-} from '../../contracts/queue-jobs/job-result.js';
-import { isPromoted } from '../../contracts/queue-jobs/queue-keys.js';
-import { type StopNote, type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
+} from '@switchyard/shared-queue/result.codec.js';
+import { isErrorCode } from '../../contracts/errors/error-registry.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { isFull } from '../../platform/redis/redis-problems.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
@@ -16,11 +26,10 @@ import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type QueueEnd } from '../registry/request-queue.port.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
-import { JobEvents, type QueueEvent } from './job-events.js';
-import { type JobFacts, type JobRef } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
+import { QueueEvents } from './queue-events.js';
 import { RequestJobs, jobResultOf } from './request-jobs.js';
-import { type SharedRequest } from './shared-request.js';
+import { type SharedRequest, type StopReason } from './shared-request.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 
 /** Missed events are found within this time. */
@@ -49,11 +58,12 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   constructor(
     private readonly jobs: RequestJobs,
-    private readonly events: JobEvents,
+    private readonly events: QueueEvents,
     private readonly blobs: PayloadBlobs,
     private readonly feed: SpeechFeed,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
+    @Optional() private readonly keyRing?: KeyRing,
   ) {}
 
   onModuleInit(): void {
@@ -62,7 +72,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     this.events.events$.subscribe(event => this.#received(event));
     this.jobs.stops$.subscribe(note => this.#stopNoted(note));
     link.back$.subscribe(() => void this.#reconcile());
-    this.jobs.queues.keyRing?.changed$.subscribe(() => void this.#weigh());
+    this.keyRing?.changed$.subscribe(() => void this.#weigh());
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref();
   }
 
@@ -170,7 +180,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  #stopNoted({ jobId, queue, reason }: StopNote): void {
+  #stopNoted({ jobId, queue, reason }: StopNote & { readonly reason: StopReason }): void {
     const shared = this.#requests.get(jobId);
     const { keys } = this.jobs.link;
     if (shared?.watched && keys.queue(shared.ref.model) === queue)
@@ -247,7 +257,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     }
     shared.result = { blob: undefined };
     this.#leased(shared, result.phases.workerId, false);
-    this.#end(shared, { type: 'failed', error: decodeJobError(result.error) });
+    this.#end(shared, { type: 'failed', error: decodeJobError(result.error, isErrorCode) });
   }
 
   /**

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { type SpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
+import { type SpeechPiece } from '@switchyard/shared-queue/messages.codec.js';
 import { SpeechRelay } from './speech-relay.js';
 
 const head = { contentType: 'audio/wav', sampleRate: 24_000 };

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { type JobRef } from '@switchyard/shared-queue/client/model-queues.js';
+import { decodeSpeechPiece, type SpeechPiece } from '@switchyard/shared-queue/messages.codec.js';
+import { type JobValue } from '@switchyard/shared-queue/result.codec.js';
 import { type Redis } from 'ioredis';
-import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
-import { decodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SinkWriter } from '../worker-pool/sink-writer.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
-import { type JobRef } from './model-queues.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
 /**

@@ -2,8 +2,8 @@ import { hash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import type { JobCompleted, JobValue } from '../../contracts/queue-jobs/job-result.js';
-import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
+import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '@switchyard/shared-queue/keys.js';
+import type { JobCompleted, JobValue } from '@switchyard/shared-queue/result.codec.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { bornAtMs } from '../clock/time-ordered-id.js';
 

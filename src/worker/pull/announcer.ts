@@ -1,13 +1,14 @@
 import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { interval, type Subscription } from 'rxjs';
 import {
   ANNOUNCEMENT_TTL_MS,
   DRAINED_TTL_MS,
   HEARTBEAT_MS,
-} from '../../contracts/queue-jobs/heartbeat.js';
-import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
+} from '@switchyard/shared-queue/heartbeat.js';
+import { type WorkerAnnouncement } from '@switchyard/shared-queue/messages.codec.js';
+import { interval, type Subscription } from 'rxjs';
+import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { HeldJobs } from './held-jobs.js';
@@ -46,11 +47,12 @@ export class Announcer {
   beat(): void {
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
-    const { keys, announcedId: id } = this.connections;
+    const { keys, clock, announcedId: id } = this.connections;
     const announcement = this.#announcement();
     const commands = redis.pipeline();
     commands.set(keys.worker(id), writeJson(announcement), 'PX', ANNOUNCEMENT_TTL_MS);
-    commands.zadd(keys.workers, Date.now(), id);
+    void clock.read(redis);
+    commands.zadd(keys.workers, clock.nowMs(), id);
     commands.get(keys.drained(id));
     commands.pexpire(keys.drained(id), DRAINED_TTL_MS);
     // What changes with every request is not published.
@@ -85,7 +87,7 @@ export class Announcer {
     await commands.exec().catch(() => undefined);
   }
 
-  #announcement(): WorkerAnnouncement {
+  #announcement(): WorkerAnnouncement<WorkerHealthReport> {
     return {
       v: 1,
       id: this.connections.announcedId,

@@ -1,11 +1,16 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
+import { type JobCallback } from '@switchyard/shared-queue/job.codec.js';
+import { type QueueJobResult, readJobResult } from '@switchyard/shared-queue/result.codec.js';
+import {
+  type CallbackAttempt,
+  CallbackQueue,
+  GivenUp,
+} from '@switchyard/shared-queue/worker/callback-queue.js';
+import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
+import { type PulledJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { type Logger } from 'pino';
-import { type QueueJobResult, readJobResult } from '../../contracts/queue-jobs/job-result.js';
-import { type JobCallback } from '../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -15,11 +20,6 @@ import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { postWebhook, webhookSecret } from '../../platform/webhooks/webhook-post.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
-import { RequestQueue } from './request-queue.js';
-import { type PulledJob } from './taken-job.js';
-
-/** BullMQ queue of callbacks; no model's queue can have this name. */
-const CALLBACK_QUEUE = 'callbacks';
 
 /** A callback to be sent. */
 interface QueuedCallback extends JobCallback {
@@ -38,14 +38,8 @@ interface QueuedCallback extends JobCallback {
 const callbackId = ({ queue, jobId }: Pick<QueuedCallback, 'queue' | 'jobId'>): string =>
   `${queue}.${jobId}`;
 
-/** Callbacks that failed for good are kept for a week, at most this many. */
-const KEPT = { age: 604_800, count: 1000 };
-
 /** Timeout of one attempt. */
 const ATTEMPT_MS = 15_000;
-const AT_ONCE = 8;
-/** BullMQ may wait for an unreachable Redis. */
-const CLOSE_MS = 500;
 
 /**
  * Callbacks wait in BullMQ, so that they survive the worker that added them. A callback
@@ -58,16 +52,16 @@ const CLOSE_MS = 500;
 @Injectable()
 export class Callbacks {
   readonly #exceptions: HostExceptions;
-  #queue: Queue<QueuedCallback> | undefined;
-  #worker: Worker<QueuedCallback> | undefined;
+  readonly #queue: CallbackQueue<QueuedCallback>;
 
   constructor(
     private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly blobs: BlobStore,
-    private readonly connections: PullConnections,
+    connections: PullConnections,
     private readonly requests: RequestQueue,
   ) {
+    this.#queue = new CallbackQueue(connections);
     this.#exceptions = new HostExceptions(spec.pull?.callbackAllowHosts ?? '');
   }
 
@@ -84,14 +78,7 @@ export class Callbacks {
       requestId: order.id,
     };
     const { callbackAttempts: attempts, callbackBackoffMs: backoffMs } = this.spec.pull!;
-    await this.#open().add('callback', note, {
-      jobId: callbackId(note),
-      delay: this.connections.sharedQueue.lockMs * 2,
-      attempts,
-      backoff: { type: 'exponential', delay: backoffMs, jitter: 0.5 },
-      removeOnComplete: true,
-      removeOnFail: KEPT,
-    });
+    await this.#queue.add(callbackId(note), note, attempts, backoffMs);
   }
 
   /**
@@ -99,8 +86,7 @@ export class Callbacks {
    */
   async due({ job }: PulledJob): Promise<void> {
     try {
-      const id = callbackId({ queue: this.requests.name, jobId: job.id });
-      await (await this.#open().getJob(id))?.promote();
+      await this.#queue.due(callbackId({ queue: this.requests.name, jobId: job.id }));
     } catch (error) {
       this.log.debug(
         { event: 'callback_later', jobId: job.id, err: error },
@@ -111,81 +97,48 @@ export class Callbacks {
 
   /** Begins to send those that are due. */
   start(): void {
-    const { prefix, lockMs } = this.connections.sharedQueue;
-    this.#worker = new Worker<QueuedCallback>(
-      CALLBACK_QUEUE,
-      (job, token) => this.#send(job, token),
-      {
-        connection: this.connections.for('callbacks'),
-        prefix,
-        concurrency: AT_ONCE,
-        lockDuration: Math.max(lockMs, 2 * ATTEMPT_MS),
-        maxStalledCount: Number.MAX_SAFE_INTEGER,
-      },
-    );
-    this.#worker.on('error', error =>
-      this.log.debug({ event: 'callbacks_wait', err: error }, 'Callbacks wait for Redis'),
-    );
-    this.#worker.on('failed', (job, error) => this.#failed(job, error));
+    this.#queue.start(attempt => this.#send(attempt), ATTEMPT_MS, {
+      waits: error =>
+        this.log.debug({ event: 'callbacks_wait', err: error }, 'Callbacks wait for Redis'),
+      failed: (note, attempts, isGivenUp, error) =>
+        this.#failed({ jobId: note.jobId, attempts, reason: error.message }, isGivenUp),
+    });
   }
 
   /** An interrupted attempt is repeated by another worker. */
-  async close(): Promise<void> {
-    const closing = this.#worker?.close(true).catch(() => undefined);
-    await Promise.race([closing, sleep(CLOSE_MS)]);
+  close(): Promise<void> {
+    return this.#queue.close();
   }
 
-  #open(): Queue<QueuedCallback> {
-    return (this.#queue ??= new Queue<QueuedCallback>(CALLBACK_QUEUE, {
-      connection: this.connections.for('work'),
-      prefix: this.connections.sharedQueue.prefix,
-      // One whose first command fails would fail for ever.
-      skipVersionCheck: true,
-    }));
-  }
-
-  async #send(job: Job<QueuedCallback>, token: string | undefined): Promise<void> {
-    const body = job.data.body ?? (await this.#body(job, token));
+  async #send(attempt: CallbackAttempt<QueuedCallback>): Promise<void> {
+    const { note, nth } = attempt;
+    const body = note.body ?? (await this.#body(attempt));
     // A receiver that is down for a day still gets a result that has long expired.
-    if (job.data.body === undefined) await job.updateData({ ...job.data, body });
-    const status = await this.#post(job.data, body);
-    if (status === 410)
-      throw new UnrecoverableError('the receiver refuses further callbacks (410)');
+    if (note.body === undefined) await attempt.update({ ...note, body });
+    const status = await this.#post(note, body);
+    if (status === 410) throw new GivenUp('the receiver refuses further callbacks (410)');
     if (status < 200 || status > 299) throw new Error(`status ${status}`);
-    this.log.info(
-      { event: 'callback_sent', jobId: job.data.jobId, attempt: job.attemptsMade + 1 },
-      'Callback sent',
-    );
+    this.log.info({ event: 'callback_sent', jobId: note.jobId, attempt: nth }, 'Callback sent');
   }
 
-  /**
-   * As OpenAI's webhook events. @throws DelayedError while the job is not finished;
-   *   UnrecoverableError when the job is gone
-   */
-  async #body(job: Job<QueuedCallback>, token: string | undefined): Promise<string> {
-    const { prefix, lockMs } = this.connections.sharedQueue;
-    const { queue, jobId, requestId: id } = job.data;
-    const connection = this.connections.for('callbacks');
-    const request = await new Queue(queue, { connection, prefix }).getJob(jobId);
-    if (!request) throw new UnrecoverableError('its job and result are gone');
-    if (request.finishedOn === undefined) {
-      await job.moveToDelayed(Date.now() + lockMs * 2, token);
-      throw new DelayedError();
-    }
-    const result = readJobResult(request.returnvalue);
-    const content = await this.#content(result, request.failedReason);
+  /** As OpenAI's webhook events. @throws what `attempt.finished` throws */
+  async #body({ note, finished }: CallbackAttempt<QueuedCallback>): Promise<string> {
+    const { queue, jobId, requestId: id } = note;
+    const { finishedMs, returnValue, failedReason } = await finished(queue, jobId);
+    const result = readJobResult(returnValue);
+    const content = await this.#content(result, failedReason);
     return writeJson({
-      id: callbackId(job.data),
+      id: callbackId(note),
       object: 'event',
       type: `request.${result?.outcome ?? 'failed'}`,
-      created_at: Math.floor(request.finishedOn / 1000),
+      created_at: Math.floor(finishedMs / 1000),
       data: { id, queue, job_id: jobId, ...content },
     });
   }
 
   /**
    * @param failedReason BullMQ's own, where no worker gave a result. @throws
-   *   UnrecoverableError when the blob of its value has expired
+   *   GivenUp when the blob of its value has expired
    */
   async #content(result: QueueJobResult | undefined, failedReason: string): Promise<object> {
     if (!result) return { error: { code: 'worker_lost', message: failedReason } };
@@ -195,7 +148,7 @@ export class Callbacks {
     try {
       return { value: await loadValue(this.blobs, value), execution };
     } catch (error) {
-      throw error instanceof BlobMissing ? new UnrecoverableError('its result has expired') : error;
+      throw error instanceof BlobMissing ? new GivenUp('its result has expired') : error;
     }
   }
 
@@ -213,7 +166,7 @@ export class Callbacks {
       });
     } catch (error) {
       const refused = error instanceof DomainError && error.code === 'file_url_refused';
-      throw refused ? new UnrecoverableError('its address is not allowed') : error;
+      throw refused ? new GivenUp('its address is not allowed') : error;
     }
   }
 
@@ -226,12 +179,16 @@ export class Callbacks {
     return webhookSecret(join(this.spec.pull!.callbackSecretsDir, secretName));
   }
 
-  #failed(job: Job<QueuedCallback> | undefined, { message }: Error): void {
-    if (!job) return;
-    const { jobId } = job.data;
-    const fields = { jobId, attempts: job.attemptsMade, reason: message };
-    if (job.finishedOn === undefined)
+  #failed(
+    fields: { readonly reason: string; readonly [name: string]: unknown },
+    isGivenUp: boolean,
+  ): void {
+    if (isGivenUp)
+      this.log.error(
+        { event: 'callback_given_up', ...fields },
+        `Callback given up: ${fields.reason}`,
+      );
+    else
       this.log.warn({ event: 'callback_failed', ...fields }, 'Callback failed; it is sent again');
-    else this.log.error({ event: 'callback_given_up', ...fields }, `Callback given up: ${message}`);
   }
 }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { RequestQueue, retryUntilAborted } from '@switchyard/shared-queue/worker/request-queue.js';
+import { type PulledJob, type TakenJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { faultOf, suspected, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
 import { PullConnections } from './pull-connections.js';
-import { RequestQueue, retryUntilAborted } from './request-queue.js';
-import { type PulledJob, type TakenJob } from './taken-job.js';
 
 /**
  * Stored with a job during an engine call, so that the worker that takes it after a crash
@@ -32,18 +32,6 @@ export function suspicionOf(crashes: number, mark: CrashMarker | undefined): Sus
   return crashes > mark.crashes ? suspected(mark.before, mark.size, true) : mark.before;
 }
 
-/** Field of BullMQ's hash of a job, so it is removed with the job. */
-const FIELD = 'device';
-
-/**
- * Writes the field of existing jobs only: a marker must not recreate the key of
- * a finished job.
- */
-const MARK = `
-for i = 1, #KEYS do
-  if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('HSET', KEYS[i], ARGV[1], ARGV[i + 1]) end
-end`;
-
 /**
  * Records in Redis which engine call each job of this worker is part of, for the worker
  * that takes the job after a crash.
@@ -65,11 +53,7 @@ export class CrashMarkers {
   async suspicion({ job, order, gone }: PulledJob): Promise<Suspicion> {
     if (job.attemptsStarted <= 1)
       return order.suspect ? { ...UNSUSPECTED, mostTogether: 1 } : UNSUSPECTED;
-    const redis = this.connections.for('work');
-    const text = await retryUntilAborted(
-      () => redis.hget(this.queue.key(job.id), FIELD),
-      gone,
-    ).catch(() => null);
+    const text = await retryUntilAborted(() => this.queue.noted(job.id), gone).catch(() => null);
     return suspicionOf(
       job.stalledCounter,
       text === null ? undefined : (parseBoundedJson(text) as CrashMarker),
@@ -141,14 +125,6 @@ export class CrashMarkers {
     marks: readonly (readonly [member: { readonly job: TakenJob }, mark: CrashMarker])[],
   ): Promise<void> {
     if (marks.length === 0) return;
-    await this.connections
-      .for('work')
-      .eval(
-        MARK,
-        marks.length,
-        ...marks.map(([{ job }]) => this.queue.key(job.id)),
-        FIELD,
-        ...marks.map(([, mark]) => writeJson(mark)),
-      );
+    await this.queue.note(marks.map(([{ job }, mark]) => [job.id, writeJson(mark)]));
   }
 }

@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
+import { type PulledGroup, type PulledJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { deviceLimits } from '../execution/micro-batcher.js';
 import { CrashMarkers } from './crash-markers.js';
 import { JobRunner } from './job-runner.js';
 import { ResultDelivery } from './result-delivery.js';
-import { type PulledGroup, type PulledJob } from './taken-job.js';
 
 /**
  * Jobs of this worker between queue and result, and how many more it may take (D-24): one

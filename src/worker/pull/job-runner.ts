@@ -1,14 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
-import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
+import { type JobCallback, type QueueJob } from '@switchyard/shared-queue/job.codec.js';
+import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
+import { type StopNote } from '@switchyard/shared-queue/messages.codec.js';
 import {
   encodeJobError,
   type JobValue,
   type QueueJobResult,
-} from '../../contracts/queue-jobs/job-result.js';
-import { type JobCallback, type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
-import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
+} from '@switchyard/shared-queue/result.codec.js';
+import { retryUntilAborted } from '@switchyard/shared-queue/worker/request-queue.js';
+import {
+  type PulledGroup,
+  type PulledJob,
+  type TakenJob,
+} from '@switchyard/shared-queue/worker/taken-job.js';
+import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { inferenceTimeout } from '../../core/request/device-progress.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
@@ -19,10 +25,9 @@ import { DeviceTimeout } from '../../platform/process/active-timeout.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
 import { JobWork } from './job-work.js';
-import { retryUntilAborted } from './request-queue.js';
+import { PullConnections } from './pull-connections.js';
 import { ResultDelivery } from './result-delivery.js';
 import { StopListener } from './stop-listener.js';
-import { type PulledGroup, type PulledJob, type TakenJob } from './taken-job.js';
 
 /**
  * The envelope of a call. Its id is that of the job: ids of different
@@ -92,6 +97,7 @@ export class JobRunner {
     private readonly stops: StopListener,
     private readonly markers: CrashMarkers,
     private readonly delivery: ResultDelivery,
+    private readonly connections: PullConnections,
   ) {}
 
   /** Never rejects; nothing of the job is left in this worker when it resolves. */
@@ -176,7 +182,7 @@ export class JobRunner {
 
   #phases({ job }: PulledJob, { waitedMs }: PulledGroup) {
     const { workerId } = this.spec;
-    const totalMs = Math.max(0, Date.now() - job.takenMs);
+    const totalMs = Math.max(0, this.connections.clock.nowMs() - job.takenMs);
     return {
       workerId,
       takenMs: job.takenMs,

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Inject, Injectable } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
+import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
+import { type WorkerLink } from '@switchyard/shared-queue/worker/worker-link.js';
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
-import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { WorkerSpec, type SharedQueueAccess } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
@@ -17,8 +19,9 @@ type Purpose = 'work' | 'wait' | 'listen' | 'callbacks';
  * the worker's readiness.
  */
 @Injectable()
-export class PullConnections {
+export class PullConnections implements WorkerLink {
   readonly keys: QueueKeys;
+  readonly clock = new RedisClock();
   readonly sharedQueue: SharedQueueAccess;
   /**
    * As this worker announces itself. Unique: two gateways give their local workers
@@ -46,9 +49,11 @@ export class PullConnections {
     if (found) return found;
     const client = new Redis(
       this.sharedQueue.url,
-      connectionOptions(`${this.spec.workerId}:${purpose}`, purpose),
+      connectionOptions(connectionName(this.spec.workerId, purpose), purpose),
     );
     this.#clients.set(purpose, client);
+    // First of all that is sent: whatever reads a reply knows the time.
+    if (purpose === 'work') client.on('ready', () => void this.clock.read(client));
     this.#watch(client, purpose);
     return client;
   }
@@ -83,6 +88,10 @@ export class PullConnections {
   }
 }
 
+/** As `CLIENT LIST` shows it. */
+export const connectionName = (workerId: string, purpose: string): string =>
+  `${workerId.replaceAll(/\s/g, '_')}:${purpose}`;
+
 /**
  * Connections whose commands may wait for a reconnect: BullMQ's callback loop,
  * and the subscription.
@@ -97,7 +106,7 @@ const WAITING: readonly Purpose[] = ['listen', 'callbacks'];
  * master answers `READONLY`.
  */
 const connectionOptions = (name: string, purpose: Purpose): RedisOptions => ({
-  connectionName: name.replaceAll(/\s/g, '_'),
+  connectionName: name,
   ...(WAITING.includes(purpose)
     ? { maxRetriesPerRequest: null }
     : { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false }),

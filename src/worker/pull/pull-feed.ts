@@ -1,16 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { type QueueJob, readQueueJob } from '@switchyard/shared-queue/job.codec.js';
+import { type DeadLetter } from '@switchyard/shared-queue/messages.codec.js';
+import { LockKeeper } from '@switchyard/shared-queue/worker/lock-keeper.js';
+import {
+  JobLost,
+  RequestQueue,
+  retryUntilAborted,
+  type Stray,
+} from '@switchyard/shared-queue/worker/request-queue.js';
+import { type PulledJob, type TakenJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { type Redis } from 'ioredis';
 import { type Logger } from 'pino';
-import { type QueueJob, readQueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { LockKeeper } from './lock-keeper.js';
 import { PullConnections } from './pull-connections.js';
-import { JobLost, RequestQueue, retryUntilAborted, type Stray } from './request-queue.js';
-import { type PulledJob, type TakenJob } from './taken-job.js';
 
 /** How late Redis may end a wait before the connection counts as dead. */
 const OVERDUE_MS = 2000;
@@ -22,12 +27,6 @@ const DEAD_LETTER_BYTES = 65_536;
 
 /** Bytes of a dead letter that are logged. */
 const SHOWN = 200;
-
-/** The beginning of a job's data, and its length: unreadable data may have any size. */
-const READ = `
-  local data = redis.call('HGET', KEYS[1], 'data') or ''
-  return { string.sub(data, 1, tonumber(ARGV[1])), #data }
-`;
 
 /**
  * A process that is silent for the time limit of a job and this hangs, and another worker
@@ -131,7 +130,7 @@ export class PullFeed {
     const overdue = setTimeout(() => this.#blocked.disconnect(true), waitMs + OVERDUE_MS);
     try {
       const seconds = Math.max(0.001, waitMs / 1000);
-      const arrived = await this.#blocked.bzpopmin(this.queue.key('marker'), seconds);
+      const arrived = await this.#blocked.bzpopmin(this.queue.marker, seconds);
       return arrived !== null;
     } finally {
       this.#isWaiting = false;
@@ -186,13 +185,7 @@ export class PullFeed {
    * leaves two letters, never none. @throws JobLost
    */
   async #bury(job: Stray, reason: string): Promise<void> {
-    const [raw, bytes] = (await this.#control.callBuffer(
-      'eval',
-      READ,
-      1,
-      this.queue.key(job.id),
-      DEAD_LETTER_BYTES,
-    )) as [Buffer, number];
+    const [raw, bytes] = await this.queue.beginning(job.id, DEAD_LETTER_BYTES);
     const letter: DeadLetter = {
       v: 1,
       jobId: job.id,
@@ -201,7 +194,7 @@ export class PullFeed {
       raw: raw.toString('base64'),
       bytes,
       workerId: this.spec.workerId,
-      atMs: Date.now(),
+      atMs: this.connections.clock.nowMs(),
     };
     const list = this.connections.keys.dead(this.spec.model.id);
     await this.#control

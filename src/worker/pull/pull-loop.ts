@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
+import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
+import { type PulledJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { type Logger } from 'pino';
-import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { pause } from '../../platform/clock/pause.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
 import { collectGroup } from './group-collector.js';
 import { HeldJobs } from './held-jobs.js';
 import { PullFeed } from './pull-feed.js';
-import { RequestQueue } from './request-queue.js';
-import { type PulledJob } from './taken-job.js';
 
 const PROCESS_CLOCK = { nowMs: () => performance.now() };
 const PAUSES = { firstMs: 100, longestMs: 2000 };

@@ -1,4 +1,6 @@
 import { type Provider } from '@nestjs/common';
+import { LockKeeper } from '@switchyard/shared-queue/worker/lock-keeper.js';
+import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type Logger } from 'pino';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
@@ -12,13 +14,11 @@ import { CrashMarkers } from './crash-markers.js';
 import { HeldJobs } from './held-jobs.js';
 import { JobRunner } from './job-runner.js';
 import { JobWork } from './job-work.js';
-import { LockKeeper } from './lock-keeper.js';
-import { PullConnections } from './pull-connections.js';
+import { connectionName, PullConnections } from './pull-connections.js';
 import { PullFeed } from './pull-feed.js';
 import { PullLoop } from './pull-loop.js';
 import { PullWorker } from './pull-worker.js';
 import { RecognitionWork } from './recognition-work.js';
-import { RequestQueue } from './request-queue.js';
 import { ResultDelivery } from './result-delivery.js';
 import { EmbeddingWork, SpeechWork } from './speech-work.js';
 import { StopListener } from './stop-listener.js';
@@ -36,8 +36,23 @@ export function pullProviders(spec: WorkerSpec, kind: ModelKind): Provider[] {
   if (!work) return [];
   return [
     PullConnections,
-    RequestQueue,
-    LockKeeper,
+    {
+      provide: RequestQueue,
+      inject: [PullConnections, WORKER_LOG],
+      useFactory: (link: PullConnections, log: Logger) =>
+        new RequestQueue(link, spec.model.id, spec.workerId, log),
+    },
+    {
+      provide: LockKeeper,
+      inject: [PullConnections, RequestQueue, WORKER_LOG],
+      useFactory: (link: PullConnections, queue: RequestQueue, log: Logger) =>
+        new LockKeeper(
+          link,
+          queue.key('').slice(0, -1),
+          connectionName(spec.workerId, 'locks'),
+          log,
+        ),
+    },
     CrashMarkers,
     StopListener,
     Announcer,

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { LockKeeper } from '@switchyard/shared-queue/worker/lock-keeper.js';
+import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type Subscription } from 'rxjs';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { Announcer } from './announcer.js';
 import { Callbacks } from './callbacks.js';
-import { LockKeeper } from './lock-keeper.js';
+import { PullConnections } from './pull-connections.js';
 import { PullLoop } from './pull-loop.js';
-import { RequestQueue } from './request-queue.js';
 
 /** How long results and returned jobs may take to be sent after the drain. */
 const FLUSH_MS = 2000;
@@ -23,6 +24,7 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
     private readonly state: WorkerState,
     private readonly announcer: Announcer,
     private readonly queue: RequestQueue,
+    private readonly connections: PullConnections,
     private readonly loop: PullLoop,
     private readonly callbacks: Callbacks,
     private readonly locks: LockKeeper,
@@ -43,7 +45,7 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.#phases?.unsubscribe();
     await Promise.race([this.#flushed(), sleep(FLUSH_MS)]);
-    this.queue.close();
+    this.connections.close();
     await this.callbacks.close();
     await this.locks.close();
   }

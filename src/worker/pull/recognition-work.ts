@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
-import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
 import {
   CAPABILITY_OF_OPTION,
   type QueueJob,
   type TranscriptionJob,
-} from '../../contracts/queue-jobs/queue-job.js';
+} from '@switchyard/shared-queue/job.codec.js';
+import { encodeJobTranscript } from '@switchyard/shared-queue/result.codec.js';
+import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';

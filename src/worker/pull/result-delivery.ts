@@ -1,12 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type JobValue, type QueueJobResult } from '@switchyard/shared-queue/result.codec.js';
+import {
+  JobLost,
+  RequestQueue,
+  retryUntilAborted,
+} from '@switchyard/shared-queue/worker/request-queue.js';
+import { type PulledJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { type Logger } from 'pino';
-import { type JobValue, type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
+import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { Callbacks } from './callbacks.js';
-import { JobLost, RequestQueue, retryUntilAborted } from './request-queue.js';
-import { type PulledJob } from './taken-job.js';
 
 /**
  * Delivers results to the queue. Results that Redis does not accept are kept and retried
@@ -25,11 +30,12 @@ export class ResultDelivery {
   async deliver(pulled: PulledJob, result: QueueJobResult<JobValue>): Promise<void> {
     const { job, order } = pulled;
     const stored = await this.#store(result);
+    const deviceMs = result.outcome === 'completed' ? deviceShareMs(result.execution) : undefined;
     const settled = await this.#try(pulled, 'result', async () => {
       // Before the result: after a crash in between, the callback is there and finds
       // the result later.
       await this.callbacks.promise(pulled);
-      await this.queue.complete(job, stored);
+      await this.queue.complete(job, stored, deviceMs);
     });
     if (!settled) return this.#discard(stored);
     if (order.callback) await this.callbacks.due(pulled);

@@ -3,10 +3,11 @@ import { PassThrough } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
+import { type QueueJob } from '@switchyard/shared-queue/job.codec.js';
+import { QUEUE_BLOBS } from '@switchyard/shared-queue/keys.js';
+import { encodeSpeechPiece } from '@switchyard/shared-queue/messages.codec.js';
+import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
-import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
@@ -20,7 +21,6 @@ import {
 } from '../execution/synthesis.service.js';
 import { JobWork } from './job-work.js';
 import { PullConnections } from './pull-connections.js';
-import { RequestQueue } from './request-queue.js';
 
 /** Of one request. */
 const MAX_BODY_BYTES = 64 * 1_048_576;

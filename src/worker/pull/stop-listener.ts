@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { readStopNote, type StopNote } from '@switchyard/shared-queue/messages.codec.js';
+import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type Redis } from 'ioredis';
-import { readStopNote, type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
 import { PullConnections } from './pull-connections.js';
-import { RequestQueue } from './request-queue.js';
 
 /**
  * Receives stop notes for jobs from any gateway (D-19): over pub/sub, and by a lookup for

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import {

@@ -1,4 +1,4 @@
-import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { pause } from '../../support/waiting.js';
 import { type Entry, type Ledger } from './ledger.js';
 

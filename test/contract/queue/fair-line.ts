@@ -1,17 +1,14 @@
+import { type JobRef, ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
+import { type QueueJob } from '@switchyard/shared-queue/job.codec.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
+import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
+import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
+import { type TakenJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { type QueueJob } from '../../../src/contracts/queue-jobs/queue-job.js';
-import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { priorityLabel, RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../../src/core/request/scheduled-request.js';
-import { type JobRef, ModelQueues } from '../../../src/gateway/shared-queue/model-queues.js';
-import { type SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
-import { type KeyRing } from '../../../src/platform/auth/key-ring.js';
-import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
-import { type PullConnections } from '../../../src/worker/pull/pull-connections.js';
-import { RequestQueue } from '../../../src/worker/pull/request-queue.js';
-import { type TakenJob } from '../../../src/worker/pull/taken-job.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { aRequest } from '../../support/requests.js';
 import { type Driver } from './queue-harness.js';
@@ -139,7 +136,7 @@ class RedisLine implements FairLine {
     const queues = await this.#gateways[this.#made % 2]!;
     const ref = queues.ref(MODEL, { id, tenant: arrival.tenant });
     const job = jobOf(ref, id, arrival, sinceMs(this.#startMs, this.#made, arrival));
-    await queues.add({ job, costMs: arrival.estimateMs ?? 10, blobs: [] }, ref);
+    await queues.add({ job, costMs: arrival.estimateMs ?? 10 }, ref);
     return id;
   }
 
@@ -163,7 +160,7 @@ class RedisLine implements FairLine {
     };
     const execution = { prepMs: 0, readyWaitMs: 0, deviceMs, batchSize: 1, batchId: id };
     const value = { kind: 'embeddings', vectors: '', dimensions: 0 } as const;
-    await by.complete(job, { v: 1, outcome: 'completed', value, execution, phases });
+    await by.complete(job, { v: 1, outcome: 'completed', value, execution, phases }, deviceMs);
   }
 }
 
@@ -179,30 +176,25 @@ const jobOf = (_ref: JobRef, id: string, arrival: Arrival, acceptedMs: number): 
   options: { text: id, voice: 'v', speed: 1, format: 'wav' },
 });
 
-async function gateway(redis: Redis, prefix: string, weights: Weights): Promise<ModelQueues> {
-  const link = {
-    enabled: true,
-    redis,
-    keys: new QueueKeys(prefix),
-    access: { ...AGING, resultTtlMs: 60_000 },
-  };
-  const keyRing = { weightOf: (tenant: string) => weights[tenant] ?? 1 };
-  const queues = new ModelQueues(
-    link as unknown as SharedQueueLink,
-    [],
-    keyRing as unknown as KeyRing,
-  );
-  await queues.onModuleInit();
-  return queues;
-}
+const LOG = pino({ level: 'silent' });
+const RULES = { ...AGING, lockMs: 30_000, resultTtlMs: 60_000 };
 
-function worker(redis: Redis, prefix: string): RequestQueue {
-  const sharedQueue = { ...AGING, prefix, lockMs: 30_000, resultTtlMs: 60_000 };
-  const connections = { for: () => redis, keys: new QueueKeys(prefix), sharedQueue };
-  const spec = { workerId: 'w', model: { id: MODEL } } as WorkerSpec;
-  return new RequestQueue(
-    spec,
-    pino({ level: 'silent' }),
-    connections as unknown as PullConnections,
+const gateway = (redis: Redis, prefix: string, weights: Weights): Promise<ModelQueues> =>
+  ModelQueues.open(
+    {
+      ...{ enabled: true, redis, keys: new QueueKeys(prefix), clock: new RedisClock() },
+      ...{ access: RULES, listener: () => redis, failure: error => error as Error },
+    },
+    { models: () => [], weightOf: (tenant = '') => weights[tenant] ?? 1, log: LOG },
   );
-}
+
+const worker = (redis: Redis, prefix: string): RequestQueue =>
+  new RequestQueue(
+    {
+      ...{ for: () => redis, keys: new QueueKeys(prefix), clock: new RedisClock(), owner: 'o' },
+      ...{ announcedId: 'w', sharedQueue: { url: '', ...RULES } },
+    },
+    MODEL,
+    'w',
+    LOG,
+  );

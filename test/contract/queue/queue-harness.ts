@@ -1,6 +1,7 @@
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
+import { RedisOrder } from '@switchyard/shared-queue/order/redis-order.js';
+import { encodeJobError } from '@switchyard/shared-queue/result.codec.js';
 import { Redis } from 'ioredis';
-import { encodeJobError } from '../../../src/contracts/queue-jobs/job-result.js';
-import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
 import { inferenceTimeout } from '../../../src/core/request/device-progress.js';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../../../src/gateway/registry/submitted-request.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
-import { RedisOrder } from '../../../src/platform/redis/redis-order.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { type HeldJob, ScriptedPuller } from '../../support/scripted-puller.js';

@@ -1,14 +1,12 @@
 import { type Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
+import { LockKeeper } from '@switchyard/shared-queue/worker/lock-keeper.js';
+import { type LockThreadData } from '@switchyard/shared-queue/worker/lock.thread.js';
+import { type TakenJob } from '@switchyard/shared-queue/worker/taken-job.js';
+import { type WorkerLink } from '@switchyard/shared-queue/worker/worker-link.js';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
-import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
-import { LockKeeper } from '../../../src/worker/pull/lock-keeper.js';
-import { type LockThreadData } from '../../../src/worker/pull/lock.thread.js';
-import { type PullConnections } from '../../../src/worker/pull/pull-connections.js';
-import { type RequestQueue } from '../../../src/worker/pull/request-queue.js';
-import { type TakenJob } from '../../../src/worker/pull/taken-job.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { until } from '../../support/waiting.js';
 
@@ -28,13 +26,11 @@ describe('thread that renews locks', () => {
   beforeAll(async () => {
     server = await RedisServer.start();
     redis = new Redis(server.url);
-    const spec = { workerId: 'w' } as unknown as WorkerSpec;
-    const connections = {
+    const link = {
       ...{ keys: new QueueKeys('p'), announcedId: 'w' },
       sharedQueue: { url: server.url, lockMs: 1500 },
-    } as unknown as PullConnections;
-    const queue = { key: (id: string) => `p:q:${id}` } as RequestQueue;
-    keeper = new MortalKeeper(spec, pino({ level: 'silent' }), queue, connections);
+    } as unknown as WorkerLink;
+    keeper = new MortalKeeper(link, 'p:q', 'w:locks', pino({ level: 'silent' }));
   });
   afterAll(async () => {
     await keeper.close();

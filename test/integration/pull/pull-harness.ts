@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { type Job, type JobsOptions, Queue } from 'bullmq';
-import { Redis } from 'ioredis';
-import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
-import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import {
   type DeadLetter,
   readAnnouncement,
   type StopNote,
   type WorkerAnnouncement,
-} from '../../../src/contracts/queue-jobs/queue-messages.js';
+} from '@switchyard/shared-queue/messages.codec.js';
+import { type QueueJobResult } from '@switchyard/shared-queue/result.codec.js';
+import { type Job, type JobsOptions, Queue } from 'bullmq';
+import { Redis } from 'ioredis';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import {
@@ -73,13 +73,13 @@ export class PullQueue implements AsyncDisposable {
   }
 
   /** A worker process; resolves when it is ready to take. */
-  async worker(change: WorkerChange = {}): Promise<WorkerProcess> {
-    const worker = this.spawn(change);
+  async worker(change: WorkerChange = {}, added?: NodeJS.ProcessEnv): Promise<WorkerProcess> {
+    const worker = this.spawn(change, added);
     await worker.told('ready');
     return worker;
   }
 
-  spawn(change: WorkerChange = {}): WorkerProcess {
+  spawn(change: WorkerChange = {}, added?: NodeJS.ProcessEnv): WorkerProcess {
     const settings = settingsFrom({
       'batching.policy': 'none',
       'queue.driver': 'redis',
@@ -103,13 +103,9 @@ export class PullQueue implements AsyncDisposable {
     };
     const { pull } = pulledWork(this.model, settings);
     const workerId = `worker-${this.workers.length + 1}`;
-    const worker = new WorkerProcess({
-      workerId,
-      model: this.model,
-      sharedQueue,
-      pull: { ...pull!, ...this.options.pull },
-      ...change,
-    });
+    const spec = { workerId, model: this.model, sharedQueue };
+    const own = { pull: { ...pull!, ...this.options.pull }, ...change };
+    const worker = new WorkerProcess({ ...spec, ...own }, added);
     this.workers.push(worker);
     return worker;
   }

@@ -1,9 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type QueueJobResult } from '@switchyard/shared-queue/result.codec.js';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
 import { ttsModel } from '../worker/worker-process.js';
 import { PullQueue } from './pull-harness.js';
 

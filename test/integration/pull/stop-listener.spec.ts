@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type StopNote } from '@switchyard/shared-queue/messages.codec.js';
+import { type RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { type StopNote } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { PullReadiness } from '../../../src/worker/lifecycle/worker-state.js';
 import { PullConnections } from '../../../src/worker/pull/pull-connections.js';
-import { type RequestQueue } from '../../../src/worker/pull/request-queue.js';
 import { StopListener } from '../../../src/worker/pull/stop-listener.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { pause, until } from '../../support/waiting.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-result.js';
+import { type QueueJobResult } from '@switchyard/shared-queue/result.codec.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { PullQueue } from './pull-harness.js';
 

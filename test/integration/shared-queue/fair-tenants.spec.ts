@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { ids } from '../../support/scheduler-harness.js';

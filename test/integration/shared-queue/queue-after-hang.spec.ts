@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ModelQueues } from '../../../src/gateway/shared-queue/model-queues.js';
+import { ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
 import { SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';

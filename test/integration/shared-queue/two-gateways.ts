@@ -30,7 +30,11 @@ export class TwoGateways implements AsyncDisposable {
     private readonly folder: string,
   ) {}
 
-  static async start(settings: SettingOverrides = {}): Promise<TwoGateways> {
+  /** @param env of the first gateway */
+  static async start(
+    settings: SettingOverrides = {},
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<TwoGateways> {
     const folder = temporaryFolder();
     const redis = await RedisServer.start();
     const puller = await ScriptedPuller.start({ url: redis.url, model: 'alpha' });
@@ -45,7 +49,7 @@ export class TwoGateways implements AsyncDisposable {
       ...{ 'requests.idempotency': 'off', ...settings },
     };
     const models = [{ ...stt('alpha'), addresses: [] }];
-    const a = await GatewayProcess.start(models, shared, { folder });
+    const a = await GatewayProcess.start(models, shared, { folder, env });
     const b = await GatewayProcess.start(models, shared, { folder });
     return new TwoGateways(redis, client, puller, a, b, folder);
   }

@@ -74,10 +74,11 @@ export class WorkerProcess {
   readonly exited: Promise<number | null>;
   #log = '';
 
-  constructor(change: WorkerChange = {}) {
+  /** @param added to its environment */
+  constructor(change: WorkerChange = {}, added: NodeJS.ProcessEnv = {}) {
     if (!existsSync(MAIN)) throw new Error('dist/main.worker.js is missing: npm run build');
     this.child = fork(MAIN, {
-      env: workerEnvironment(specOf(change)),
+      env: workerEnvironment(specOf(change), process.env, added),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.child.stdout?.on('data', (bytes: Buffer) => (this.#log += bytes.toString()));

@@ -1,18 +1,10 @@
 import { once } from 'node:events';
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
-import { Admission } from '../../core/queue/admission.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { pause } from '../../platform/clock/pause.js';
-import { ModelList } from '../../platform/config/config.module.js';
-import { pairsOf } from '../../platform/redis/redis-order.js';
-import { SharedQueueLink } from './shared-queue-link.js';
+import { type QueueLog } from '../log.js';
+import { pairsOf } from '../order/redis-order.js';
+import { pause } from '../pause.js';
+import { type QueueLink } from './queue-link.js';
 
 /** One event of a BullMQ queue, as its stream has it. */
 export interface QueueEvent {
@@ -44,12 +36,9 @@ interface EventStream {
  * result that is no JSON; the streams it reads are read here instead.
  *
  * Reading starts where each stream ends at boot and continues from the last entry seen,
- * so a break loses nothing that Redis still has. What it lost with its memory is found
- * by `SharedRequests`.
+ * so a break loses nothing that Redis still has.
  */
-@Injectable()
-export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown {
-  readonly #logger = new Logger(JobEvents.name);
+export class JobEvents {
   readonly #events = new Subject<QueueEvent>();
   /** By key. */
   readonly #streams = new Map<string, EventStream>();
@@ -60,29 +49,26 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   readonly events$: Observable<QueueEvent> = this.#events.asObservable();
 
   constructor(
-    private readonly link: SharedQueueLink,
-    private readonly models: ModelList,
-    private readonly admission: Admission,
-    private readonly clock: ProcessClock,
+    private readonly link: QueueLink,
+    private readonly log: Pick<QueueLog, 'debug' | 'error'>,
   ) {}
 
-  /** Does not wait for Redis: a gateway starts without it, and is not ready. */
-  onApplicationBootstrap(): void {
-    if (!this.link.enabled) return;
-    for (const { id } of this.models.current) this.#listen(id, undefined);
-    // From the first entry on: none of a job may be missed, and those of earlier
-    // jobs change nothing.
-    this.models.changes$.subscribe(({ added }) => added.forEach(id => this.#listen(id, '0-0')));
-    // What is taken leaves the queue for all gateways: its bounds and the places in it
-    // are those of all.
-    this.events$.subscribe(({ event, model }) => {
-      if (event === 'active') this.admission.drained(model, this.clock.nowMs());
-    });
+  /** Does not wait for Redis. @param models whose queues are heard from now on */
+  start(models: readonly string[]): void {
+    for (const model of models) this.#listen(model, undefined);
     this.#client = this.link.listener();
     this.#loop = this.#run(this.#client);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /**
+   * From the first entry on: none of a job of a new model may be missed, and those of earlier
+   * jobs change nothing.
+   */
+  listen(model: string): void {
+    this.#listen(model, '0-0');
+  }
+
+  async close(): Promise<void> {
     this.#closing.abort();
     this.#client?.disconnect();
     await this.#loop;
@@ -100,7 +86,7 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
         await Promise.race([closed, this.#readOn(client)]);
       } catch (error) {
         if (signal.aborted) return;
-        this.#logger.debug({ err: error }, 'reading events failed; trying again');
+        this.log.debug({ err: error }, 'reading events failed; trying again');
         await pause(PAUSE_MS, signal);
       }
     }
@@ -141,7 +127,7 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     try {
       this.#events.next(event);
     } catch (error) {
-      this.#logger.error(
+      this.log.error(
         { err: error, jobId: event.jobId },
         'an event of the queue could not be handled',
       );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { QueueKeys } from './queue-keys.js';
+import { QueueKeys } from './keys.js';
 
 const keys = new QueueKeys('switchyard');
 

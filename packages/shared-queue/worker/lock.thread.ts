@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Redis, type RedisOptions } from 'ioredis';
-import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../../contracts/queue-jobs/heartbeat.js';
+import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../heartbeat.js';
 
 /** Data of the thread that renews locks. */
 export interface LockThreadData {
@@ -63,8 +63,8 @@ const redis = new Redis(url, {
 // The main thread reports that Redis is unreachable.
 redis.on('error', () => undefined);
 let isRunning = false;
-/** Epoch; the last sign of life of the thread that runs the jobs. */
-let aliveMs = Date.now();
+/** Monotonic; the last sign of life of the thread that runs the jobs. */
+let aliveMs = performance.now();
 
 /** All locks of the process and its announcement, in one command. */
 const prolong = async (locks: readonly (readonly [string, { id: string }])[]) => {
@@ -81,7 +81,7 @@ const prolong = async (locks: readonly (readonly [string, { id: string }])[]) =>
 };
 
 const renew = async (): Promise<void> => {
-  const now = Date.now();
+  const now = performance.now();
   for (const [token, { silentMs }] of held) if (now - aliveMs > silentMs) held.delete(token);
   // While Redis is unreachable the command in flight waits; a second one would only
   // queue behind it.
@@ -94,7 +94,7 @@ const renew = async (): Promise<void> => {
 /** Three times within the lifetime of a lock. */
 setInterval(() => void renew(), Math.min(lockMs / 3, HEARTBEAT_MS));
 port.on('message', (order: LockOrder | 'alive') => {
-  aliveMs = Date.now();
+  aliveMs = performance.now();
   if (order === 'alive') return;
   const { token, hold } = order;
   if (hold) held.set(token, hold);

@@ -1,13 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { Inject, Injectable } from '@nestjs/common';
 import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
-import { type Logger } from 'pino';
-import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { WORKER_LOG } from '../lifecycle/worker-log.js';
+import { type QueueLog } from '../log.js';
 import { type LockOrder, type LockThreadData } from './lock.thread.js';
-import { PullConnections } from './pull-connections.js';
-import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
+import { type WorkerLink } from './worker-link.js';
 
 /** Between two signs of life of this thread to the one that renews. */
 const ALIVE_MS = 5000;
@@ -19,7 +15,6 @@ const RESTART_MS = 1000;
  * the event loop for minutes does not lose them. A stopped or dead process stops its
  * threads too, and loses its jobs as it should.
  */
-@Injectable()
 export class LockKeeper {
   /** By token. */
   readonly #held = new Map<string, { readonly order: LockOrder; readonly lost: () => void }>();
@@ -29,11 +24,12 @@ export class LockKeeper {
   readonly #alive = setInterval(() => this.#thread?.postMessage('alive'), ALIVE_MS).unref();
   #closed = false;
 
+  /** @param queueKey of the queue: `PREFIX:QUEUE`. @param name of its connection */
   constructor(
-    private readonly spec: WorkerSpec,
-    @Inject(WORKER_LOG) private readonly log: Logger,
-    private readonly queue: RequestQueue,
-    private readonly connections: PullConnections,
+    private readonly link: Pick<WorkerLink, 'keys' | 'announcedId' | 'sharedQueue'>,
+    private readonly queueKey: string,
+    private readonly name: string,
+    private readonly log: Pick<QueueLog, 'error'>,
   ) {}
 
   /** Resolves when a thread runs: no job may be taken before. */
@@ -69,14 +65,14 @@ export class LockKeeper {
   }
 
   #start(): Worker {
-    const { sharedQueue, keys, announcedId } = this.connections;
+    const { sharedQueue, keys, announcedId } = this.link;
     const { url, lockMs } = sharedQueue;
     const workerData: LockThreadData = {
       url,
       lockMs,
-      queueKey: this.queue.key('').slice(0, -1),
+      queueKey: this.queueKey,
       announcementKey: keys.worker(announcedId),
-      options: { connectionName: `${this.spec.workerId.replaceAll(/\s/g, '_')}:locks` },
+      options: { connectionName: this.name },
     };
     const thread = this.spawn(workerData);
     // Jobs that another worker has, or that are finished; at its start none.

@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
+import { type QueueKeys } from '../keys.js';
 import { ORDER_SCRIPTS } from './redis-order-scripts.js';
 
 /** A tenant with waiting jobs, oldest first. */

@@ -1,7 +1,5 @@
+import { readObject, wrongField } from '@switchyard/engine-api/field-problems.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { z } from 'zod';
-import { SPEECH_FORMATS } from '../formats/speech.js';
-import { readObject, wrongField } from '../schema/field-problems.js';
 import {
   checked,
   defaulted,
@@ -13,7 +11,8 @@ import {
   optional,
   textUpTo,
   wholeNumberFrom,
-} from '../schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { z } from 'zod';
 
 /**
  * What a job asks for. Text generation and live streams need a connection and are never
@@ -121,6 +120,9 @@ export const CAPABILITY_OF_OPTION = {
   hotWords: 'hot_words',
 } as const;
 
+/** Encodings of synthesised audio. */
+const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
+
 const SPEECH_OPTIONS = objectOf({
   text: textUpTo(LONG),
   voice: textUpTo(1024),
@@ -185,7 +187,7 @@ export type QueueJob =
 
 /**
  * Reads the data of a job from any writer and fills in defaults.
- * @throws DomainError `invalid_value`, `missing_required_parameter` or
+ * @throws CodedError `invalid_value`, `missing_required_parameter` or
  *   `unknown_parameter`, saying which field and
  *   why: a dead letter.
  */

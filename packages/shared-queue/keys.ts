@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
 
 /** Prefix of the shared queue's blobs: inputs of waiting jobs, and results. */
 export const QUEUE_BLOBS = 'plane/';
@@ -17,7 +16,7 @@ export const MAX_EVENTS = 2000;
 
 /**
  * What BullMQ knows as the priority of a job. Scripts decide the order
- * (`platform/redis/redis-order`).
+ * (`order/redis-order`).
  */
 export const QueueJobClass = {
   /**
@@ -29,8 +28,11 @@ export const QueueJobClass = {
 } as const;
 export type QueueJobClass = (typeof QueueJobClass)[keyof typeof QueueJobClass];
 
+/** As the data of a job name it. */
+export type JobPriority = 'realtime' | 'batch';
+
 /** True for a job of BATCH that a worker got because of its age. */
-export const isPromoted = (jobPriority: number, priority: PriorityLabel): boolean =>
+export const isPromoted = (jobPriority: number, priority: JobPriority): boolean =>
   jobPriority === QueueJobClass.AGED && priority === 'batch';
 
 /**

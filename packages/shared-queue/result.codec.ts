@@ -1,9 +1,7 @@
+import { CodedError } from '@switchyard/engine-api/coded-error.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { z } from 'zod';
-import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
-import { isErrorCode } from '../errors/error-registry.js';
-import { type CallExecution } from '../grpc/call.codec.js';
 
 /**
  * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token
@@ -24,7 +22,7 @@ interface ResultFields {
   readonly v: 1;
   readonly phases: {
     readonly workerId: string;
-    /** Epoch milliseconds at which the worker took the job. */
+    /** Epoch milliseconds of Redis at which the worker took the job. */
     readonly takenMs: number;
     /** Milliseconds from then until its group was closed: the wait for further requests. */
     readonly batchWaitMs: number;
@@ -39,11 +37,23 @@ interface ResultFields {
 export interface JobCompleted<Value = JobValue | StoredJobValue> extends ResultFields {
   readonly outcome: 'completed';
   readonly value: Value;
-  readonly execution: CallExecution;
+  readonly execution: JobExecution;
 }
 
-interface JobError {
-  readonly code: ErrorCode;
+/** How a worker computed it; numbers as in `Execution` of the proto. */
+interface JobExecution {
+  readonly prepMs: number;
+  readonly readyWaitMs: number;
+  readonly deviceMs: number;
+  readonly batchSize: number;
+  readonly batchId: string;
+  /** Its part of the device's time; absent: `deviceMs` divided by `batchSize`. */
+  readonly shareMs?: number;
+}
+
+export interface JobError {
+  /** One that callers receive (`errors.md`). */
+  readonly code: string;
   readonly message: string;
   readonly param?: string;
   readonly foreignCode?: string;
@@ -102,24 +112,22 @@ export const decodeJobTranscript = ({ logprobs, ...transcript }: JobTranscript):
 });
 
 /**
- * Only a `DomainError` has a message for callers; anything else is a defect of the
+ * Only a `CodedError` has a message for callers; anything else is a defect of the
  * worker, reported as `engine_failed`.
  */
 export function encodeJobError(error: unknown): JobError {
-  if (!(error instanceof DomainError))
+  if (!(error instanceof CodedError))
     return { code: 'engine_failed', message: 'The engine failed on this input.' };
-  const { code, message, param, foreignCode, retryAfterMs } = error;
+  const { code, message, param, foreignCode, retryAfterMs } = error as CodedError<string>;
   return { code, message, param, foreignCode, retryAfterMs };
 }
 
-export const decodeJobError = ({
-  code,
-  message,
-  param,
-  foreignCode,
-  retryAfterMs,
-}: JobError): DomainError =>
-  new DomainError(isErrorCode(code) ? code : 'engine_failed', message, {
+/** @param isKnown whether callers may receive a code; a newer worker may have others */
+export const decodeJobError = <Code extends string>(
+  { code, message, param, foreignCode, retryAfterMs }: JobError,
+  isKnown: (code: string) => code is Code,
+): CodedError<Code | 'engine_failed'> =>
+  new CodedError(isKnown(code) ? code : 'engine_failed', message, {
     param,
     foreignCode,
     retryAfterMs,

@@ -3,7 +3,7 @@ import { type Job, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
-import { QueueJobClass, QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
+import { QueueJobClass, QueueKeys } from '../keys.js';
 import { RedisOrder } from './redis-order.js';
 
 const MODEL = 'alpha';

@@ -1,5 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
 import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   createRedisBackend,
   type JobJson,
@@ -8,18 +8,31 @@ import {
   type RedisQueueBackend,
   type WorkerOptions,
 } from 'bullmq';
-import { type Logger } from 'pino';
 import { exhaustMap, interval, Subscription } from 'rxjs';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
-import { HEARTBEAT_MS } from '../../contracts/queue-jobs/heartbeat.js';
-import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
-import { pause } from '../../platform/clock/pause.js';
-import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { RedisOrder } from '../../platform/redis/redis-order.js';
-import { ResultExpiry, sweepEveryMs } from '../../platform/redis/result-expiry.js';
-import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { PullConnections } from './pull-connections.js';
+import { HEARTBEAT_MS } from '../heartbeat.js';
+import { type QueueLog } from '../log.js';
+import { RedisOrder } from '../order/redis-order.js';
+import { pause } from '../pause.js';
+import { ResultExpiry, sweepEveryMs } from '../result-expiry.js';
+import { type QueueJobResult } from '../result.codec.js';
 import { type TakenJob } from './taken-job.js';
+import { type WorkerLink } from './worker-link.js';
+
+/**
+ * Field of BullMQ's hash of a job for what workers note with it, so that it is removed with
+ * the job.
+ */
+const NOTED = 'device';
+
+/** Of existing jobs only: a note must not recreate the key of a finished job. */
+const NOTE = `
+for i = 1, #KEYS do
+  if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('HSET', KEYS[i], ARGV[1], ARGV[i + 1]) end
+end`;
+
+const READ = `
+local data = redis.call('HGET', KEYS[1], 'data') or ''
+return { string.sub(data, 1, tonumber(ARGV[1])), #data }`;
 
 /** Another worker has the job or has finished it: anything sent about it is ignored. */
 export class JobLost extends Error {}
@@ -62,7 +75,6 @@ export type Stray = Pick<TakenJob, 'id' | 'token'>;
  * BullMQ's commands for one queue, without its loop: take, complete, fail, return. Each
  * is atomic in Redis.
  */
-@Injectable()
 export class RequestQueue {
   readonly name: string;
   readonly #order: RedisOrder;
@@ -71,21 +83,23 @@ export class RequestQueue {
   #backend: RedisQueueBackend | undefined;
   #takes = 0;
 
+  /** @param workerId its name in logs and results */
   constructor(
-    private readonly spec: WorkerSpec,
-    @Inject(WORKER_LOG) private readonly log: Logger,
-    private readonly connections: PullConnections,
+    private readonly link: WorkerLink,
+    private readonly model: string,
+    private readonly workerId: string,
+    private readonly log: QueueLog,
   ) {
-    const { keys, sharedQueue } = connections;
-    const redis = connections.for('work');
-    this.name = keys.queue(spec.model.id);
+    const { keys, sharedQueue } = link;
+    const redis = link.for('work');
+    this.name = keys.queue(model);
     this.#order = new RedisOrder({ redis, keys, ...sharedQueue });
     this.#expiry = new ResultExpiry(redis, sharedQueue.resultTtlMs);
   }
 
   /** Redis key of a part of this queue, or of a job. */
   key(part: string): string {
-    return `${this.connections.keys.base(this.spec.model.id)}${part}`;
+    return `${this.link.keys.base(this.model)}${part}`;
   }
 
   /**
@@ -93,7 +107,7 @@ export class RequestQueue {
    * and removes finished jobs and events that have outlived their time.
    */
   start(): void {
-    const { resultTtlMs } = this.connections.sharedQueue;
+    const { resultTtlMs } = this.link.sharedQueue;
     this.#every(this.#sweepMs, () => this.#takeOver());
     this.#every(sweepEveryMs(resultTtlMs), () => this.#expiry.sweep(this.key('')));
     this.log.info({ event: 'pull_started', queue: this.name }, `Pulling from ${this.name}`);
@@ -103,52 +117,80 @@ export class RequestQueue {
     this.#tasks.unsubscribe();
   }
 
-  /** Ends all connections to Redis. */
-  close(): void {
-    this.connections.close();
-  }
-
   /**
    * The job whose turn it is (D-25), locked; undefined if none waits.
    * @throws SyntaxError for one that BullMQ cannot read: it is locked
    *   nevertheless (`strays`)
    */
   async take(): Promise<TakenJob | undefined> {
-    const token = `${this.connections.owner}:${this.#takes++}`;
+    const token = `${this.link.owner}:${this.#takes++}`;
     const backend = await this.#ready();
-    await this.#accounted(this.#order.release(this.spec.model.id));
-    const [json, id] = (await backend.moveToActive(token, this.spec.workerId)) as [
-      JobJson?,
-      string?,
-    ];
+    await this.#accounted(this.#order.release(this.model));
+    const [json, id] = (await backend.moveToActive(token, this.workerId)) as [JobJson?, string?];
     if (!json) return undefined;
     const priority = json.priority || 0;
-    return { ...json, id: String(id), token, priority, takenMs: Date.now() };
+    return { ...json, id: String(id), token, priority, takenMs: this.link.clock.nowMs() };
   }
 
-  /** @throws JobLost */
-  async complete(job: TakenJob, result: QueueJobResult): Promise<void> {
+  /** @param deviceMs what its tenant is charged; undefined: the estimate. @throws JobLost */
+  async complete(job: TakenJob, result: QueueJobResult, deviceMs?: number): Promise<void> {
     const backend = await this.#ready();
     const kept = this.#kept(job.opts.removeOnComplete);
-    const deviceMs = result.outcome === 'completed' ? deviceShareMs(result.execution) : undefined;
     if (deviceMs !== undefined)
-      await this.#accounted(this.#order.settle(this.spec.model.id, job.id, deviceMs));
-    await orLost(backend.moveToCompleted(minimal(job), result, kept, job.token, false));
+      await this.#accounted(this.#order.settle(this.model, job.id, deviceMs));
+    const args = backend.moveToCompletedArgs(
+      minimal(job),
+      writeJson(result),
+      kept,
+      job.token,
+      false,
+    );
+    await this.#finish(backend, job.id, args);
     await this.#expire(job.id, kept, result);
   }
 
   /** Fails the job in BullMQ, for jobs without a result. @throws JobLost */
   async fail(job: Stray & Partial<Pick<TakenJob, 'opts'>>, reason: string): Promise<void> {
     const backend = await this.#ready();
-    await orLost(
-      backend.moveToFailed(
-        minimal(job),
-        reason,
-        this.#kept(job.opts?.removeOnFail),
-        job.token,
-        false,
-      ),
+    const kept = this.#kept(job.opts?.removeOnFail);
+    await this.#finish(
+      backend,
+      job.id,
+      backend.moveToFailedArgs(minimal(job), reason, kept, job.token, false),
     );
+  }
+
+  /** At the time of Redis, by which finished jobs are removed; BullMQ takes that of this process. */
+  async #finish(
+    backend: RedisQueueBackend,
+    jobId: string,
+    args: Parameters<RedisQueueBackend['moveToFinished']>[1],
+  ): Promise<void> {
+    args[backend.moveToFinishedKeys.length + 1] = this.link.clock.nowMs();
+    await orLost(backend.moveToFinished(jobId, args));
+  }
+
+  /** What was noted with a job; null: nothing. */
+  noted(jobId: string): Promise<string | null> {
+    return this.link.for('work').hget(this.key(jobId), NOTED);
+  }
+
+  /** Notes a text with each job that exists. */
+  async note(texts: readonly (readonly [jobId: string, text: string])[]): Promise<void> {
+    const keys = texts.map(([jobId]) => this.key(jobId));
+    const rest = [NOTED, ...texts.map(([, text]) => text)];
+    await this.link.for('work').eval(NOTE, keys.length, ...keys, ...rest);
+  }
+
+  /** The beginning of a job's data, and its length: unreadable data may have any size. */
+  beginning(jobId: string, bytes: number): Promise<[beginning: Buffer, length: number]> {
+    const reply = this.link.for('work').callBuffer('eval', READ, 1, this.key(jobId), bytes);
+    return reply as Promise<[Buffer, number]>;
+  }
+
+  /** Where BullMQ leaves a mark while something waits: who waits for work blocks on it. */
+  get marker(): string {
+    return this.key('marker');
   }
 
   /** To the front of its class, for any worker; no attempt is counted. @throws JobLost */
@@ -162,12 +204,12 @@ export class RequestQueue {
    * connection, or could not be read.
    */
   async strays(known: ReadonlySet<string>): Promise<readonly Stray[]> {
-    const redis = this.connections.for('work');
+    const redis = this.link.for('work');
     const ids = (await redis.lrange(this.key('active'), 0, -1)).filter(id => !known.has(id));
     if (ids.length === 0) return [];
     const tokens = await redis.mget(ids.map(id => this.key(`${id}:lock`)));
     const own = (token: string | null | undefined): token is string =>
-      token?.startsWith(`${this.connections.owner}:`) === true;
+      token?.startsWith(`${this.link.owner}:`) === true;
     return ids.flatMap((id, index) => {
       const token = tokens[index];
       return own(token) ? [{ id, token }] : [];
@@ -214,12 +256,12 @@ export class RequestQueue {
 
   /** They are taken over soon after their lock expires or is freed. */
   get #sweepMs(): number {
-    return Math.min(HEARTBEAT_MS, Math.max(50, this.connections.sharedQueue.lockMs / 10));
+    return Math.min(HEARTBEAT_MS, Math.max(50, this.link.sharedQueue.lockMs / 10));
   }
 
   /** The client's own setting for its job, else the shared queue's retention. */
   #kept(setting: MinimalJob['opts']['removeOnComplete']): boolean | number | KeepJobs {
-    return setting ?? { age: Math.ceil(this.connections.sharedQueue.resultTtlMs / 1000) };
+    return setting ?? { age: Math.ceil(this.link.sharedQueue.resultTtlMs / 1000) };
   }
 
   /**
@@ -238,18 +280,18 @@ export class RequestQueue {
   }
 
   #create(): RedisQueueBackend {
-    const { prefix, lockMs } = this.connections.sharedQueue;
+    const { lockMs } = this.link.sharedQueue;
     const rules: WorkerOptions = {
-      connection: this.connections.for('work'),
-      prefix,
+      connection: this.link.for('work'),
+      prefix: this.link.keys.prefix,
       lockDuration: lockMs,
       stalledInterval: this.#sweepMs,
-      name: this.spec.workerId,
-      // `CrashMarkers` decide how often a job may crash.
+      name: this.workerId,
+      // Its caller decides how often a job may crash.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     };
     const backend = createRedisBackend(this.name, rules);
-    // `PullConnections` logs the connection.
+    // Whoever made the connection logs it.
     backend.on('error', () => undefined);
     return backend;
   }

@@ -1,5 +1,5 @@
 import { type JobJson } from 'bullmq';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type QueueJob } from '../job.codec.js';
 
 /** A readable job, while this process holds it. */
 export interface PulledJob {
@@ -32,6 +32,6 @@ export interface TakenJob extends Readonly<JobJson> {
   readonly token: string;
   /** 0 = none given. */
   readonly priority: number;
-  /** Epoch milliseconds at which this worker took it. */
+  /** Epoch milliseconds of Redis at which this worker took it. */
   readonly takenMs: number;
 }

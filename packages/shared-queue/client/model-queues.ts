@@ -1,36 +1,22 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-  Optional,
-} from '@nestjs/common';
 import { STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type Queue } from 'bullmq';
 import { type ChainableCommander } from 'ioredis';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { MAX_EVENTS, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
-import { DEFAULT_TENANT, type RequestRef } from '../../core/request/request-key.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { KeyRing } from '../../platform/auth/key-ring.js';
-import { MODELS } from '../../platform/config/config.module.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { RedisOrder, type QueueAccounts } from '../../platform/redis/redis-order.js';
-import { redisProblem } from '../../platform/redis/redis-problems.js';
-import { ResultExpiry } from '../../platform/redis/result-expiry.js';
-import { type PlacedJob } from './payload-blobs.js';
-import { SharedQueueLink } from './shared-queue-link.js';
+import { type QueueJob } from '../job.codec.js';
+import { type JobPriority, MAX_EVENTS, QueueJobClass } from '../keys.js';
+import { type QueueLog } from '../log.js';
+import { type StopNote } from '../messages.codec.js';
+import { type QueueAccounts, RedisOrder } from '../order/redis-order.js';
+import { ResultExpiry } from '../result-expiry.js';
+import { type QueueLink } from './queue-link.js';
 
 /**
  * One script, so that no worker takes the job meanwhile. Data and options are compared
  * with what was read, so that two changes at once are one after the other. A job that was
  * released to a worker, or came back from a dead one, keeps its place, which does not
- * depend on its priority. The others become arrivals of their new class (`redis-order`).
+ * depend on its priority. The others become arrivals of their new class (`order/redis-order`).
  */
 const CHANGE = `
 local prioritized, wait, events = KEYS[1], KEYS[2], KEYS[3]
@@ -44,6 +30,53 @@ redis.call('HSET', job, 'data', ARGV[7], 'opts', ARGV[8])
 redis.call('XADD', events, '*', 'event', 'reprioritized', 'jobId', id, 'priority', priority)
 if score and score >= 0x100000000 then redis.call('ZADD', prioritized, class * 0x100000000, id) end
 return 1`;
+
+/** Field of BullMQ's hash of a job: the attempt that joined it last. */
+const JOINED = 'joined';
+/** A job that is gone must not come back as a hash with this field alone. */
+const JOIN = `
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end`;
+
+/**
+ * Decides between a stop and the end of a job: one that has finished is not stopped. The note
+ * also stops a job that is not there, as one that is about to be queued again; 0 says that
+ * nothing was stopped for certain.
+ */
+const STOP = `
+if redis.call('HGET', KEYS[1], 'finishedOn') then return 0 end
+local joined = redis.call('HGET', KEYS[1], '${JOINED}')
+if ARGV[4] ~= '' and joined and joined ~= ARGV[4] then return 0 end
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+redis.call('PUBLISH', ARGV[3], ARGV[1])
+return redis.call('EXISTS', KEYS[1])`;
+
+/**
+ * Counts by priority at one instant. Jobs that were released, or came back from a dead
+ * worker, have left their class: the priority of those few is read from the options they
+ * were queued with. The oldest is the first of a class, sorted or arrival
+ * (`order/redis-order`), or one of those few.
+ */
+const COUNT = `
+local from = function(class) return class * 0x100000000 end
+local realtime = redis.call('ZCOUNT', KEYS[2], from(2), from(3) - 1)
+local batch = redis.call('ZCOUNT', KEYS[2], from(3), '+inf')
+local oldest = -1
+local look = function(id)
+  local at = tonumber(redis.call('HGET', ARGV[1] .. id, 'timestamp') or -1)
+  if at >= 0 and (oldest < 0 or at < oldest) then oldest = at end
+end
+local moved = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', from(2) - 1)
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do moved[#moved + 1] = id end
+for _, id in ipairs(moved) do
+  local opts = redis.call('HGET', ARGV[1] .. id, 'opts') or '{}'
+  if string.find(opts, '"priority":2', 1, true) then realtime = realtime + 1 else batch = batch + 1 end
+  look(id)
+end
+for class = 2, 3.5, 0.5 do
+  local head = redis.call('ZRANGEBYSCORE', KEYS[2], from(class), '(' .. from(class + 0.5), 'LIMIT', 0, 1)
+  for _, id in ipairs(head) do look(id) end
+end
+return { realtime, batch, redis.call('LLEN', KEYS[3]), oldest }`;
 
 /** What is no JSON object stays as it is: its worker reports it. */
 function changed(json: string, fields: Readonly<Record<string, unknown>>): string {
@@ -60,13 +93,13 @@ export interface JobRef {
 /** What BullMQ knows of a job besides its data. */
 export interface JobFacts {
   readonly priority: number;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds of Redis. */
   readonly timestamp: number;
   /** Name of the worker that took it last. */
   readonly workerId?: string;
   /** A worker has it now. */
   readonly taken: boolean;
-  /** Epoch milliseconds at which a worker took it last. */
+  /** Epoch milliseconds of Redis at which a worker took it last. */
   readonly takenMs?: number;
   /** Workers that had it. */
   readonly attempts: number;
@@ -81,6 +114,7 @@ const FACTS = [
   'priority',
   'timestamp',
   'pb',
+  'released',
   'processedOn',
   'finishedOn',
   'returnvalue',
@@ -88,46 +122,63 @@ const FACTS = [
   'ats',
 ];
 
-/**
- * The BullMQ queues, one per model: adding, removing, and what they say about one job.
- */
-@Injectable()
-export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
-  readonly #logger = new Logger(ModelQueues.name);
-  readonly #queues = new Map<string, Queue>();
-  /** An embedded queue does without BullMQ. */
-  #bullmq: { readonly Queue: typeof Queue } | undefined;
+/** A request as the name of its job needs it. */
+interface Named {
+  readonly id: string;
+  readonly tenant?: string | undefined;
+}
 
-  constructor(
-    private readonly link: SharedQueueLink,
-    @Inject(MODELS) private readonly models: readonly ModelSpec[],
-    @Optional() readonly keyRing?: KeyRing,
+/**
+ * The BullMQ queues, one per model: adding, removing, stopping, and what they say about
+ * jobs. Every method rejects while Redis is away.
+ */
+export class ModelQueues {
+  readonly #queues = new Map<string, Queue>();
+
+  private constructor(
+    private readonly link: QueueLink,
+    private readonly options: {
+      /** Ids of the models now. */
+      readonly models: () => readonly string[];
+      /** Its weight among tenants. */
+      readonly weightOf: (tenant: string | undefined) => number;
+      readonly log: Pick<QueueLog, 'debug'>;
+    },
+    /** Undefined: there is no shared queue. */
+    private readonly bullmq: { readonly Queue: typeof Queue } | undefined,
   ) {}
 
-  async onModuleInit(): Promise<void> {
-    if (this.link.enabled) this.#bullmq = await import('bullmq');
+  /** BullMQ is loaded where the queue is shared only. */
+  static async open(
+    link: QueueLink & { readonly enabled: boolean },
+    options: ModelQueues['options'],
+  ): Promise<ModelQueues> {
+    return new ModelQueues(link, options, link.enabled ? await import('bullmq') : undefined);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async close(): Promise<void> {
     await Promise.all(
       [...this.#queues.values()].map(queue => queue.close().catch(() => undefined)),
     );
   }
 
-  ref(model: string, { id, tenant }: Pick<ScheduledRequest, 'id' | 'tenant'>): JobRef {
+  ref(model: string, { id, tenant }: Named): JobRef {
     return { model, jobId: this.link.keys.job(id, tenant) };
   }
 
   /** Where a request could be: one place per model. */
-  refs(ref: RequestRef): JobRef[] {
-    return this.models.map(({ id }) => this.ref(id, ref));
+  refs(request: Named): JobRef[] {
+    return this.options.models().map(model => this.ref(model, request));
   }
 
   /**
    * Queues the job, unless one of that id is there: then nothing happens. A stop of an
    * earlier one is forgotten.
    */
-  async add({ job, costMs: cost }: PlacedJob, { model, jobId }: JobRef): Promise<void> {
+  async add(
+    { job, costMs: cost }: { readonly job: QueueJob; readonly costMs: number },
+    { model, jobId }: JobRef,
+  ): Promise<void> {
     const age = Math.ceil(this.link.access.resultTtlMs / 1000);
     const { redis, keys } = this.link;
     await redis.del(keys.stop(keys.queue(model), jobId));
@@ -147,7 +198,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
 
   /** Gives new jobs their places, with the weight that the tenant has now. */
   async weigh(model: string, tenant: string | undefined): Promise<void> {
-    const weight = this.keyRing?.weightOf(tenant ?? DEFAULT_TENANT) ?? 1;
+    const weight = this.options.weightOf(tenant);
     await this.#order().sort(model, { owner: this.link.keys.owner(tenant), weight });
   }
 
@@ -155,7 +206,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   async loadOf(tenant: string | undefined) {
     const [order, owner] = [this.#order(), this.link.keys.owner(tenant)];
     return Promise.all(
-      this.models.map(async ({ id: model }) => ({
+      this.options.models().map(async model => ({
         model,
         ...(await order.load(model, owner)),
       })),
@@ -173,13 +224,13 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
    * stream.
    * @returns false when no such job waits. @throws when Redis does not answer.
    */
-  async reprioritize(ref: JobRef, priority: PriorityLabel): Promise<boolean> {
+  async reprioritize(ref: JobRef, priority: JobPriority): Promise<boolean> {
     const isChanged = await this.#change(ref, priority);
     if (isChanged) await this.#quietly(this.#order().sort(ref.model));
     return isChanged;
   }
 
-  async #change({ model, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
+  async #change({ model, jobId }: JobRef, priority: JobPriority): Promise<boolean> {
     const { redis } = this.link;
     const base = this.link.keys.base(model);
     const keys = ['prioritized', 'wait', 'events'].map(part => base + part);
@@ -213,8 +264,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
 
   /** Removes finished jobs and events that have outlived their time, for all gateways. */
   async sweep(): Promise<void> {
-    if (!this.link.usable) return;
-    for (const { id } of this.models) await this.#expiry().sweep(this.link.keys.base(id));
+    for (const id of this.options.models()) await this.#expiry().sweep(this.link.keys.base(id));
   }
 
   /** In order of `refs`; undefined: there is no such job. */
@@ -226,7 +276,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
       // the second reply.
       pipeline.pttl(`${key}:lock`).hmget(key, ...FACTS);
     }
-    const replies = await repliesOf(pipeline);
+    const replies = await this.#repliesOf(pipeline);
     return refs.map((_, at) =>
       factsOf(replies[2 * at + 1] as (string | null)[], replies[2 * at] as number),
     );
@@ -245,20 +295,65 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   /** All that waits, by model: two commands a model, for every request that comes in. */
   async waiting(): Promise<ReadonlyMap<string, number>> {
     const pipeline = this.link.redis.pipeline();
-    for (const { id } of this.models) {
+    const models = this.options.models();
+    for (const id of models) {
       const base = this.link.keys.base(id);
       pipeline.llen(`${base}wait`).zcard(`${base}prioritized`);
     }
-    const counts = (await repliesOf(pipeline)) as number[];
-    return new Map(
-      this.models.map(({ id }, at) => [id, (counts[2 * at] ?? 0) + (counts[2 * at + 1] ?? 0)]),
-    );
+    const counts = (await this.#repliesOf(pipeline)) as number[];
+    return new Map(models.map((id, at) => [id, (counts[2 * at] ?? 0) + (counts[2 * at + 1] ?? 0)]));
+  }
+
+  /** Waiting, running, and since when the oldest waits: epoch milliseconds, below 0 for none. */
+  async counts(model: string) {
+    const base = this.link.keys.base(model);
+    const places = ['wait', 'prioritized', 'active'].map(state => `${base}${state}`);
+    const counts = await this.link.redis.eval(COUNT, places.length, ...places, base);
+    const [realtime = 0, batch = 0, running = 0, oldestMs = -1] = counts as number[];
+    return { realtime, batch, running, oldestMs };
+  }
+
+  /** Ids of jobs that came back from dead workers: they are taken before all others, in this order. */
+  async returned(model: string, most: number): Promise<string[]> {
+    return (await this.link.redis.lrange(`${this.link.keys.base(model)}wait`, -most, -1)).reverse();
+  }
+
+  /** Ids of jobs that workers have, the first that was taken first. */
+  async running(model: string, most: number): Promise<string[]> {
+    const active = await this.link.redis.lrange(`${this.link.keys.base(model)}active`, 0, most - 1);
+    return active.reverse();
+  }
+
+  /** The attempt joins a job that is there: it is the last to have done so. */
+  async join(ref: JobRef, attempt: string): Promise<void> {
+    await this.link.redis.eval(JOIN, 1, this.#key(ref), JOINED, attempt);
+  }
+
+  /**
+   * Decides between a stop and the end of a job. True: it had not finished, and is stopped.
+   * @param attempt whose end is the reason: another attempt that joined the job keeps it.
+   *   Undefined: it is stopped for all
+   */
+  async stop(ref: JobRef, reason: string, attempt: string | undefined): Promise<boolean> {
+    const { redis, keys, access } = this.link;
+    const queue = keys.queue(ref.model);
+    const note = writeJson({ queue, jobId: ref.jobId, reason } satisfies StopNote);
+    const places = [this.#key(ref), keys.stop(queue, ref.jobId)];
+    const rest = [note, access.resultTtlMs, keys.stops, attempt ?? ''];
+    return (await redis.eval(STOP, places.length, ...places, ...rest)) === 1;
+  }
+
+  async #repliesOf(pipeline: ChainableCommander): Promise<unknown[]> {
+    return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+      if (error) throw this.link.failure(error);
+      return reply;
+    });
   }
 
   /** What the accounts miss now is found when the next job is taken. */
   async #quietly(work: Promise<void>): Promise<void> {
     await work.catch((error: unknown) =>
-      this.#logger.debug({ err: error }, 'the order of the queue was not updated'),
+      this.options.log.debug({ err: error }, 'the order of the queue was not updated'),
     );
   }
 
@@ -279,7 +374,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     const known = this.#queues.get(model);
     if (known) return known;
     const { redis, keys } = this.link;
-    const queue = new this.#bullmq!.Queue(keys.queue(model), {
+    const queue = new this.bullmq!.Queue(keys.queue(model), {
       // A queue whose first command fails, while Redis hangs, would fail for ever: it
       // asks nothing before it is used.
       connection: redis,
@@ -290,17 +385,10 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     });
     // The link reports its connection; what else goes wrong is answered by the call
     // that met it.
-    queue.on('error', error => this.#logger.debug({ model, err: error }, 'queue'));
+    queue.on('error', error => this.options.log.debug({ model, err: error }, 'queue'));
     this.#queues.set(model, queue);
     return queue;
   }
-}
-
-async function repliesOf(pipeline: ChainableCommander): Promise<unknown[]> {
-  return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-    if (error) throw redisProblem(error);
-    return reply;
-  });
 }
 
 function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFacts | undefined {
@@ -308,6 +396,7 @@ function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFac
     priority,
     timestamp,
     workerId,
+    released,
     processedOn,
     finishedOn,
     returnValue,
@@ -315,6 +404,8 @@ function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFac
     attempts,
   ] = values;
   if (timestamp == null) return undefined;
+  // Of a worker that took it without a release: by that worker's clock.
+  const taken = processedOn == null ? null : (released ?? processedOn);
   return {
     priority: Number(priority ?? 0),
     timestamp: Number(timestamp),
@@ -322,12 +413,12 @@ function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFac
     attempts: Number(attempts ?? 0),
     finished: finishedOn != null,
     workerId: workerId ?? undefined,
-    takenMs: processedOn == null ? undefined : Number(processedOn),
+    takenMs: taken == null ? undefined : Number(taken),
     returnValue: returnValue ?? undefined,
     failedReason: failedReason ?? undefined,
   };
 }
 
 /** The class of a job that has not aged. */
-const classOf = (priority: PriorityLabel): QueueJobClass =>
+const classOf = (priority: JobPriority): QueueJobClass =>
   priority === 'realtime' ? QueueJobClass.REALTIME : QueueJobClass.BATCH;

@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
+import { MAX_EVENTS } from './keys.js';
 
 /**
  * A finished job whose caller has the answer is kept this long: other gateways may wait
@@ -26,24 +26,25 @@ end
 return 1`;
 
 /**
- * KEYS: a set of finished jobs. ARGV: before every job key, now in epoch milliseconds,
- * milliseconds that results live, jobs to look at, the option by which a job's writer
- * chooses how long it stays: that choice is kept.
+ * KEYS: a set of finished jobs. ARGV: before every job key, milliseconds that results live,
+ * jobs to look at, the option by which a job's writer chooses how long it stays: that choice
+ * is kept.
  */
 const SWEEP = `
-local gone = {}
+local gone, now = {}, redis.call('TIME')
+now = now[1] * 1000 + math.floor(now[2] / 1000)
 local function chosen(key)
   local read, opts = pcall(cjson.decode, redis.call('HGET', key, 'opts') or '{}')
   local rule = nil
-  if read and type(opts) == 'table' then rule = opts[ARGV[5]] end
+  if read and type(opts) == 'table' then rule = opts[ARGV[4]] end
   return rule ~= nil and not (type(rule) == 'table' and rule.age)
 end
-for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[4]) - 1)) do
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[3]) - 1)) do
   local key = ARGV[1] .. id
   local finished = tonumber(redis.call('HGET', key, 'finishedOn') or -1)
   if finished < 0 then
     gone[#gone + 1] = id
-  elseif finished + tonumber(ARGV[3]) <= tonumber(ARGV[2]) and not chosen(key) then
+  elseif finished + tonumber(ARGV[2]) <= now and not chosen(key) then
     redis.call('UNLINK', key, key .. ':logs')
     gone[#gone + 1] = id
   end
@@ -53,12 +54,12 @@ for from = 1, #gone, 1000 do
 end`;
 
 /**
- * KEYS: an event stream, `meta` of its queue. ARGV: id of the first entry that stays,
- * entries that BullMQ keeps.
+ * KEYS: an event stream, `meta` of its queue. ARGV: milliseconds that entries stay, entries
+ * that BullMQ keeps.
  */
 const TRIM = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return end
-redis.call('XTRIM', KEYS[1], 'MINID', ARGV[1])
+redis.call('XTRIM', KEYS[1], 'MINID', redis.call('TIME')[1] * 1000 - ARGV[1])
 redis.call('HSET', KEYS[2], 'opts.maxLenEvents', ARGV[2])`;
 
 /** Finished jobs that one sweep looks at, oldest first. */
@@ -101,18 +102,10 @@ export class ResultExpiry {
    * events.
    */
   async sweep(base: string): Promise<void> {
-    const nowMs = Date.now();
     for (const [set, option] of Object.entries(SETS)) {
-      const args = [base, nowMs, this.resultTtlMs, MOST, option];
+      const args = [base, this.resultTtlMs, MOST, option];
       await this.redis.eval(SWEEP, 1, `${base}${set}`, ...args);
     }
-    await this.redis.eval(
-      TRIM,
-      2,
-      `${base}events`,
-      `${base}meta`,
-      nowMs - EVENTS_TTL_MS,
-      MAX_EVENTS,
-    );
+    await this.redis.eval(TRIM, 2, `${base}events`, `${base}meta`, EVENTS_TTL_MS, MAX_EVENTS);
   }
 }

@@ -205,7 +205,7 @@ redis.call('HSET', state, job.lane, math.max(virtualTime(job.lane), job.tag))
 redis.call('EXPIRE', state, STATE_TTL)
 redis.call('ZADD', waiting(job.lane), job.tag + cost / weightOf(job.owner), job.owner)
 leave(job.lane, job.id)
-redis.call('HSET', base .. job.id, 'charged', cost, 'priority', isAged(job) and 1 or job.lane)
+redis.call('HSET', base .. job.id, 'charged', cost, 'priority', isAged(job) and 1 or job.lane, 'released', math.floor(seconds * 1000))
 redis.call('ZADD', prioritized, seconds, job.id)
 return job.id`),
 

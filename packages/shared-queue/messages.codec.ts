@@ -1,8 +1,6 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { z } from 'zod';
-import { type CancelReason } from '../../core/request/settlement.js';
-import { type WorkerHealthReport } from '../grpc/health.codec.js';
 
 const PIECE_HEAD = z.object({
   // Of this attempt: a worker that starts over writes another one.
@@ -37,16 +35,13 @@ export function decodeSpeechPiece(message: Buffer): SpeechPiece | undefined {
   return head && { ...head, bytes: message.subarray(end) };
 }
 
-/** Why a job is stopped; `queue_timeout`: no worker took it in time (D-07). */
-export type StopReason = CancelReason | 'queue_timeout';
-
 /** What a pulling worker reports every heartbeat. Its key expires after three of them. */
-export interface WorkerAnnouncement {
+export interface WorkerAnnouncement<Health extends object = object> {
   readonly v: 1;
   readonly id: string;
   readonly model: string;
   /** As a pushed worker reports it in `Health`. */
-  readonly health: WorkerHealthReport;
+  readonly health: Health;
   /** Requests it takes at once, and those it has. */
   readonly slots: { readonly total: number; readonly inUse: number };
   readonly host: string;
@@ -72,7 +67,7 @@ export interface DeadLetter {
   /** Bytes of the data in all. */
   readonly bytes: number;
   readonly workerId: string;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds of Redis. */
   readonly atMs: number;
 }
 
@@ -80,7 +75,8 @@ const STOP_NOTE = z.object({
   // BullMQ queue name and job id.
   queue: z.string(),
   jobId: z.string(),
-  reason: z.string() as unknown as z.ZodType<StopReason>,
+  // Why: a reason of the gateway's cancels, or `queue_timeout`.
+  reason: z.string(),
 });
 /**
  * Published on `QueueKeys.stops`, and kept under `QueueKeys.stop` for those that
@@ -100,8 +96,10 @@ const ANNOUNCEMENT = z.looseObject({
 });
 
 /** Undefined: the JSON is not an announcement of version 1. */
-export const readAnnouncement = (json: string | null): WorkerAnnouncement | undefined =>
-  json === null ? undefined : (read(ANNOUNCEMENT, json) as WorkerAnnouncement | undefined);
+export const readAnnouncement = <Health extends object>(
+  json: string | null,
+): WorkerAnnouncement<Health> | undefined =>
+  json === null ? undefined : (read(ANNOUNCEMENT, json) as WorkerAnnouncement<Health> | undefined);
 
 function read<S extends z.ZodType>(schema: S, json: string): z.output<S> | undefined {
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { readQueueJob } from './queue-job.js';
+import { CodedError } from '@switchyard/engine-api/coded-error.js';
+import { readQueueJob } from './job.codec.js';
 
 const place = { jobId: 'open.r1', timestamp: 5000, model: 'alpha' };
 const smallest = { v: 1, kind: 'transcription', audio: { blob: 'plane/audio/1' } };
@@ -9,7 +9,7 @@ const problem = (data: unknown) => {
   try {
     readQueueJob(data, place);
   } catch (error) {
-    if (error instanceof DomainError) return error.message;
+    if (error instanceof CodedError) return error.message;
     throw error;
   }
   return 'none';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decodeSpeechPiece, encodeSpeechPiece } from './queue-messages.js';
+import { decodeSpeechPiece, encodeSpeechPiece } from './messages.codec.js';
 
 const head = { blob: 'plane/speech/1', offset: 7, contentType: 'audio/wav', sampleRate: 24_000 };
 
