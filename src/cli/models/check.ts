@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { loadConfig } from '../platform/config/load-config.js';
-import { type ModelSpec } from '../platform/config/model-spec.js';
-import { launchDirectory } from '../platform/config/process-environment.js';
+import { loadConfig } from '../../platform/config/load-config.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { launchDirectory } from '../../platform/config/process-environment.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import {
   findingsOf,
@@ -12,8 +12,8 @@ import {
   readManifest,
 } from './hub/model-store.js';
 import { usedPaths } from './hub/used-paths.js';
-import { command, type EngineChecks } from './shared/command.js';
-import { MARKS } from './shared/terminal.js';
+import { command, type EngineChecks } from '../shared/command.js';
+import { MARKS } from '../shared/terminal.js';
 
 /** Result for one model. */
 interface ModelVerdict {

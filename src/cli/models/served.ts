@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CliError, EXIT } from './shared/cli-error.js';
-import { type GatewayClient } from './shared/gateway-client.js';
-import { say } from './shared/terminal.js';
+import { CliError, EXIT } from '../shared/cli-error.js';
+import { type GatewayClient } from '../shared/gateway-client.js';
+import { say } from '../shared/terminal.js';
 
 const POLL_MS = 500;
 /** A gateway that is not there must not be waited for. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
-import { usageError } from './shared/cli-error.js';
-import { gatewayCommand } from './shared/command.js';
-import { GatewayClient } from './shared/gateway-client.js';
-import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
-import { print, say, byteText } from './shared/terminal.js';
+import { usageError } from '../shared/cli-error.js';
+import { gatewayCommand } from '../shared/command.js';
+import { GatewayClient } from '../shared/gateway-client.js';
+import { type ServedModel, speechBody, speechForm } from '../shared/model-samples.js';
+import { print, say, byteText } from '../shared/terminal.js';
 
 interface Verdict {
   readonly accuracy: string;

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
-import { command } from './shared/command.js';
-import { print } from './shared/terminal.js';
+import { command } from '../shared/command.js';
+import { print } from '../shared/terminal.js';
 
 /** What may follow the words of one command. */
 interface Position {

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { environmentOf, launchDirectory } from '../platform/config/process-environment.js';
-import { engineVersion } from './engines/engine-packages.js';
-import { usageError } from './shared/cli-error.js';
-import { command } from './shared/command.js';
-import { runProgram } from './shared/run-command.js';
-import { MARKS, print, printJson, say, ask } from './shared/terminal.js';
+import { environmentOf, launchDirectory } from '../../platform/config/process-environment.js';
+import { engineVersion } from '../models/engines/engine-packages.js';
+import { usageError } from '../shared/cli-error.js';
+import { command } from '../shared/command.js';
+import { runProgram } from '../shared/run-command.js';
+import { MARKS, print, printJson, say, ask } from '../shared/terminal.js';
 
 const FILES: Readonly<Record<string, string>> = {
   'switchyard.yaml': `# Settings of this gateway; a line left out has its default. Relative paths start at this folder.

@@ -1,8 +1,8 @@
-import { isPackage } from './engines/engine-packages.js';
-import { parseWholeNumber } from './shared/arguments.js';
-import { usageError } from './shared/cli-error.js';
-import { command } from './shared/command.js';
-import { runProgram } from './shared/run-command.js';
+import { isPackage } from '../models/engines/engine-packages.js';
+import { parseWholeNumber } from '../shared/arguments.js';
+import { usageError } from '../shared/cli-error.js';
+import { command } from '../shared/command.js';
+import { runProgram } from '../shared/run-command.js';
 
 const NOTES = `Settings come from switchyard.yaml of this folder, else from config/switchyard.yaml of the clone or,
 with the npm package, of ~/.switchyard; variables SWITCHYARD_… override them. Ctrl-C drains: running requests finish,

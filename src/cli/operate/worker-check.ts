@@ -1,10 +1,10 @@
-import { MODEL_KINDS } from '../platform/config/model-spec.js';
-import { readablePath, parseWholeNumber, repeatable } from './shared/arguments.js';
-import { usageError } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
-import { columns, dim, MARKS, print, printJson, ProgressLine } from './shared/terminal.js';
-import { type CheckOptions } from './worker-check/check.js';
-import { type CheckResult, CHECKS, runChecks } from './worker-check/run-checks.js';
+import { MODEL_KINDS } from '../../platform/config/model-spec.js';
+import { readablePath, parseWholeNumber, repeatable } from '../shared/arguments.js';
+import { usageError } from '../shared/cli-error.js';
+import { command, type OptionValues } from '../shared/command.js';
+import { columns, dim, MARKS, print, printJson, ProgressLine } from '../shared/terminal.js';
+import { type CheckOptions } from '../worker-check/check.js';
+import { type CheckResult, CHECKS, runChecks } from '../worker-check/run-checks.js';
 
 const HELP = `
 Examples:

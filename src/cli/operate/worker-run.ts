@@ -1,8 +1,8 @@
 import { type Option } from 'commander';
-import { workerSpecOf, WORKER_OPTIONS } from '../platform/config/worker-arguments.js';
-import { readablePath, repeatable } from './shared/arguments.js';
-import { command } from './shared/command.js';
-import { runProgram } from './shared/run-command.js';
+import { workerSpecOf, WORKER_OPTIONS } from '../../platform/config/worker-arguments.js';
+import { readablePath, repeatable } from '../shared/arguments.js';
+import { command } from '../shared/command.js';
+import { runProgram } from '../shared/run-command.js';
 
 type Given = string | boolean | readonly string[] | undefined;
 

@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { SingleBar } from 'cli-progress';
-import { BATCH_ENDPOINTS } from '../core/jobs/batch-job.js';
-import { isTerminal } from '../core/jobs/batch-status.js';
-import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
+import { BATCH_ENDPOINTS } from '../../core/jobs/batch-job.js';
+import { isTerminal } from '../../core/jobs/batch-status.js';
+import { COMPLETION_WINDOWS } from '../../core/jobs/completion-window.js';
 import {
   parseWholeNumber,
   fileBlob,
@@ -19,10 +19,10 @@ import {
   readablePath,
   repeatable,
   writablePath,
-} from './shared/arguments.js';
-import { CliError, usageError } from './shared/cli-error.js';
-import { gatewayCommand, commandGroup, oneRequest } from './shared/command.js';
-import type { GatewayClient, GatewayAnswer } from './shared/gateway-client.js';
+} from '../shared/arguments.js';
+import { CliError, usageError } from '../shared/cli-error.js';
+import { gatewayCommand, commandGroup, oneRequest } from '../shared/command.js';
+import type { GatewayClient, GatewayAnswer } from '../shared/gateway-client.js';
 import {
   table,
   print,
@@ -31,7 +31,7 @@ import {
   printJson,
   ProgressLine,
   durationText,
-} from './shared/terminal.js';
+} from '../shared/terminal.js';
 
 type Batch = GatewayAnswer<'/v1/batches/{id}'>;
 

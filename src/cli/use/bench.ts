@@ -1,9 +1,9 @@
-import { parseWholeNumber } from './shared/arguments.js';
-import { CliError } from './shared/cli-error.js';
-import { gatewayCommand, type OptionValues } from './shared/command.js';
-import { type GatewayClient } from './shared/gateway-client.js';
-import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
-import { columns, print, printJson, ProgressLine, msText } from './shared/terminal.js';
+import { parseWholeNumber } from '../shared/arguments.js';
+import { CliError } from '../shared/cli-error.js';
+import { gatewayCommand, type OptionValues } from '../shared/command.js';
+import { type GatewayClient } from '../shared/gateway-client.js';
+import { type ServedModel, speechBody, speechForm } from '../shared/model-samples.js';
+import { columns, print, printJson, ProgressLine, msText } from '../shared/terminal.js';
 
 /** One answered request. */
 interface Sample {

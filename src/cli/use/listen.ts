@@ -10,12 +10,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { WebSocket } from 'ws';
-import { programFolders } from '../platform/config/process-environment.js';
-import { parseWholeNumber, readablePath } from './shared/arguments.js';
-import { CliError, EXIT, usageError } from './shared/cli-error.js';
-import { gatewayCommand, type OptionValues } from './shared/command.js';
-import { GatewayClient, refusal } from './shared/gateway-client.js';
-import { print, ProgressLine, say } from './shared/terminal.js';
+import { programFolders } from '../../platform/config/process-environment.js';
+import { parseWholeNumber, readablePath } from '../shared/arguments.js';
+import { CliError, EXIT, usageError } from '../shared/cli-error.js';
+import { gatewayCommand, type OptionValues } from '../shared/command.js';
+import { GatewayClient, refusal } from '../shared/gateway-client.js';
+import { print, ProgressLine, say } from '../shared/terminal.js';
 
 const OPTIONS = {
   '-m, --model <name>': ['model or alias', undefined, 'whisper-1'],

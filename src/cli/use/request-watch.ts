@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { GatewayClient } from './shared/gateway-client.js';
-import { ProgressLine } from './shared/terminal.js';
+import type { GatewayClient } from '../shared/gateway-client.js';
+import { ProgressLine } from '../shared/terminal.js';
 
 const EVERY_MS = 500;
 

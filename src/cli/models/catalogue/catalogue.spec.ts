@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { temporaryFolder } from '../../../test/support/temporary-folder.js';
+import { temporaryFolder } from '../../../../test/support/temporary-folder.js';
 import { Catalogue } from './catalogue.js';
 
 const DIGEST = '0'.repeat(64);

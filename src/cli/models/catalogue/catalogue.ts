@@ -5,7 +5,7 @@ import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { isMap, isSeq, stringify } from 'yaml';
 import { type z } from 'zod';
-import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
+import { type FieldProblem, readFields } from '../../../contracts/schema/field-problems.js';
 import {
   ANYTHING,
   FLAG,
@@ -16,17 +16,17 @@ import {
   optional,
   TEXT,
   wholeNumberFrom,
-} from '../../contracts/schema/rules.js';
-import { modelsFromFile } from '../../platform/config/models-file.js';
+} from '../../../contracts/schema/rules.js';
+import { modelsFromFile } from '../../../platform/config/models-file.js';
 import {
   ConfigError,
   type ConfigProblem,
   parseYaml,
   placed,
   readYamlFile,
-} from '../../platform/config/yaml-file.js';
+} from '../../../platform/config/yaml-file.js';
 import { parseSource } from '../hub/model-source.js';
-import { usageError } from '../shared/cli-error.js';
+import { usageError } from '../../shared/cli-error.js';
 
 const NAME = matching(/^[A-Za-z0-9][\w.-]{0,127}$/, 'letters, digits and . _ -, at most 128');
 const MAP = mapOf(ANYTHING, 'pairs of name and value');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { temporaryFolder } from '../../../test/support/temporary-folder.js';
+import { temporaryFolder } from '../../../../test/support/temporary-folder.js';
 import { editModels, ModelsDocument } from './models-document.js';
 
 const entry = (id: string) =>

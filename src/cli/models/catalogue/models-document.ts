@@ -9,9 +9,9 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { type EngineCheck, modelsFromFile } from '../../platform/config/models-file.js';
-import { ConfigError, parseYaml } from '../../platform/config/yaml-file.js';
-import { CliError } from '../shared/cli-error.js';
+import { type EngineCheck, modelsFromFile } from '../../../platform/config/models-file.js';
+import { ConfigError, parseYaml } from '../../../platform/config/yaml-file.js';
+import { CliError } from '../../shared/cli-error.js';
 
 /** Attempts, while another program saves the file again and again. */
 const ATTEMPTS = 5;

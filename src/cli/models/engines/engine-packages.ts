@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { openNativeLibrary } from '@switchyard/engine-debian/threads/native-library.js';
 import { gpuPackage, LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
-import { CliError, EXIT } from '../shared/cli-error.js';
+import { CliError, EXIT } from '../../shared/cli-error.js';
 import {
   demandSuccess,
   type Installing,
@@ -12,7 +12,7 @@ import {
   NPM_INSTALL,
   PRODUCT_FOLDER,
   runCommand,
-} from '../shared/run-command.js';
+} from '../../shared/run-command.js';
 import { ENGINE_TABLE } from './engine-table.js';
 
 const manifestOf = (folder: string) =>

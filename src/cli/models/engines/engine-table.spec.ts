@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
-import { syntheticModel } from '../../../test/support/synthetic-model.js';
-import { ENGINE_KINDS } from '../../platform/config/model-fields.js';
-import { ENGINE_NAMES, type EngineName } from '../../platform/config/model-spec.js';
-import { createEngine } from '../../worker/engine-factory.js';
+import { syntheticModel } from '../../../../test/support/synthetic-model.js';
+import { ENGINE_KINDS } from '../../../platform/config/model-fields.js';
+import { ENGINE_NAMES, type EngineName } from '../../../platform/config/model-spec.js';
+import { createEngine } from '../../../worker/engine-factory.js';
 import { ENGINE_TABLE } from './engine-table.js';
 
 /** What each engine needs to be created at all; none of these files is opened. */

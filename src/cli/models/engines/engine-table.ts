@@ -1,6 +1,6 @@
 import { type EngineCapability, TRANSCRIPT_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
-import { type ModelKind } from '../../platform/config/model-spec.js';
+import { type ModelKind } from '../../../platform/config/model-spec.js';
 
 /**
  * One row of the table of engines: what an engine serves, on which devices, and where

@@ -1,17 +1,17 @@
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { loadConfig } from '../platform/config/load-config.js';
+import { loadConfig } from '../../../platform/config/load-config.js';
 import {
   EMBEDDED_LIBRARIES,
   engineVersion,
   installEnginePackages,
   PACKAGED_ENGINES,
-} from './engines/engine-packages.js';
-import { ENGINE_TABLE } from './engines/engine-table.js';
-import { buildLlamaKernels, isCompiledHere, removeLlamaKernels } from './engines/llama-kernels.js';
-import { PythonEnvironment } from './engines/python-environment.js';
-import { usageError } from './shared/cli-error.js';
-import { command, commandGroup, type OptionValues } from './shared/command.js';
-import { table, MARKS, ProgressLine, say } from './shared/terminal.js';
+} from './engine-packages.js';
+import { ENGINE_TABLE } from './engine-table.js';
+import { buildLlamaKernels, isCompiledHere, removeLlamaKernels } from './llama-kernels.js';
+import { PythonEnvironment } from './python-environment.js';
+import { usageError } from '../../shared/cli-error.js';
+import { command, commandGroup, type OptionValues } from '../../shared/command.js';
+import { table, MARKS, ProgressLine, say } from '../../shared/terminal.js';
 
 const INSTALL_OPTIONS = {
   '--cuda': 'ctranslate2: with the CUDA libraries that it loads (1 GB more)',

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { extraFolder, LLAMA_PACKAGE, NATIVE } from '@switchyard/engine-llama-cpp/binaries.js';
-import { CliError } from '../shared/cli-error.js';
-import { demandSuccess, type Installing, runCommand } from '../shared/run-command.js';
+import { CliError } from '../../shared/cli-error.js';
+import { demandSuccess, type Installing, runCommand } from '../../shared/run-command.js';
 import { engineModules, installedVersion, withPackage } from './engine-packages.js';
 
 const MODULES = engineModules();

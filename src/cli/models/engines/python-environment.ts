@@ -12,9 +12,9 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
-import { isAlive } from '../../platform/process/is-alive.js';
+import { isAlive } from '../../../platform/process/is-alive.js';
 import { pipError, PIP_OFFLINE, PIP_UNREACHABLE } from '../hub/package-mirror.js';
-import { CliError } from '../shared/cli-error.js';
+import { CliError } from '../../shared/cli-error.js';
 import {
   type Installing,
   lastLines,
@@ -23,7 +23,7 @@ import {
   runCommand,
   type RunCommand,
   demandSuccess,
-} from '../shared/run-command.js';
+} from '../../shared/run-command.js';
 
 /** The oldest Python of workers/python (its pyproject.toml). */
 export const PYTHON_MIN = [3, 11] as const;

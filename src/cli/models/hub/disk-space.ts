@@ -1,5 +1,5 @@
-import { freeBytes } from '../../platform/storage/storage-problems.js';
-import { byteText } from '../shared/terminal.js';
+import { freeBytes } from '../../../platform/storage/storage-problems.js';
+import { byteText } from '../../shared/terminal.js';
 import { HubError } from './hub-error.js';
 
 /**

@@ -1,4 +1,4 @@
-import { type RetryTiming } from '../../platform/http/retry-after.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { HubError } from './hub-error.js';
 import type { HubHttp } from './hub-http.js';
 import { digestIn, type ListedFile, PartialFile } from './partial-file.js';

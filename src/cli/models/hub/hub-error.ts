@@ -1,4 +1,4 @@
-import { CliError, EXIT, type ExitCode } from '../shared/cli-error.js';
+import { CliError, EXIT, type ExitCode } from '../../shared/cli-error.js';
 
 type HubErrorKind =
   /** The host could not be reached, or stopped answering. */

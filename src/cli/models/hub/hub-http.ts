@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../../platform/http/retry-after.js';
+import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { HubError } from './hub-error.js';
 
 /** Of a list of files. */

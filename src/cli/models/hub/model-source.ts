@@ -1,4 +1,4 @@
-import { isLoopback } from '../../platform/http/networks.js';
+import { isLoopback } from '../../../platform/http/networks.js';
 import { HubError } from './hub-error.js';
 
 /** Where model files come from. */

@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { toolEnvironment } from '../../platform/config/process-environment.js';
-import { lastLines, runCommand } from '../shared/run-command.js';
+import { toolEnvironment } from '../../../platform/config/process-environment.js';
+import { lastLines, runCommand } from '../../shared/run-command.js';
 import { writing } from './disk-space.js';
 import type { PullContext } from './file-download.js';
 import { HubError } from './hub-error.js';

@@ -11,8 +11,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { writeAll } from '../../platform/storage/durable-files.js';
-import { freeBytes } from '../../platform/storage/storage-problems.js';
+import { writeAll } from '../../../platform/storage/durable-files.js';
+import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { demandSpace, writing } from './disk-space.js';
 
 /** One file that a source offers. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { type ModelStore } from './model-store.js';
 
 const NAMES_A_PLACE = /(dir|folder|file|path)$/i;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { startersFile } from '../../platform/config/load-config.js';
-import { type Settings } from '../../platform/config/settings.js';
+import { startersFile } from '../../../platform/config/load-config.js';
+import { type Settings } from '../../../platform/config/settings.js';
 
 export const DATABASE = 'database';
 export const BLOBS = 'blobs/';

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { parseBoundedJson, STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { extract, pack } from 'tar-stream';
-import { readFields } from '../../contracts/schema/field-problems.js';
+import { readFields } from '../../../contracts/schema/field-problems.js';
 import {
   ANY_TEXT,
   listOf,
@@ -15,9 +15,9 @@ import {
   oneOf,
   TEXT,
   orNull,
-} from '../../contracts/schema/rules.js';
-import { hashed } from '../../platform/storage/durable-files.js';
-import { CliError } from '../shared/cli-error.js';
+} from '../../../contracts/schema/rules.js';
+import { hashed } from '../../../platform/storage/durable-files.js';
+import { CliError } from '../../shared/cli-error.js';
 
 /** The last file of an archive: without it, the archive is not whole. */
 const MANIFEST = 'manifest.json';
