@@ -104,8 +104,19 @@ module.exports = {
       from: { path: '^packages/([^/]+)/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: '^(src|test|scripts|packages)/',
-        pathNot: '^packages/($1|engine-api|json-schema-gbnf)/',
+        pathNot: '^packages/($1|engine-api|json-schema-gbnf|worker-protocol)/',
       },
+    },
+    {
+      name: 'engines-know-no-protocol',
+      from: { path: '^packages/engine-' },
+      to: { path: '^packages/worker-protocol/' },
+    },
+    {
+      name: 'worker-check-is-a-command',
+      comment: 'Who writes a worker calls it; the product does not need it.',
+      from: { path: '^(src|packages)/', pathNot: '^(src/cli/|packages/worker-check/)' },
+      to: { path: '^packages/worker-check/' },
     },
     {
       name: 'libraries-import-nothing',
@@ -176,7 +187,7 @@ module.exports = {
     },
     {
       name: 'cli-is-a-program',
-      from: { path: '^src/', pathNot: ['^src/cli/', '^src/main\\.cli\\.ts$'] },
+      from: { path: '^src/', pathNot: ['^src/cli/', '^src/main\\.(cli|scripts)\\.ts$'] },
       to: { path: '^src/cli/' },
     },
     {
@@ -255,10 +266,10 @@ module.exports = {
     {
       name: 'generated-code-through-codecs-only',
       from: {
-        path: '^src/',
-        pathNot: ['\\.codec\\.ts$', '^src/contracts/grpc/generated/', '\\.spec\\.ts$'],
+        path: '^(src|packages)/',
+        pathNot: ['\\.codec\\.ts$', '^packages/worker-protocol/generated/', '\\.spec\\.ts$'],
       },
-      to: { path: '^src/contracts/grpc/generated/' },
+      to: { path: '^packages/worker-protocol/generated/' },
     },
   ].map(rule => ({ severity: 'error', ...rule })),
   options: {

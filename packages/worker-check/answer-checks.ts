@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import { ERROR_REGISTRY, isErrorCode } from '../../contracts/errors/error-registry.js';
 import { type Check, type CheckContext, checkedAnswer, demand, endOf, notJudged } from './check.js';
 import { PROBE_LIMIT_MS } from './worker-client.js';
 
@@ -78,7 +77,7 @@ export const ANSWER_CHECKS: readonly Check[] = [
     anchor: '7-how-a-call-fails',
     about: 'a failure has a code',
     needs: 'answer',
-    async run({ client, kind, samples }) {
+    async run({ client, kind, samples, options }) {
       const end = await endOf(client.start(samples.broken), 'a bad request');
       const { code, param = '' } = end.trailers;
       if (end.code === status.OK) throw notJudged('no request fails here');
@@ -86,12 +85,16 @@ export const ANSWER_CHECKS: readonly Check[] = [
         code !== undefined,
         `a bad request ended with ${end.text}, without the trailer switchyard-code`,
       );
-      demand(isErrorCode(code), `switchyard-code is "${code}", which the gateway does not know`);
+      const httpStatus = options.statusOf(code);
+      demand(
+        httpStatus !== undefined,
+        `switchyard-code is "${code}", which the gateway does not know`,
+      );
       // What is no audio, and a format that is none, are faults of the caller; a text
       // engine may report its own.
       const mayBeOwn = kind === 'llm' || kind === 'embedding';
       demand(
-        mayBeOwn || ERROR_REGISTRY[code].status < 500,
+        mayBeOwn || httpStatus < 500,
         `a bad request ended with ${code}: the caller gets 500, not 400`,
       );
       demand(

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js';
+import { streamedWavHeader, wavHeader } from '@switchyard/engine-api/audio/wav-header.js';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
-import { streamedWavHeader, wavHeader } from '../../contracts/formats/speech.js';
 import {
   STREAM_COMMIT,
   audioMessage,
   streamConfigMessage,
-} from '../../contracts/grpc/call.codec.js';
+} from '@switchyard/worker-protocol/call.codec.js';
+import { maxWholeAudioBytes } from '@switchyard/worker-protocol/message-size.js';
 import {
   encodeTranscribeCall,
   encodeUploadStart,
@@ -14,8 +15,7 @@ import {
   type TranscribeStreamResponse,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
-} from '../../contracts/grpc/stt.codec.js';
-import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
 import { type Check, checkedAnswer, demand, endOf, notJudged } from './check.js';
 import type { CheckedCall, Sample, Samples } from './worker-client.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import { type ProgressResponse } from '../../contracts/grpc/call.codec.js';
-import { slotsOf } from '../../core/dispatch/worker-slots.js';
+import { type ProgressResponse } from '@switchyard/worker-protocol/call.codec.js';
+import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
 import { type Check, type CheckContext, CheckVerdict, demand, endOf, notJudged } from './check.js';
 import { CHECKED_LIMIT_MS, type CheckedCall } from './worker-client.js';
 

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
+import { type ModelKind } from '@switchyard/engine-api/engine.js';
+import { type RemoteSpec } from '@switchyard/worker-protocol/channel-security.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { type CheckedCall, type Samples, type WorkerClient } from './worker-client.js';
 
 export interface CheckOptions {
@@ -12,6 +13,8 @@ export interface CheckOptions {
   /** Voice id of the worker; kind tts only. */
   readonly voice?: string | undefined;
   readonly remote: RemoteSpec;
+  /** HTTP status that a gateway answers for a code; undefined: it knows no such code. */
+  readonly statusOf: (code: string) => number | undefined;
   /** Process of a worker on this machine, which is sent SIGTERM at the end. */
   readonly pid?: number | undefined;
   /** As a gateway pings an idle connection (default 10 s). */
@@ -43,7 +46,7 @@ export interface Check {
   readonly needs?: string;
   readonly kinds?: readonly ModelKind[];
   /** @returns what was seen @throws Verdict */
-  run(context: CheckContext): string | Promise<string>;
+  readonly run: (context: CheckContext) => string | Promise<string>;
 }
 
 /**

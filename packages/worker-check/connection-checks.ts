@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import { decodeHealth, NOT_SERVING } from '../../contracts/grpc/health.codec.js';
-import { isAlive } from '../../platform/process/is-alive.js';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
+import { decodeHealth, NOT_SERVING } from '@switchyard/worker-protocol/health.codec.js';
 import { type Check, type CheckContext, checkedAnswer, demand, endOf, notJudged } from './check.js';
 
 /** gRPC's C core forgives two, and ends the connection at the next one. */

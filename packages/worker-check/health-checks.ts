@@ -1,13 +1,10 @@
 import { status } from '@grpc/grpc-js';
-import { SERVING, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { SETTINGS_TABLE } from '../../platform/config/settings.js';
-import { maxMessageBytes } from '../../platform/config/worker-spec.js';
-import { reportProblem } from '../../platform/grpc/report-check.js';
+import { SERVING, type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
+import { LARGEST_MESSAGE_BYTES } from '@switchyard/worker-protocol/message-size.js';
+import { reportProblem } from '@switchyard/worker-protocol/report-check.js';
 import { type Check, type CheckContext, demand, notJudged } from './check.js';
 
 const ANCHOR = '2-two-health-services';
-/** What a gateway with the default limit of uploads sends at most. */
-const NEEDED_MESSAGE_BYTES = maxMessageBytes(SETTINGS_TABLE['server.upload_limit_bytes'].default);
 
 /** What both health services say of a worker at rest. */
 export const HEALTH_CHECKS: readonly Check[] = [
@@ -38,7 +35,7 @@ export const HEALTH_CHECKS: readonly Check[] = [
         report.state === 'ready',
         `its Health reports the state ${report.state}, so the gateway sends no work`,
       );
-      const maxMessageBytes = context.kind === 'tts' ? 1_048_576 : NEEDED_MESSAGE_BYTES;
+      const maxMessageBytes = context.kind === 'tts' ? 1_048_576 : LARGEST_MESSAGE_BYTES;
       // Compared with itself: model and kind are another check.
       const own = report as WorkerHealthReport & { kind: CheckContext['kind'] };
       const problem = reportProblem(report, { id: own.model, kind: own.kind }, maxMessageBytes);

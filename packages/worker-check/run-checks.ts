@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import { decodeHealth } from '../../contracts/grpc/health.codec.js';
-import { MODEL_KINDS, type ModelKind } from '../../platform/config/model-spec.js';
-import { CliError, EXIT } from '../shared/cli-error.js';
+import { MODEL_KINDS, type ModelKind } from '@switchyard/engine-api/engine.js';
+import { decodeHealth } from '@switchyard/worker-protocol/health.codec.js';
 import { ANSWER_CHECKS } from './answer-checks.js';
 import { AUDIO_CHECKS } from './audio-checks.js';
 import { CANCEL_CHECKS } from './cancel-checks.js';
@@ -35,15 +34,18 @@ export interface CheckResult {
   readonly guide?: string;
 }
 
+/** Nothing answers at the address. */
+export class NoWorkerError extends Error {}
+
 interface CheckRun {
   readonly checks: readonly Check[];
   readonly signal: AbortSignal;
-  onStart(check: Check): void;
-  onResult(result: CheckResult): void;
+  readonly onStart: (check: Check) => void;
+  readonly onResult: (result: CheckResult) => void;
 }
 
 /**
- * Runs the checks one by one. @throws CliError exit code 3 when nothing answers
+ * Runs the checks one by one. @throws NoWorkerError when nothing answers
  * at the address
  */
 export async function runChecks(
@@ -122,10 +124,7 @@ async function judge(
 async function meet(client: WorkerClient, options: CheckOptions): Promise<CheckContext> {
   const { code, details, trailers: said } = await client.check();
   if (code === status.UNAVAILABLE && said.code === undefined)
-    throw new CliError(
-      `no worker answers at ${options.address}: ${details.slice(0, 300)}`,
-      EXIT.unreachable,
-    );
+    throw new NoWorkerError(`no worker answers at ${options.address}: ${details.slice(0, 300)}`);
   const kind = options.kind ?? (await kindOf(client));
   const untilMs = performance.now() + 10_000;
   const ask = async () => (await client.health(kind)).messages.map(decodeHealth)[0];

@@ -1,13 +1,16 @@
 import { Metadata } from '@grpc/grpc-js';
+import { type ModelKind } from '@switchyard/engine-api/engine.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   type EmbedResponse,
   encodeEmbedCall,
   encodeGenerateCall,
   type GenerateResponse,
-} from '../../contracts/grpc/generation.codec.js';
-import { encodeSynthesizeCall, type SynthesizeResponse } from '../../contracts/grpc/tts.codec.js';
-import { type ModelKind } from '../../platform/config/model-spec.js';
+} from '@switchyard/worker-protocol/generation.codec.js';
+import {
+  encodeSynthesizeCall,
+  type SynthesizeResponse,
+} from '@switchyard/worker-protocol/tts.codec.js';
 import { STT_SAMPLES as stt } from './audio-checks.js';
 import { demand } from './check.js';
 import type { Sample, Samples } from './worker-client.js';

@@ -1,22 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { type EventEmitter } from 'node:events';
 import { type CallOptions, Metadata, status, type StatusObject } from '@grpc/grpc-js';
+import { type ModelKind } from '@switchyard/engine-api/engine.js';
+import { RequestPriority } from '@switchyard/engine-api/request-priority.js';
 import type {
   CallEnvelope,
   CallGroup,
   CancelResponse,
   ProgressResponse,
-} from '../../contracts/grpc/call.codec.js';
-import type { HealthCheckResponse, HealthResponse } from '../../contracts/grpc/health.codec.js';
-import { failureTrailers } from '../../contracts/grpc/status.codec.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
-import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
-import { maxMessageBytes } from '../../platform/config/worker-spec.js';
-import { channelSecurity } from '../../platform/grpc/channel-security.js';
-import { WorkerChannel } from '../../platform/grpc/worker-channel.js';
+} from '@switchyard/worker-protocol/call.codec.js';
+import { channelSecurity, type RemoteSpec } from '@switchyard/worker-protocol/channel-security.js';
+import { failureTrailers } from '@switchyard/worker-protocol/failure-trailers.js';
+import type {
+  HealthCheckResponse,
+  HealthResponse,
+} from '@switchyard/worker-protocol/health.codec.js';
+import { LARGEST_MESSAGE_BYTES } from '@switchyard/worker-protocol/message-size.js';
+import { WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
 
-/** What any gateway sends at most: 41 MiB. */
-const LARGEST_MESSAGE_BYTES = maxMessageBytes(Number.MAX_SAFE_INTEGER);
 /** The gateway's limit of one health probe. */
 export const PROBE_LIMIT_MS = 2000;
 /**

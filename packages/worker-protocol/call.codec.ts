@@ -1,6 +1,6 @@
 import { Metadata } from '@grpc/grpc-js';
+import { RequestPriority } from '@switchyard/engine-api/request-priority.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Execution, type Group, Priority } from './generated/switchyard/v1/common.js';
 import {
   type StreamConfig,

@@ -5,8 +5,24 @@ import {
   InterceptingCall,
   type Interceptor,
 } from '@grpc/grpc-js';
-import { type RemoteSpec } from '../config/model-spec.js';
 import { LOCAL_TOKEN } from './local-token.js';
+
+/** Files are read when the model is loaded. */
+export interface RemoteSpec {
+  /** An empty one: TLS with the certificate authorities that Node knows. */
+  readonly tls?: {
+    readonly caFile?: string;
+    /** Certificate of this gateway, for workers that ask for one; always with `keyFile`. */
+    readonly certFile?: string;
+    readonly keyFile?: string;
+    /**
+     * The name in the workers' certificate, when it is not the host they are reached by.
+     */
+    readonly serverName?: string;
+  };
+  /** Holds the bearer token that the workers demand. */
+  readonly tokenFile?: string;
+}
 
 /**
  * How the connections to a model's workers are protected; created each time the

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RequestPriority } from '../../core/request/request-priority.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { GenerateRequest, GenerateRequest_Form } from './generated/switchyard/v1/generation.js';
 import {
   decodeEmbedCall,

@@ -1,6 +1,5 @@
+import { invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { type EmbedItem, type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
-import { MAX_TENANT_WEIGHT } from '../../core/order/account.js';
-import { invalidField } from '../schema/field-problems.js';
 import {
   type CallEnvelope,
   type CallExecution,
@@ -29,6 +28,9 @@ export {
   type GenerateRequest,
   type GenerateResponse,
 } from './generated/switchyard/v1/generation.js';
+
+/** Largest share of a tenant beside others. */
+export const MAX_TENANT_WEIGHT = 1000;
 
 /** One `Generate` call as both sides see it. */
 export interface GenerateCallFields extends CallEnvelope {
@@ -84,13 +86,13 @@ export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest =>
   form: FORMS[call.form],
 });
 
-/** @throws DomainError `invalid_value` for a form that this worker does not know */
+/** @throws EngineError `invalid_value` for a form that this worker does not know */
 export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields {
   const form = nameOf(FORMS, message.form);
   if (!form)
-    throw invalidField(
-      'form',
+    throw invalidValue(
       `form must be one of ${Object.keys(FORMS).join(', ')}; got ${message.form}`,
+      'form',
     );
   return {
     ...message,

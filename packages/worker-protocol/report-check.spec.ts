@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type WorkerHealthReport } from './health.codec.js';
 import { reportProblem } from './report-check.js';
 
 const expected = { id: 'm', kind: 'stt' } as const;

@@ -1,7 +1,7 @@
+import { type ModelKind } from '@switchyard/engine-api/engine.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type ModelKind, type ModelSpec } from '../config/model-spec.js';
-import { maxMessageBytes as largestMessageBytes } from '../config/worker-spec.js';
+import { type WorkerHealthReport } from './health.codec.js';
+import { maxMessageBytes as largestMessageBytes } from './message-size.js';
 
 /**
  * More than any device serves: a slot that a worker does not have is a request that waits
@@ -20,6 +20,12 @@ const MAX_SLOTS = 65_536;
 const MAX_CHARACTERS = 1024;
 const MAX_LIST = 1000;
 
+/** The id and kind that the gateway serves. */
+interface ServedModel {
+  readonly id: string;
+  readonly kind: ModelKind;
+}
+
 /**
  * Why a worker that reports this gets no work: the field, its value, and what it should
  * be. Undefined: nothing is wrong.
@@ -27,7 +33,7 @@ const MAX_LIST = 1000;
  */
 export function reportProblem(
   report: WorkerHealthReport,
-  model: Pick<ModelSpec, 'id' | 'kind'>,
+  model: ServedModel,
   maxMessageBytes: number,
 ): string | undefined {
   // Its other numbers hold once its engine has loaded; until then it gets no work anyway.
@@ -62,7 +68,7 @@ const isUp = ({ state }: WorkerHealthReport) => state === 'ready';
 
 function identityProblem(
   { model, kind }: WorkerHealthReport,
-  expected: Pick<ModelSpec, 'id' | 'kind'>,
+  expected: ServedModel,
 ): string | undefined {
   if (model !== expected.id) return wrong('model', shown(model), shown(expected.id));
   if (kind !== expected.kind) return wrong('kind', shown(kind), shown(expected.kind));

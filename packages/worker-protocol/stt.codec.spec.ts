@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RequestPriority } from '../../core/request/request-priority.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { Priority } from './generated/switchyard/v1/common.js';
 import { TranscribeFileRequest } from './generated/switchyard/v1/stt.js';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { RequestPriority } from '../../core/request/request-priority.js';
-import { SPEECH_FORMATS } from '../formats/speech.js';
+import { SPEECH_FORMATS } from '@switchyard/worker-protocol/speech-format.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
 import {
   decodeSynthesizeCall,
   encodeSynthesizeCall,

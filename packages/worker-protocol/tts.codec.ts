@@ -1,7 +1,7 @@
-import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech.js';
-import { invalidField } from '../schema/field-problems.js';
+import { invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { type CallEnvelope, decodeEnvelope, encodeEnvelope } from './call.codec.js';
 import { type SynthesizeRequest, type SynthesizeResponse } from './generated/switchyard/v1/tts.js';
+import { SPEECH_FORMATS, type SpeechParams } from './speech-format.js';
 
 export {
   TextToSpeechClient as TextToSpeechStub,
@@ -23,16 +23,16 @@ export const encodeSynthesizeCall = (call: SynthesizeCallFields): SynthesizeRequ
   ...encodeEnvelope(call),
 });
 
-/** @throws DomainError `invalid_value` for what cannot be spoken */
+/** @throws EngineError `invalid_value` for what cannot be spoken */
 export function decodeSynthesizeCall(message: SynthesizeRequest): SynthesizeCallFields {
-  if (message.text.trim() === '') throw invalidField('text', 'The text is empty.');
+  if (message.text.trim() === '') throw invalidValue('The text is empty.', 'text');
   if (!(message.speed >= 0.25 && message.speed <= 4))
-    throw invalidField('speed', `speed is 0.25 to 4, not ${message.speed}.`);
+    throw invalidValue(`speed is 0.25 to 4, not ${message.speed}.`, 'speed');
   const format = SPEECH_FORMATS.find(known => known === message.format);
   if (!format)
-    throw invalidField(
-      'format',
+    throw invalidValue(
       `format must be one of ${SPEECH_FORMATS.join(', ')}; got "${message.format}"`,
+      'format',
     );
   return { ...message, ...decodeEnvelope(message), format };
 }

@@ -8,18 +8,14 @@ import {
   status,
   type StatusObject,
 } from '@grpc/grpc-js';
-import {
-  type TextGenerationClient,
-  TextGenerationStub,
-} from '../../contracts/grpc/generation.codec.js';
-import { type HealthClient, HealthStub } from '../../contracts/grpc/health.codec.js';
-import { isConnectionLost, isExplained } from '../../contracts/grpc/status.codec.js';
-import { type SpeechToTextClient, SpeechToTextStub } from '../../contracts/grpc/stt.codec.js';
-import { type TextToSpeechClient, TextToSpeechStub } from '../../contracts/grpc/tts.codec.js';
-import { SlotMap } from '../../core/request/slot-map.js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { type ModelKind } from '../config/model-spec.js';
+import { type ModelKind } from '@switchyard/engine-api/engine.js';
+import { SlotMap } from '@switchyard/engine-api/slot-map.js';
 import { type ChannelSecurity } from './channel-security.js';
+import { isConnectionLost, isExplained } from './failure-trailers.js';
+import { type TextGenerationClient, TextGenerationStub } from './generation.codec.js';
+import { type HealthClient, HealthStub } from './health.codec.js';
+import { type SpeechToTextClient, SpeechToTextStub } from './stt.codec.js';
+import { type TextToSpeechClient, TextToSpeechStub } from './tts.codec.js';
 
 export interface ChannelLimits {
   /** Largest message, both ways: the upload limit plus room for the other fields. */
@@ -61,6 +57,7 @@ export class WorkerChannel {
   #pingedTooOften = false;
   readonly #calls = new SlotMap<number, TrackedCall>();
   #started = 0;
+  readonly #refusal: () => Error;
   #retired = false;
 
   /** Largest message, both ways. */
@@ -76,14 +73,18 @@ export class WorkerChannel {
       address,
       limits,
       security,
+      refusal = () => new Error('The channel is retired.'),
     }: {
       /** host:port */
       readonly address: string;
       readonly limits: ChannelLimits;
       readonly security: ChannelSecurity;
+      /** What a call on a retired channel throws. */
+      readonly refusal?: () => Error;
     },
     private readonly onLost: (pingedTooOften: boolean) => void,
   ) {
+    this.#refusal = refusal;
     this.maxMessageBytes = limits.maxMessageBytes;
     const secrets = security.credentials;
     this.#channel = new Channel(address, secrets, {
@@ -105,8 +106,8 @@ export class WorkerChannel {
   }
 
   /**
-   * Runs one unary RPC. Rejects with grpc-js's `ServiceError`, or `worker_lost` on
-   * a retired channel.
+   * Runs one unary RPC. Rejects with grpc-js's `ServiceError`, or the refusal
+   * of a retired channel.
    */
   unary<T>(
     start: (callback: (error: ServiceError | null, reply: T) => void) => TrackedCall,
@@ -118,12 +119,11 @@ export class WorkerChannel {
   }
 
   /**
-   * Starts a call and holds the channel open until it ends. @throws DomainError
-   * worker_lost on a retired channel.
+   * Starts a call and holds the channel open until it ends. @throws the refusal
+   * of a retired channel.
    */
   track<C extends TrackedCall>(start: () => C, observer?: CallObserver): C {
-    if (this.#retired)
-      throw new WorkerLostError('unsent', 'The worker went away before the request was sent.');
+    if (this.#retired) throw this.#refusal();
     const call = withoutStack(start);
     const number = this.#started++;
     this.#calls.set(number, call);

@@ -5,8 +5,8 @@ import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { GrpcMethod, type MicroserviceOptions, Transport } from '@nestjs/microservices';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
-import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
+import { temporaryFolder } from '../../test/support/temporary-folder.js';
 import {
   encodeEmbedded,
   type EmbedRequest,

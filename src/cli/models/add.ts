@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { usageError } from '../shared/cli-error.js';
+import { gatewayCommand, type Invocation } from '../shared/command.js';
+import { MARKS, say, confirm } from '../shared/terminal.js';
 import { type AddPlan, missingEngine, planAdd } from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { installEngineOf } from './catalogue/install-engine.js';
 import { editModels, type ModelsDocument, previewModels } from './catalogue/models-document.js';
 import { SourcePuller } from './pull.js';
 import { reloadGateway, untilLoaded } from './served.js';
-import { usageError } from '../shared/cli-error.js';
-import { gatewayCommand, type Invocation } from '../shared/command.js';
-import { MARKS, say, confirm } from '../shared/terminal.js';
 
 const HELP = `
 Examples:

@@ -3,6 +3,8 @@ import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { launchDirectory } from '../../platform/config/process-environment.js';
+import { command, type EngineChecks } from '../shared/command.js';
+import { MARKS } from '../shared/terminal.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import {
   findingsOf,
@@ -12,8 +14,6 @@ import {
   readManifest,
 } from './hub/model-store.js';
 import { usedPaths } from './hub/used-paths.js';
-import { command, type EngineChecks } from '../shared/command.js';
-import { MARKS } from '../shared/terminal.js';
 
 /** Result for one model. */
 interface ModelVerdict {

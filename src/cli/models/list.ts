@@ -1,10 +1,10 @@
 import { loadConfig } from '../../platform/config/load-config.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { ModelStore } from './hub/model-store.js';
-import { usedPaths, usersOf } from './hub/used-paths.js';
 import { gatewayCommand } from '../shared/command.js';
 import { type GatewayClient } from '../shared/gateway-client.js';
 import { table, dim, byteText } from '../shared/terminal.js';
+import { ModelStore } from './hub/model-store.js';
+import { usedPaths, usersOf } from './hub/used-paths.js';
 
 interface Health {
   /** Absent if the key may not see them. */

@@ -4,6 +4,10 @@ import { MultiBar, type SingleBar } from 'cli-progress';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { hubToken, launchDirectory } from '../../platform/config/process-environment.js';
 import { type Settings } from '../../platform/config/settings.js';
+import { repeatable, secretIn } from '../shared/arguments.js';
+import { CliError, EXIT, usageError } from '../shared/cli-error.js';
+import { command, type OptionValues } from '../shared/command.js';
+import { MARKS, print, printJson, say, dim, byteText } from '../shared/terminal.js';
 import { type PlannedSource } from './catalogue/add-plan.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import type { PullObserver } from './hub/file-download.js';
@@ -13,10 +17,6 @@ import { HubHttp } from './hub/hub-http.js';
 import { pullModel, type PullRequest } from './hub/model-pull.js';
 import { type ModelSource, parseSource, sourceText, suggestedName } from './hub/model-source.js';
 import { findingsOf, ModelStore, readManifest } from './hub/model-store.js';
-import { repeatable, secretIn } from '../shared/arguments.js';
-import { CliError, EXIT, usageError } from '../shared/cli-error.js';
-import { command, type OptionValues } from '../shared/command.js';
-import { MARKS, print, printJson, say, dim, byteText } from '../shared/terminal.js';
 
 /** A log file does not need more than a line per tenth of a file. */
 const PLAIN_STEPS = 10;

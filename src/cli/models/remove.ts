@@ -2,14 +2,14 @@ import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig, startersFile } from '../../platform/config/load-config.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
+import { CliError } from '../shared/cli-error.js';
+import { gatewayCommand } from '../shared/command.js';
+import { say, confirm, byteText } from '../shared/terminal.js';
 import { editModels } from './catalogue/models-document.js';
 import { HubError } from './hub/hub-error.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { usedPaths, usersOf } from './hub/used-paths.js';
 import { reloadGateway } from './served.js';
-import { CliError } from '../shared/cli-error.js';
-import { gatewayCommand } from '../shared/command.js';
-import { say, confirm, byteText } from '../shared/terminal.js';
 
 const NOTES = `NAME is an id of models.yaml: its entry goes, and with it the folders that no other entry uses. Or it is a folder that
 \`models pull\` made: it goes when no entry uses it. A running gateway stops serving the model without a restart.`;

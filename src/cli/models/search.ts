@@ -1,9 +1,9 @@
 import { loadConfig } from '../../platform/config/load-config.js';
 import { ENGINE_NAMES, MODEL_KINDS } from '../../platform/config/model-spec.js';
-import { missingEngine } from './catalogue/add-plan.js';
-import { Catalogue, type CatalogueEntry, devicesOf, knownBytes } from './catalogue/catalogue.js';
 import { command, type OptionValues } from '../shared/command.js';
 import { table, print, say, byteText } from '../shared/terminal.js';
+import { missingEngine } from './catalogue/add-plan.js';
+import { Catalogue, type CatalogueEntry, devicesOf, knownBytes } from './catalogue/catalogue.js';
 
 const DEVICES = ['cpu', 'cuda', 'vulkan'];
 const OPTIONS = {

@@ -4,16 +4,16 @@ import { dirname } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig, startersFile } from '../../platform/config/load-config.js';
 import { STAND_INS } from '../../platform/config/model-spec.js';
+import { CliError } from '../shared/cli-error.js';
+import { gatewayCommand, type Invocation } from '../shared/command.js';
+import { type GatewayClient } from '../shared/gateway-client.js';
+import { MARKS, say, onSay, confirm } from '../shared/terminal.js';
 import { type AddPlan, missingEngine, planAdd } from './catalogue/add-plan.js';
 import { Catalogue, type CatalogueEntry } from './catalogue/catalogue.js';
 import { installEngineOf } from './catalogue/install-engine.js';
 import { editModels } from './catalogue/models-document.js';
 import { SourcePuller } from './pull.js';
 import { reloadGateway, untilLoaded } from './served.js';
-import { CliError } from '../shared/cli-error.js';
-import { gatewayCommand, type Invocation } from '../shared/command.js';
-import { type GatewayClient } from '../shared/gateway-client.js';
-import { MARKS, say, onSay, confirm } from '../shared/terminal.js';
 
 const BEAT_MS = 2000;
 

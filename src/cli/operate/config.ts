@@ -6,9 +6,9 @@ import { redacted } from '../../platform/config/redaction.js';
 import { isSecretSetting } from '../../platform/config/setting-source.js';
 import { environmentName, settingDefinition } from '../../platform/config/settings.js';
 import { problemText } from '../../platform/config/yaml-file.js';
-import { FILE_SCHEMAS } from './file-schemas.js';
 import { command, commandGroup } from '../shared/command.js';
 import { table, MARKS, print, printJson } from '../shared/terminal.js';
+import { FILE_SCHEMAS } from './file-schemas.js';
 
 /** In place of a key, or of an address that may hold a password. */
 const HIDDEN = '(hidden)';

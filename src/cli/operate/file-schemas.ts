@@ -2,7 +2,11 @@ import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { jsonSchema } from '../../contracts/schema/rules.js';
 import { MODEL, MODEL_FIELDS } from '../../platform/config/model-fields.js';
 import { type SettingDefinition } from '../../platform/config/setting-definition.js';
-import { environmentName, SETTING_PATHS, settingDefinition } from '../../platform/config/settings.js';
+import {
+  environmentName,
+  SETTING_PATHS,
+  settingDefinition,
+} from '../../platform/config/settings.js';
 import { CATALOGUE_ENTRY } from '../models/catalogue/catalogue.js';
 
 /** YAML language servers of editors know this version best. */

@@ -7,11 +7,11 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { protectSecrets, redacted } from '../../platform/config/redaction.js';
 import { isSecretSetting } from '../../platform/config/setting-source.js';
 import { productVersion } from '../../platform/process/product-version.js';
-import { diagnose } from './doctor.js';
 import { writablePath } from '../shared/arguments.js';
 import { gatewayCommand } from '../shared/command.js';
 import { type GatewayClient } from '../shared/gateway-client.js';
 import { MARKS, print, say } from '../shared/terminal.js';
+import { diagnose } from './doctor.js';
 
 /** A compressed tar archive of small texts, in the order given. */
 async function tarGz(files: Readonly<Record<string, string>>, mtime: Date): Promise<Buffer> {

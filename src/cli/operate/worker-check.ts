@@ -1,10 +1,16 @@
+import { type CheckOptions } from '@switchyard/worker-check/check.js';
+import {
+  type CheckResult,
+  CHECKS,
+  NoWorkerError,
+  runChecks,
+} from '@switchyard/worker-check/run-checks.js';
+import { httpStatusOf } from '../../contracts/errors/error-registry.js';
 import { MODEL_KINDS } from '../../platform/config/model-spec.js';
 import { readablePath, parseWholeNumber, repeatable } from '../shared/arguments.js';
-import { usageError } from '../shared/cli-error.js';
+import { CliError, EXIT, usageError } from '../shared/cli-error.js';
 import { command, type OptionValues } from '../shared/command.js';
 import { columns, dim, MARKS, print, printJson, ProgressLine } from '../shared/terminal.js';
-import { type CheckOptions } from '../worker-check/check.js';
-import { type CheckResult, CHECKS, runChecks } from '../worker-check/run-checks.js';
 
 const HELP = `
 Examples:
@@ -50,6 +56,8 @@ export const workerCheckCommand = command('check [address]', {
         progress.clear();
         if (!json) print(line(result));
       },
+    }).catch((error: unknown) => {
+      throw error instanceof NoWorkerError ? new CliError(error.message, EXIT.unreachable) : error;
     });
     const ok = results.every(({ state }) => state !== 'fail');
     return { ok, address: asked.address, checks: results };
@@ -102,5 +110,5 @@ async function checkOptions(
     ...(tokenFile !== undefined && { tokenFile: await readablePath(tokenFile) }),
     ...(ca !== undefined && { tls: { caFile: await readablePath(ca) } }),
   };
-  return { address, remote, model, kind, voice, pid };
+  return { address, remote, model, kind, voice, pid, statusOf: httpStatusOf };
 }

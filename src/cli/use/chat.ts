@@ -1,12 +1,12 @@
 import { stderr, stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
-import { watchedRequest } from './request-watch.js';
 import { parseNumber, parseWholeNumber } from '../shared/arguments.js';
 import { CliError, usageError } from '../shared/cli-error.js';
 import { gatewayCommand, type OptionValues } from '../shared/command.js';
 import { type GatewayClient, serverEvents } from '../shared/gateway-client.js';
 import { MARKS, say } from '../shared/terminal.js';
+import { watchedRequest } from './request-watch.js';
 
 const HELP = `
 Examples:

@@ -4,12 +4,12 @@ import { extname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { SPEECH_FORMATS } from '../../contracts/formats/speech.js';
-import { watchedRequest } from './request-watch.js';
+import { SPEECH_FORMATS } from '@switchyard/worker-protocol/speech-format.js';
 import { parseNumber, writablePath } from '../shared/arguments.js';
 import { CliError, EXIT, usageError } from '../shared/cli-error.js';
 import { gatewayCommand } from '../shared/command.js';
 import { ProgressLine, say, byteText } from '../shared/terminal.js';
+import { watchedRequest } from './request-watch.js';
 
 const HELP = `
 Examples:

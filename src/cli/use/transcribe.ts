@@ -1,12 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { watchedRequest } from './request-watch.js';
-import { fileBlob, namedValue, parseNumber, repeatable, writablePath } from '../shared/arguments.js';
+import {
+  fileBlob,
+  namedValue,
+  parseNumber,
+  repeatable,
+  writablePath,
+} from '../shared/arguments.js';
 import { usageError } from '../shared/cli-error.js';
 import { gatewayCommand, type OptionValues } from '../shared/command.js';
 import { serverEvents } from '../shared/gateway-client.js';
 import { say } from '../shared/terminal.js';
+import { watchedRequest } from './request-watch.js';
 
 const JSON_FORMATS = ['json', 'verbose_json', 'diarized_json'];
 

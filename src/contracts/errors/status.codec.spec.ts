@@ -1,8 +1,9 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import { describe, expect, it } from '@jest/globals';
+import { isConnectionLost } from '@switchyard/worker-protocol/failure-trailers.js';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
-import { ERROR_REGISTRY } from '../errors/error-registry.js';
-import { decodeFailure, encodeFailure, isConnectionLost } from './status.codec.js';
+import { ERROR_REGISTRY } from './error-registry.js';
+import { decodeFailure, encodeFailure } from './status.codec.js';
 
 const bare = (code: status, details = 'why') =>
   Object.assign(new Error(`${code} ${details}`), { code, details, metadata: new Metadata() });

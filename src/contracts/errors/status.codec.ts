@@ -1,13 +1,15 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import {
+  CODE_KEY,
+  FOREIGN_KEY,
+  isConnectionLost,
+  PARAM_KEY,
+  trailer,
+} from '@switchyard/worker-protocol/failure-trailers.js';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { ERROR_REGISTRY, isErrorCode, errorDefinition } from '../errors/error-registry.js';
-
-/** Trailer keys under which a worker's `DomainError` travels. */
-const CODE_KEY = 'switchyard-code';
-const PARAM_KEY = 'switchyard-param';
-const FOREIGN_KEY = 'switchyard-upstream-code';
+import { ERROR_REGISTRY, isErrorCode, errorDefinition } from './error-registry.js';
 
 /**
  * The gRPC status nearest to an HTTP status of the error registry; for people and
@@ -67,22 +69,6 @@ export function decodeFailure(error: unknown, lostTogether?: number): DomainErro
     foreignCode,
   });
 }
-
-/** What a worker said about a failure, as it was sent. */
-export const failureTrailers = (ended: StatusObject) => ({
-  code: trailer(ended, CODE_KEY),
-  param: trailer(ended, PARAM_KEY),
-});
-
-/** True when the worker itself says why the call failed. */
-export const isExplained = (ended: StatusObject): boolean => trailer(ended, CODE_KEY) !== undefined;
-
-/**
- * True when the connection itself failed: the channel wants replacing. A worker that
- * refuses politely says why.
- */
-export const isConnectionLost = (ended: StatusObject): boolean =>
-  ended.code === status.UNAVAILABLE && !isExplained(ended);
 
 /**
  * True when `decodeFailure` made it of what a worker said about the request: the worker
@@ -147,9 +133,6 @@ function decoded(param: string): string {
     return param;
   }
 }
-
-const trailer = (ended: StatusObject, key: string): string | undefined =>
-  ended.metadata.get(key)[0]?.toString();
 
 const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error &&

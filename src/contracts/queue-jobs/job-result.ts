@@ -1,9 +1,9 @@
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
+import { type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
 import { z } from 'zod';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { isErrorCode } from '../errors/error-registry.js';
-import { type CallExecution } from '../grpc/call.codec.js';
 
 /**
  * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token

@@ -1,6 +1,6 @@
 import { isObject } from '@switchyard/engine-api/is-object.js';
+import { SPEECH_FORMATS } from '@switchyard/worker-protocol/speech-format.js';
 import { z } from 'zod';
-import { SPEECH_FORMATS } from '../formats/speech.js';
 import { readObject, wrongField } from '../schema/field-problems.js';
 import {
   checked,

@@ -1,8 +1,8 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { z } from 'zod';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { type WorkerHealthReport } from '../grpc/health.codec.js';
 
 const PIECE_HEAD = z.object({
   // Of this attempt: a worker that starts over writes another one.

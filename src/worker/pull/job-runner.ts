@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
-import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
+import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
 import {
   encodeJobError,
   type JobValue,

@@ -1,5 +1,5 @@
 import { type EngineCapability } from '@switchyard/engine-api/engine.js';
-import { type CallEnvelope, type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type CallEnvelope, type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../core/errors/domain-error.js';

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
-import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
+import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
+import { maxWholeAudioBytes } from '@switchyard/worker-protocol/message-size.js';
 import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
 import {
   CAPABILITY_OF_OPTION,
@@ -12,7 +13,7 @@ import { invalidField } from '../../contracts/schema/field-problems.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
-import { maxWholeAudioBytes, WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { AudioDownload } from '../audio/audio-download.js';

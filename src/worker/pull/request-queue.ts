@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
+import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import {
   createRedisBackend,
   type JobJson,
@@ -10,7 +11,6 @@ import {
 } from 'bullmq';
 import { type Logger } from 'pino';
 import { exhaustMap, interval, Subscription } from 'rxjs';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { HEARTBEAT_MS } from '../../contracts/queue-jobs/heartbeat.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { pause } from '../../platform/clock/pause.js';

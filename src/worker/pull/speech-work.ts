@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
-import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
+import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type ModelSpec, STAND_INS } from '../../../platform/config/model-spec.js';
 import { type Settings } from '../../../platform/config/settings.js';
+import { CliError, usageError } from '../../shared/cli-error.js';
 import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
 import { type PullRequest } from '../hub/model-pull.js';
 import { type ModelSource, parseSource, sourceText, suggestedName } from '../hub/model-source.js';
 import { findingsOf, ModelStore, readManifest, type PullManifest } from '../hub/model-store.js';
-import { CliError, usageError } from '../../shared/cli-error.js';
 import { type CatalogueEntry, modelEntry } from './catalogue.js';
 
 export interface PlannedSource extends PullRequest {

@@ -25,8 +25,8 @@ import {
   placed,
   readYamlFile,
 } from '../../../platform/config/yaml-file.js';
-import { parseSource } from '../hub/model-source.js';
 import { usageError } from '../../shared/cli-error.js';
+import { parseSource } from '../hub/model-source.js';
 
 const NAME = matching(/^[A-Za-z0-9][\w.-]{0,127}$/, 'letters, digits and . _ -, at most 128');
 const MAP = mapOf(ANYTHING, 'pairs of name and value');

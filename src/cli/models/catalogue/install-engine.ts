@@ -1,6 +1,6 @@
+import { say } from '../../shared/terminal.js';
 import { installEnginePackages } from '../engines/engine-packages.js';
 import { PythonEnvironment } from '../engines/python-environment.js';
-import { say } from '../../shared/terminal.js';
 import { type CatalogueEntry } from './catalogue.js';
 
 interface Installing {

@@ -1,5 +1,8 @@
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig } from '../../../platform/config/load-config.js';
+import { usageError } from '../../shared/cli-error.js';
+import { command, commandGroup, type OptionValues } from '../../shared/command.js';
+import { table, MARKS, ProgressLine, say } from '../../shared/terminal.js';
 import {
   EMBEDDED_LIBRARIES,
   engineVersion,
@@ -9,9 +12,6 @@ import {
 import { ENGINE_TABLE } from './engine-table.js';
 import { buildLlamaKernels, isCompiledHere, removeLlamaKernels } from './llama-kernels.js';
 import { PythonEnvironment } from './python-environment.js';
-import { usageError } from '../../shared/cli-error.js';
-import { command, commandGroup, type OptionValues } from '../../shared/command.js';
-import { table, MARKS, ProgressLine, say } from '../../shared/terminal.js';
 
 const INSTALL_OPTIONS = {
   '--cuda': 'ctranslate2: with the CUDA libraries that it loads (1 GB more)',

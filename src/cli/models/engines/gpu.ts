@@ -12,13 +12,18 @@ import {
 } from '@switchyard/engine-llama-cpp/binaries.js';
 import { loadConfig } from '../../../platform/config/load-config.js';
 import { toolEnvironment } from '../../../platform/config/process-environment.js';
-import { engineModules, installedVersion, withPackage } from './engine-packages.js';
-import { PythonEnvironment } from './python-environment.js';
 import { CliError } from '../../shared/cli-error.js';
 import { command, commandGroup } from '../../shared/command.js';
 import { diagnosesText, type Diagnosis, failing, passing } from '../../shared/diagnosis.js';
-import { lastLines, runCommand, type RunCommand, type Installing } from '../../shared/run-command.js';
+import {
+  lastLines,
+  runCommand,
+  type RunCommand,
+  type Installing,
+} from '../../shared/run-command.js';
 import { say } from '../../shared/terminal.js';
+import { engineModules, installedVersion, withPackage } from './engine-packages.js';
+import { PythonEnvironment } from './python-environment.js';
 
 /** What can be installed, each with the download in MB, as measured. */
 const GPU_PARTS = {

@@ -12,8 +12,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
-import { isAlive } from '../../../platform/process/is-alive.js';
-import { pipError, PIP_OFFLINE, PIP_UNREACHABLE } from '../hub/package-mirror.js';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { CliError } from '../../shared/cli-error.js';
 import {
   type Installing,
@@ -24,6 +23,7 @@ import {
   type RunCommand,
   demandSuccess,
 } from '../../shared/run-command.js';
+import { pipError, PIP_OFFLINE, PIP_UNREACHABLE } from '../hub/package-mirror.js';
 
 /** The oldest Python of workers/python (its pyproject.toml). */
 export const PYTHON_MIN = [3, 11] as const;

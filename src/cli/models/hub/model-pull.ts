@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { REAL_TIMING } from '../../../platform/http/retry-after.js';
-import { isAlive } from '../../../platform/process/is-alive.js';
 import { demandSpace, writing } from './disk-space.js';
 import { FileDownload, type PullContext } from './file-download.js';
 import { listFiles, type ListingRequest } from './file-listing.js';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { loadConfig } from '../../../platform/config/load-config.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import { SqliteSnapshot } from '../../../platform/database/sqlite-snapshot.js';
-import { isAlive } from '../../../platform/process/is-alive.js';
 import { productVersion } from '../../../platform/process/product-version.js';
 import { syncFolder } from '../../../platform/storage/durable-files.js';
 import { FsBlobStore } from '../../../platform/storage/fs-blob-store.js';
