@@ -13,6 +13,8 @@ export interface CheckOptions {
   /** Voice id of the worker; kind tts only. */
   readonly voice?: string | undefined;
   readonly remote: RemoteSpec;
+  /** Largest upload that the gateway takes, in bytes. */
+  readonly uploadLimitBytes: number;
   /** HTTP status that a gateway answers for a code; undefined: it knows no such code. */
   readonly statusOf: (code: string) => number | undefined;
   /** Process of a worker on this machine, which is sent SIGTERM at the end. */

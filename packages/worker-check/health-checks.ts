@@ -1,7 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { SERVING, type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
-import { LARGEST_MESSAGE_BYTES } from '@switchyard/worker-protocol/message-size.js';
-import { reportProblem } from '@switchyard/worker-protocol/report-check.js';
+import { neededMessageBytes, reportProblem } from '@switchyard/worker-protocol/report-check.js';
 import { type Check, type CheckContext, demand, notJudged } from './check.js';
 
 const ANCHOR = '2-two-health-services';
@@ -35,10 +34,11 @@ export const HEALTH_CHECKS: readonly Check[] = [
         report.state === 'ready',
         `its Health reports the state ${report.state}, so the gateway sends no work`,
       );
-      const maxMessageBytes = context.kind === 'tts' ? 1_048_576 : LARGEST_MESSAGE_BYTES;
+      const { uploadLimitBytes } = context.options;
+      const neededBytes = neededMessageBytes(context.kind, uploadLimitBytes);
       // Compared with itself: model and kind are another check.
       const own = report as WorkerHealthReport & { kind: CheckContext['kind'] };
-      const problem = reportProblem(report, { id: own.model, kind: own.kind }, maxMessageBytes);
+      const problem = reportProblem(report, { id: own.model, kind: own.kind }, neededBytes);
       demand(problem === undefined, `${problem}`);
       return `max_batch ${report.maxBatch}, max_concurrent ${report.maxConcurrent}, streams ${report.streams}`;
     },

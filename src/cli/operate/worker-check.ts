@@ -7,6 +7,7 @@ import {
 } from '@switchyard/worker-check/run-checks.js';
 import { httpStatusOf } from '../../contracts/errors/error-registry.js';
 import { MODEL_KINDS } from '../../platform/config/model-spec.js';
+import { SETTINGS_TABLE } from '../../platform/config/settings.js';
 import { readablePath, parseWholeNumber, repeatable } from '../shared/arguments.js';
 import { CliError, EXIT, usageError } from '../shared/cli-error.js';
 import { command, type OptionValues } from '../shared/command.js';
@@ -110,5 +111,9 @@ async function checkOptions(
     ...(tokenFile !== undefined && { tokenFile: await readablePath(tokenFile) }),
     ...(ca !== undefined && { tls: { caFile: await readablePath(ca) } }),
   };
-  return { address, remote, model, kind, voice, pid, statusOf: httpStatusOf };
+  const gateway = {
+    uploadLimitBytes: SETTINGS_TABLE['server.upload_limit_bytes'].default,
+    statusOf: httpStatusOf,
+  };
+  return { address, remote, model, kind, voice, pid, ...gateway };
 }

@@ -83,6 +83,7 @@ async function check(
       remote: {},
       pingEveryMs: 100,
       cancelLimitMs: 2000,
+      uploadLimitBytes: UPLOAD_LIMIT_BYTES,
       statusOf: httpStatusOf,
       ...options,
     },

@@ -191,7 +191,7 @@ function missing(name: string): never {
   throw usageError(`this model runs on a server elsewhere: ${option} says where (see --help)`);
 }
 
-const OWN_FILE = fileURLToPath(new URL('../../../config/catalogue.yaml', import.meta.url));
+const OWN_FILE = fileURLToPath(new URL('../../../../config/catalogue.yaml', import.meta.url));
 
 /** The entries that come with Switchyard, and those of the user's file, which win. */
 export class Catalogue {
