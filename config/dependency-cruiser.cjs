@@ -104,7 +104,7 @@ module.exports = {
       from: { path: '^packages/([^/]+)/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: '^(src|test|scripts|packages)/',
-        pathNot: '^packages/($1|engine-api|json-schema-gbnf)/',
+        pathNot: '^packages/($1|engine-api|json-schema-gbnf|worker-protocol)/',
       },
     },
     {
@@ -129,6 +129,17 @@ module.exports = {
         pathNot: ['^src/(gateway/shared-queue|worker/pull)/', '\\.spec\\.ts$'],
       },
       to: { path: '^packages/shared-queue/(client|worker|order)/' },
+    },
+    {
+      name: 'engines-know-no-protocol',
+      from: { path: '^packages/engine-' },
+      to: { path: '^packages/worker-protocol/' },
+    },
+    {
+      name: 'worker-check-is-a-command',
+      comment: 'Who writes a worker calls it; the product does not need it.',
+      from: { path: '^(src|packages)/', pathNot: '^(src/cli/|packages/worker-check/)' },
+      to: { path: '^packages/worker-check/' },
     },
     {
       name: 'libraries-import-nothing',
@@ -199,7 +210,7 @@ module.exports = {
     },
     {
       name: 'cli-is-a-program',
-      from: { path: '^src/', pathNot: ['^src/cli/', '^src/main\\.cli\\.ts$'] },
+      from: { path: '^src/', pathNot: ['^src/cli/', '^src/main\\.(cli|scripts)\\.ts$'] },
       to: { path: '^src/cli/' },
     },
     {
@@ -239,11 +250,13 @@ module.exports = {
       },
       to: { path: '^src/platform/database/' },
     },
-    ...requestPath.filter(name => faceOf(`src/gateway/${name}`)).map(name => ({
-      name: `gateway-${name}-has-a-face`,
-      from: { path: '^src/', pathNot: [`^src/gateway/${name}/`, '\\.spec\\.ts$'] },
-      to: { path: `^src/gateway/${name}/`, pathNot: `/(${faceOf(`src/gateway/${name}`)})\\.ts$` },
-    })),
+    ...requestPath
+      .filter(name => faceOf(`src/gateway/${name}`))
+      .map(name => ({
+        name: `gateway-${name}-has-a-face`,
+        from: { path: '^src/', pathNot: [`^src/gateway/${name}/`, '\\.spec\\.ts$'] },
+        to: { path: `^src/gateway/${name}/`, pathNot: `/(${faceOf(`src/gateway/${name}`)})\\.ts$` },
+      })),
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,
       from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },
@@ -278,10 +291,10 @@ module.exports = {
     {
       name: 'generated-code-through-codecs-only',
       from: {
-        path: '^src/',
-        pathNot: ['\\.codec\\.ts$', '^src/contracts/grpc/generated/', '\\.spec\\.ts$'],
+        path: '^(src|packages)/',
+        pathNot: ['\\.codec\\.ts$', '^packages/worker-protocol/generated/', '\\.spec\\.ts$'],
       },
-      to: { path: '^src/contracts/grpc/generated/' },
+      to: { path: '^packages/worker-protocol/generated/' },
     },
   ].map(rule => ({ severity: 'error', ...rule })),
   options: {

@@ -102,7 +102,7 @@ const writeManifest = (folder, content) =>
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`);
 
 async function enginePackages() {
-  const { ENGINE_TABLE } = await import(inRoot('dist/cli/for-scripts.js'));
+  const { ENGINE_TABLE } = await import(inRoot('dist/main.scripts.js'));
   return Object.values(ENGINE_TABLE).flatMap(({ npm = [] }) => npm);
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { command, inRoot } from './setup/command.mjs';
 import { done, fail, runMain } from './setup/report.mjs';
 
-const GENERATED = 'src/contracts/grpc/generated';
+const GENERATED = 'packages/worker-protocol/generated';
 
 /**
  * `npm run proto:check`: the contracts are well formed, and the committed code is

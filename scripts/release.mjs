@@ -33,13 +33,21 @@ const matches = (path, pattern) => [...read(path).matchAll(pattern)].map(([, ver
 /** One stands for a package of others, with the version that these ask for. */
 const OWN_PACKAGES = readdirSync(inRoot('packages')).filter(name => name !== 'no-telemetry');
 
+/** Of a package, and of those of this product that it asks for. */
+const ownVersions = ({ version, dependencies = {} }) => [
+  version,
+  ...Object.entries(dependencies).flatMap(([name, asked]) =>
+    name.startsWith('@switchyard/') ? [asked] : [],
+  ),
+];
+
 /** Where the version stands besides package.json; a spec keeps them equal, too. */
 export const versionsElsewhere = () => ({
   'package-lock.json': [JSON.parse(read('package-lock.json')).version],
   ...Object.fromEntries(
     ['console', ...OWN_PACKAGES.map(name => `packages/${name}`)].map(folder => [
       `${folder}/package.json`,
-      [JSON.parse(read(`${folder}/package.json`)).version],
+      ownVersions(JSON.parse(read(`${folder}/package.json`))),
     ]),
   ),
   'workers/python/pyproject.toml': matches(

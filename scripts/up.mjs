@@ -131,7 +131,7 @@ async function effectiveSettings({ environment }) {
 async function refuseTakenPort({ host, port }, up) {
   if (port === 0) throw new SetupError('--port 0 would take an unknown port; name one');
   // Compiled by now: the gateway's own check, so that both say the same.
-  const { explainListenProblem } = await import(inRoot('dist/cli/for-scripts.js'));
+  const { explainListenProblem } = await import(inRoot('dist/main.scripts.js'));
   const problem = await explainListenProblem({ host, port }, other => `${up} --port ${other}`);
   if (problem) throw new SetupError(problem);
 }
@@ -197,7 +197,7 @@ function urlHost(host) {
 
 /** The steps are those of `switchyard init`. */
 async function noModel(base, { cwd, modelsFile }) {
-  const { firstModelSteps } = await import(inRoot('dist/cli/for-scripts.js'));
+  const { firstModelSteps } = await import(inRoot('dist/main.scripts.js'));
   return `Switchyard runs on ${base}, but no model is configured in ${resolve(cwd, modelsFile)}.
 Add one, in another terminal and in this folder:
 ${firstModelSteps().join('\n')}`;

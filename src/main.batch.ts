@@ -1,7 +1,8 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { NestFactory } from '@nestjs/core';
-import { Logger } from 'nestjs-pino';
+import { sendToParent, onParentLost } from '@switchyard/engine-api/process/is-alive.js';
 import 'reflect-metadata';
+import { Logger } from 'nestjs-pino';
 import { BatchModule } from './batch/batch.module.js';
 import { BatchProcessor } from './batch/runner/batch-processor.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
@@ -15,7 +16,6 @@ import { shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arg
 import { startErrorText } from './platform/config/start-error.js';
 import { ownMetricsText, serveMetrics } from './platform/metrics/metrics-server.js';
 import { redactCrashes } from './platform/process/crash-output.js';
-import { sendToParent, onParentLost } from './platform/process/is-alive.js';
 import { finishStart } from './platform/process/v8-flags.js';
 import { startTracing } from './platform/tracing/tracing.module.js';
 

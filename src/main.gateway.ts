@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type INestApplication, Logger } from '@nestjs/common';
 import 'reflect-metadata';
+import { onParentLost } from '@switchyard/engine-api/process/is-alive.js';
 import { createGateway } from './gateway/bootstrap.js';
 import { KeyIssuer, makeFirstKey } from './platform/auth/key-issuer.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
@@ -11,7 +12,6 @@ import { startErrorText } from './platform/config/start-error.js';
 import { problemText } from './platform/config/yaml-file.js';
 import { listeningUrl, listenHost } from './platform/http/connections.js';
 import { redactCrashes } from './platform/process/crash-output.js';
-import { onParentLost } from './platform/process/is-alive.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { finishStart } from './platform/process/v8-flags.js';
 import { ENGINE_CHECKS } from './worker/engine-factory.js';

@@ -3,7 +3,8 @@ import { EngineError } from './coded-error.js';
 
 /**
  * What models of each kind can do: in the models file, and in what an engine
- * reports of itself.
+ * reports of itself. stt: speech to text. tts: text to speech. llm: chat and completions.
+ * embedding: text to vectors.
  */
 export const KIND_CAPABILITIES = {
   stt: [
@@ -21,6 +22,10 @@ export const KIND_CAPABILITIES = {
   llm: ['logprobs', 'chat', 'completions', 'tools', 'responses', 'messages'],
   embedding: ['embeddings', 'dimensions', 'rerank'],
 } as const;
+
+export type ModelKind = keyof typeof KIND_CAPABILITIES;
+
+export const MODEL_KINDS = Object.keys(KIND_CAPABILITIES) as readonly ModelKind[];
 
 /** All that the transcript of a file can be asked for. */
 export const TRANSCRIPT_CAPABILITIES = KIND_CAPABILITIES.stt.filter(name => name !== 'stream');

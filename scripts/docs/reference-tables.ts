@@ -5,8 +5,8 @@ import {
   type CatalogueEntry,
   devicesOf,
   knownBytes,
-} from '../../src/cli/catalogue/catalogue.js';
-import { ENGINE_TABLE } from '../../src/cli/engines/engine-table.js';
+} from '../../src/cli/models/catalogue/catalogue.js';
+import { ENGINE_TABLE } from '../../src/cli/models/engines/engine-table.js';
 import { exitRows } from '../../src/cli/program.js';
 import { byteText } from '../../src/cli/shared/terminal.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';

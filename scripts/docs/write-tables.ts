@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { FILE_SCHEMAS } from '../../src/cli/file-schemas.js';
+import { FILE_SCHEMAS } from '../../src/cli/operate/file-schemas.js';
 import { benchPlots } from './bench-plots.js';
 import { LAYERS_PICTURE, layersSvg } from './layers.js';
 import { REFERENCE_TABLES, withTables } from './reference-tables.js';

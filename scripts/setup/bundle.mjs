@@ -13,7 +13,7 @@ const SOURCE_FILES = ['src', 'packages'].flatMap(folder =>
 
 /** Files that are started or loaded by their name; each keeps its place, seen from `dist`. */
 const ENTRIES = SOURCE_FILES.filter(path =>
-  /^src\/(main\.\w+|cli\/for-scripts|.*\.thread)\.ts$|^packages\/(?!engine-api\/).*(\/engine|\.thread|\.child)\.ts$/.test(
+  /^src\/(main\.\w+|.*\.thread)\.ts$|^packages\/(engine-(?!api\/)|shared-queue\/).*(\/engine|\.thread|\.child)\.ts$/.test(
     path,
   ),
 );

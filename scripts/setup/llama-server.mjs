@@ -10,7 +10,7 @@ import { doing, done, warn } from './report.mjs';
  */
 export async function ensureLlamaServer() {
   // The build of the product comes before.
-  const kernels = await import(inRoot('dist/cli/for-scripts.js'));
+  const kernels = await import(inRoot('dist/main.scripts.js'));
   const version = kernels.llamaVersion();
   const folder = inRoot('node_modules/.cache', `llama-server-${version}`);
   const binary = join(folder, 'build', 'bin', 'llama-server');

@@ -17,7 +17,7 @@ const KILL_AFTER_GRACE_MS = 10_000;
 export async function switchyardMembers(plan) {
   const settings = sharedSettings(plan);
   // Compiled by now: the flags that a gateway starts its own processor with.
-  const { PROCESSOR_NODE_FLAGS } = await import(inRoot('dist/cli/for-scripts.js'));
+  const { PROCESSOR_NODE_FLAGS } = await import(inRoot('dist/main.scripts.js'));
   const member = (name, kind, script, extra) => ({
     ...{
       name,

@@ -3,7 +3,18 @@ import { type EngineBase, type EngineInfo } from '@switchyard/engine-api/engine.
 import { exitText, SupervisedProcess } from '@switchyard/engine-api/process/child-process.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SherpaDiarizer } from '@switchyard/engine-sherpa/diarizer.js';
-import { type WorkerHealthReport } from '../contracts/grpc/health.codec.js';
+import {
+  channelSecurity,
+  knownAs,
+  localSecurity,
+} from '@switchyard/worker-protocol/channel-security.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
+import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
+import {
+  neededMessageBytes,
+  reportProblem,
+  whyNotReady,
+} from '@switchyard/worker-protocol/report-check.js';
 import { WorkerConnection } from '../gateway/worker-pool/worker-connection.js';
 import { isUnreachable } from '../gateway/worker-pool/worker-health.js';
 import { filledIn } from '../platform/config/model-fields.js';
@@ -13,9 +24,6 @@ import {
   EXTERNAL_GRACE_MS,
   type WorkerSpec,
 } from '../platform/config/worker-spec.js';
-import { channelSecurity, knownAs, localSecurity } from '../platform/grpc/channel-security.js';
-import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '../platform/grpc/local-token.js';
-import { neededMessageBytes, reportProblem, whyNotReady } from '../platform/grpc/report-check.js';
 import { ProcessLog } from '../platform/logging/log-ring.js';
 import { freePort } from '../platform/process/listen-check.js';
 

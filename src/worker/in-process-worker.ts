@@ -1,4 +1,4 @@
-import { type GenerateCallFields } from '../contracts/grpc/generation.codec.js';
+import { type GenerateCallFields } from '@switchyard/worker-protocol/generation.codec.js';
 import { type DomainError } from '../core/errors/domain-error.js';
 import { ProcessClock } from '../platform/clock/clock.module.js';
 import { type WorkerSpec } from '../platform/config/worker-spec.js';

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
 import { type Command } from 'commander';
 import { parse } from 'yaml';
 import { COMMAND_LINE } from '../../scripts/docs/command-tree.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { GATEWAY_VARIABLES } from '../../src/platform/config/process-environment.js';
 import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';
-import { LOCAL_TOKEN_VARIABLE } from '../../src/platform/grpc/local-token.js';
 import { environmentNames } from '../support/packaging.js';
 
 const MANUAL = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs')];

@@ -34,7 +34,7 @@ const STATES_IT = PAGES.filter(
 const { catalogue } = parse(readFileSync('config/catalogue.yaml', 'utf8')) as {
   catalogue: readonly { name: string; entry: { kind: string } }[];
 };
-const starter = readFileSync('src/cli/models-starter.ts', 'utf8');
+const starter = readFileSync('src/cli/models/starter.ts', 'utf8');
 const routes = readFileSync('docs/reference/http-api.md', 'utf8');
 const ranOnGpu = runs.some(({ page, state }) => page.includes('gpu') && state === 'run');
 

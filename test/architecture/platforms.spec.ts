@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { parse } from 'yaml';
 import { programFolders, repair } from '../../scripts/setup/engine-packages.mjs';
-import { firstModelSteps } from '../../src/cli/init.js';
+import { firstModelSteps } from '../../src/cli/operate/init.js';
 
 const FFMPEG = { name: 'ffmpeg', brew: 'ffmpeg' };
 const ESPEAK = { name: 'espeak-ng-data', brew: 'espeak-ng' };

@@ -39,6 +39,18 @@ describe('npm packages', () => {
     ]);
   });
 
+  it('ask for versions of one another: none takes any', () => {
+    const own = readdirSync('packages').map(name => `packages/${name}/package.json`);
+    const asked = own.map(file => {
+      const { dependencies, peerDependencies } = JSON.parse(readFileSync(file, 'utf8')) as Record<
+        'dependencies' | 'peerDependencies',
+        Record<string, string> | undefined
+      >;
+      return { ...dependencies, ...peerDependencies };
+    });
+    expect(asked.flatMap(Object.values)).not.toContain('*');
+  });
+
   it('bring no telemetry: a workspace stands for the one of swagger-ui-dist', () => {
     const packages = new Map(packagesIn('package-lock.json'));
     expect(packages.get('node_modules/@scarf/scarf')).toEqual({

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { checkGpu } from '../../src/cli/gpu.js';
+import { checkGpu } from '../../src/cli/models/engines/gpu.js';
 import { atMost, type BenchResult, progress } from './support/bench-result.js';
 
 const PAGE = 'data/gpu-bench.md';

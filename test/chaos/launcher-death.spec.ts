@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { isAlive } from '../../src/platform/process/is-alive.js';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { freePort } from '../support/free-port.js';
 import { itWith, POSTGRES, REDIS } from '../support/requires.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isAlive } from '../../src/platform/process/is-alive.js';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { NodeProcess } from '../support/node-process.js';
 import { processTree } from '../support/process-tree.js';
 import { Product } from '../support/product.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { Redis } from 'ioredis';
 import OpenAI, { toFile } from 'openai';
-import { isAlive } from '../../src/platform/process/is-alive.js';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { defaultModels, heard, SENTENCE } from '../support/default-models.js';
 import { openaiAt } from '../support/openai-at.js';

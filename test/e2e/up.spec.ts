@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { isAlive } from '../../src/platform/process/is-alive.js';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { freePort } from '../support/free-port.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type Page } from 'playwright-core';
 import { stringify } from 'yaml';
-import { Catalogue } from '../../src/cli/catalogue/catalogue.js';
+import { Catalogue } from '../../src/cli/models/catalogue/catalogue.js';
 import { openBrowser } from '../support/browser.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { HubServer } from '../support/hub-server.js';

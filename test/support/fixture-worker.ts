@@ -6,8 +6,7 @@ import {
   type ServerWritableStream,
   status,
 } from '@grpc/grpc-js';
-import { isErrorCode } from '../../src/contracts/errors/error-registry.js';
-import { type ProgressResponse } from '../../src/contracts/grpc/call.codec.js';
+import { type ProgressResponse } from '@switchyard/worker-protocol/call.codec.js';
 import {
   encodeHealth,
   healthDefinition,
@@ -15,8 +14,7 @@ import {
   NOT_SERVING,
   SERVING,
   type WorkerHealthReport,
-} from '../../src/contracts/grpc/health.codec.js';
-import { encodeFailure } from '../../src/contracts/grpc/status.codec.js';
+} from '@switchyard/worker-protocol/health.codec.js';
 import {
   decodeTranscribeCall,
   encodeFinalSegment,
@@ -27,13 +25,15 @@ import {
   type TranscribeCallFields,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
-} from '../../src/contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
 import {
   type SynthesizeRequest,
   type SynthesizeResponse,
   textToSpeechDefinition,
   type TextToSpeechServer,
-} from '../../src/contracts/grpc/tts.codec.js';
+} from '@switchyard/worker-protocol/tts.codec.js';
+import { isErrorCode } from '../../src/contracts/errors/error-registry.js';
+import { encodeFailure } from '../../src/contracts/errors/status.codec.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
 import { callersId } from '../../src/core/request/request-key.js';
 import { leftover } from './leftovers.js';

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import * as http from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type MirrorPackage } from '../../src/cli/hub/package-mirror.js';
+import { type MirrorPackage } from '../../src/cli/models/hub/package-mirror.js';
 import { type Requirement } from './requires.js';
 
 const hasPip = (): boolean => {

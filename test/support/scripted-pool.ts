@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
+import { type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
+import { type CallGroup } from '@switchyard/worker-protocol/call.codec.js';
 import { NEVER, Subject } from 'rxjs';
-import { type CallExecution } from '../../src/contracts/grpc/call.codec.js';
-import { type CallGroup } from '../../src/contracts/grpc/call.codec.js';
 import { type Lease } from '../../src/core/dispatch/lease.js';
 import { SlotLedger } from '../../src/core/dispatch/slot-ledger.js';
 import { type SlotCredit, type SlotOffer } from '../../src/core/dispatch/worker.port.js';

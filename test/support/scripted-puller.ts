@@ -9,9 +9,9 @@ import {
 } from '@switchyard/shared-queue/messages.codec.js';
 import { RedisOrder } from '@switchyard/shared-queue/order/redis-order.js';
 import { type QueueJobResult, type JobValue } from '@switchyard/shared-queue/result.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { type WorkerHealthReport } from '../../src/contracts/grpc/health.codec.js';
 
 export interface PullerOptions {
   readonly url: string;

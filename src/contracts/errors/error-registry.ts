@@ -232,3 +232,7 @@ export const errorDefinition = ({ code }: DomainError): ErrorDefinition => ERROR
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERROR_REGISTRY, value);
 }
+
+/** HTTP status of a code; undefined: there is no such code. */
+export const httpStatusOf = (code: string): number | undefined =>
+  isErrorCode(code) ? ERROR_REGISTRY[code].status : undefined;

@@ -1,4 +1,4 @@
-import { SPEECH_FORMATS, type SpeechFormat } from '../formats/speech.js';
+import { SPEECH_FORMATS, type SpeechFormat } from '@switchyard/worker-protocol/speech-format.js';
 import {
   choiceOf,
   filledText,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
 import fc from 'fast-check';
 import { type Lease } from './lease.js';
 import { SlotLedger } from './slot-ledger.js';
-import { slotsOf } from './worker-slots.js';
 
 const ignore = () => undefined;
 

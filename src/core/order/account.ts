@@ -45,8 +45,6 @@ export class Entry<T> implements HeapItem {
  */
 export type WeightOf = (tenant: string) => number;
 
-export const MAX_TENANT_WEIGHT = 1000;
-
 /** The entries of one tenant in their order, and how far it has come. */
 export class Account<T> extends SortedList<Entry<T>> implements HeapItem {
   heapIndex = -1;

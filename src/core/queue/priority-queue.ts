@@ -1,3 +1,4 @@
+import { SlotMap } from '@switchyard/engine-api/slot-map.js';
 import { DomainError } from '../errors/domain-error.js';
 import { Entry, type WeightOf } from '../order/account.js';
 import { type TenantLoad } from '../order/fair-lane.js';
@@ -7,7 +8,6 @@ import { isAged, orderMsOf } from '../request/aging-policy.js';
 import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
 import { perPriority, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { SlotMap } from '../request/slot-map.js';
 import { SUSPECT } from '../request/suspect-tenants.js';
 import { ModelLane } from './model-lane.js';
 

@@ -1,4 +1,4 @@
-import { SlotMap } from './slot-map.js';
+import { SlotMap } from '@switchyard/engine-api/slot-map.js';
 
 /** The latest `limit` entries by key, for example requests that ended recently. */
 export class RecentMap<V, K extends string = string> {

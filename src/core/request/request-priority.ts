@@ -1,6 +1,6 @@
-/** Two levels; the lower value goes first. */
-export const RequestPriority = { REALTIME: 0, BATCH: 1 } as const;
-export type RequestPriority = (typeof RequestPriority)[keyof typeof RequestPriority];
+import { RequestPriority } from '@switchyard/engine-api/request-priority.js';
+
+export { RequestPriority };
 
 export const PRIORITY_LEVELS = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
 

@@ -1,6 +1,6 @@
 import { applyDecorators, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {

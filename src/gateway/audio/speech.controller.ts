@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import { applyDecorators, Controller, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { SPEECH_CONTENT_TYPES } from '@switchyard/worker-protocol/speech-format.js';
 import { type FastifyReply } from 'fastify';
 import { SSE_CONTENT_TYPE, sseData } from '../../contracts/formats/server-sent-event.js';
-import { SPEECH_CONTENT_TYPES, speechDelta, speechDone } from '../../contracts/formats/speech.js';
+import { speechDelta, speechDone } from '../../contracts/formats/speech.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { Settings } from '../../platform/config/settings.js';

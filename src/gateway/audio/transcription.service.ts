@@ -4,6 +4,7 @@ import {
   type Transcript,
   type TranscriptSegment,
 } from '@switchyard/engine-api/speech-recognizer.js';
+import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { type FastifyReply } from 'fastify';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 import { SSE_CONTENT_TYPE, SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
@@ -13,7 +14,6 @@ import {
   textDone,
   transcriptEvents,
 } from '../../contracts/formats/transcript-body.js';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';

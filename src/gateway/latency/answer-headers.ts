@@ -1,4 +1,4 @@
-import { type CallExecution, deviceShareMs } from '../../contracts/grpc/call.codec.js';
+import { type CallExecution, deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { SlotMap } from '@switchyard/engine-api/slot-map.js';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import {
@@ -14,7 +15,6 @@ import {
   SLOT_LEASE_MS,
 } from '../../core/limits/limit-store.port.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
-import { SlotMap } from '../../core/request/slot-map.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';

@@ -1,8 +1,8 @@
 import { type Provider } from '@nestjs/common';
+import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
-import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
 import { ModelForecast } from '../../core/forecast/model-forecast.js';
 import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
+import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type WantedDeadline, withLatestStart } from '../../core/queue/latest-start.js';
 import { type QueueDepth } from '../registry/request-queue.port.js';

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
+import { SlotMap } from '@switchyard/engine-api/slot-map.js';
+import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
@@ -9,7 +10,6 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type RequestDeadline } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { SlotMap } from '../../core/request/slot-map.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';

@@ -1,4 +1,4 @@
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
+import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import { type ServiceTimes } from '../../core/latency/service-times.js';
 import { type WorkerReply, type WorkerTask, type TaskRequest } from '../worker-pool/worker-task.js';

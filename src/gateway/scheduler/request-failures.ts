@@ -1,11 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { isUpstreamAway } from '@switchyard/worker-protocol/report-check.js';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { Admission } from '../../core/queue/admission.js';
 import { missed } from '../../core/queue/latest-start.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
-import { isUpstreamAway } from '../../platform/grpc/report-check.js';
 import { type Unanswered } from '../registry/submitted-request.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';

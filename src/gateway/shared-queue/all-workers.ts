@@ -13,7 +13,7 @@ import {
   HEARTBEAT_MS,
 } from '@switchyard/shared-queue/heartbeat.js';
 import { type WorkerAnnouncement } from '@switchyard/shared-queue/messages.codec.js';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { streamedWavHeader } from '../../contracts/formats/speech.js';
+import { streamedWavHeader } from '@switchyard/engine-api/audio/wav-header.js';
 import { asrAudio } from './asr-audio.js';
 
 async function collect(chunks: readonly Buffer[], mostSeconds?: number): Promise<Buffer> {

@@ -1,4 +1,4 @@
-import { streamedWavHeader } from '../../contracts/formats/speech.js';
+import { streamedWavHeader } from '@switchyard/engine-api/audio/wav-header.js';
 import { type DetectLanguageQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
 import { type FileRules } from '../audio/upload-reader.js';
 

@@ -1,8 +1,8 @@
 import {
   type GenerateCallFields,
   type GenerationMessage,
-} from '../../contracts/grpc/generation.codec.js';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+} from '@switchyard/worker-protocol/generation.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type DeviceProgress } from '../../core/request/device-progress.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';

@@ -1,13 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
+import { type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
+import {
+  type ChannelSecurity,
+  channelSecurity,
+} from '@switchyard/worker-protocol/channel-security.js';
 import { type Subject } from 'rxjs';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { differs } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type ChannelSecurity, channelSecurity } from '../../platform/grpc/channel-security.js';
 import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
 import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';

@@ -1,5 +1,5 @@
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
+import { type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
+import { type GenerationActivity } from '@switchyard/worker-protocol/health.codec.js';
 
 const TOTALS = [
   'steps',

@@ -1,6 +1,13 @@
+import { type StreamConfig } from '@switchyard/worker-protocol/call.codec.js';
+import { type ChannelSecurity } from '@switchyard/worker-protocol/channel-security.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
+import {
+  isUpstreamAway,
+  neededMessageBytes,
+  reportProblem,
+  whyNotReady,
+} from '@switchyard/worker-protocol/report-check.js';
 import { type Subject } from 'rxjs';
-import { type StreamConfig } from '../../contracts/grpc/call.codec.js';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type Lease } from '../../core/dispatch/lease.js';
 import { type SlotCredit, type WorkerOffer } from '../../core/dispatch/worker.port.js';
@@ -9,13 +16,6 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { type ModelSpec, type ReplicaSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { workerCare } from '../../platform/config/worker-spec.js';
-import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
-import {
-  isUpstreamAway,
-  neededMessageBytes,
-  reportProblem,
-  whyNotReady,
-} from '../../platform/grpc/report-check.js';
 import { type ProcessLog } from '../../platform/logging/log-ring.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';

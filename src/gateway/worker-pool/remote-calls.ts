@@ -4,7 +4,7 @@ import {
   corrected,
   decodeExecution,
   traceMetadata,
-} from '../../contracts/grpc/call.codec.js';
+} from '@switchyard/worker-protocol/call.codec.js';
 import {
   decodeEmbedded,
   type EmbedResponse,
@@ -13,7 +13,8 @@ import {
   type GenerateCallFields,
   type GenerateResponse,
   type GenerationMessage,
-} from '../../contracts/grpc/generation.codec.js';
+} from '@switchyard/worker-protocol/generation.codec.js';
+import { maxWholeAudioBytes } from '@switchyard/worker-protocol/message-size.js';
 import {
   decodeTranscript,
   decodeUploadAnswer,
@@ -23,15 +24,14 @@ import {
   type TranscribeFileResponse,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
-} from '../../contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
 import {
   encodeSynthesizeCall,
   type SpeechMessage,
   type SynthesizeResponse,
-} from '../../contracts/grpc/tts.codec.js';
+} from '@switchyard/worker-protocol/tts.codec.js';
+import { type WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
-import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { type CallProgress, type CallRequest, wentAway } from './worker-call.js';
 import {

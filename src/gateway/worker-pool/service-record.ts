@@ -1,4 +1,4 @@
-import { isWorkerAnswer } from '../../contracts/grpc/status.codec.js';
+import { isWorkerAnswer } from '../../contracts/errors/status.codec.js';
 import { Lease } from '../../core/dispatch/lease.js';
 import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { blended } from '../../core/latency/means.js';

@@ -6,14 +6,14 @@ import {
   type StreamConfig,
   streamConfigMessage,
   type StreamEvent,
-} from '../../contracts/grpc/call.codec.js';
-import { decodeFailure } from '../../contracts/grpc/status.codec.js';
+} from '@switchyard/worker-protocol/call.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
-} from '../../contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
+import { type WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
+import { decodeFailure } from '../../contracts/errors/status.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { CallProgress } from './worker-call.js';
 
 /**

@@ -1,5 +1,5 @@
 import { type Writable } from 'node:stream';
-import { type CallGroup } from '../../contracts/grpc/call.codec.js';
+import { type CallGroup } from '@switchyard/worker-protocol/call.codec.js';
 import { type DeviceProgress } from '../../core/request/device-progress.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { SinkWriter } from './sink-writer.js';

@@ -1,25 +1,25 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { SlotMap } from '@switchyard/engine-api/slot-map.js';
 import {
   type CancelRequest,
   type CancelResponse,
   corrected,
   type ProgressResponse,
   type StreamConfig,
-} from '../../contracts/grpc/call.codec.js';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { decodeFailure, encodeFailure } from '../../contracts/grpc/status.codec.js';
+} from '@switchyard/worker-protocol/call.codec.js';
+import { type ChannelSecurity } from '@switchyard/worker-protocol/channel-security.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
+import { WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
+import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
+import { decodeFailure, encodeFailure } from '../../contracts/errors/status.codec.js';
 import { SlotLedger } from '../../core/dispatch/slot-ledger.js';
-import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type DeviceProgress } from '../../core/request/device-progress.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { SlotMap } from '../../core/request/slot-map.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { type workerCare } from '../../platform/config/worker-spec.js';
-import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
-import { WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { stopCall } from './call-stopper.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { countsSince, type GenerationCounts } from './pool-activity.js';
@@ -313,7 +313,9 @@ export class WorkerConnection {
   #connect(address: string): WorkerChannel {
     const { care, security } = this.options;
     const limits = { ...care.limits, keepaliveTimeMs: this.#keepaliveTimeMs };
-    const channel = new WorkerChannel({ address, limits, security }, pinged =>
+    const refusal = () =>
+      new WorkerLostError('unsent', 'The worker went away before the request was sent.');
+    const channel = new WorkerChannel({ address, limits, security, refusal }, pinged =>
       this.#onLost(channel, pinged),
     );
     return channel;

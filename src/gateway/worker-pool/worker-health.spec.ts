@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { WorkerHealth } from './worker-health.js';
 
 const REPORT = { state: 'ready', inFlight: 0 } as WorkerHealthReport;

@@ -6,9 +6,12 @@ import {
   SERVICE_NAMES,
   SERVING,
   type WorkerHealthReport,
-} from '../../contracts/grpc/health.codec.js';
+} from '@switchyard/worker-protocol/health.codec.js';
+import {
+  type TrackedCall,
+  type WorkerChannel,
+} from '@switchyard/worker-protocol/worker-channel.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
-import { type TrackedCall, type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { WaitBudget } from '../../platform/process/active-timeout.js';
 
 /**

@@ -1,6 +1,6 @@
 import { type Provider } from '@nestjs/common';
+import { type GenerationActivity } from '@switchyard/worker-protocol/health.codec.js';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
-import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { fedMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { type MetricName } from '../../platform/metrics/registry.js';
 import { type GenerationCounts } from './pool-activity.js';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Inject, Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
+import { type StreamConfig } from '@switchyard/worker-protocol/call.codec.js';
 import { type Observable, Subject } from 'rxjs';
-import { type StreamConfig } from '../../contracts/grpc/call.codec.js';
 import { type Lease } from '../../core/dispatch/lease.js';
 import {
   type SlotCredit,

@@ -1,6 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
+import {
+  type ChannelSecurity,
+  knownAs,
+  localSecurity,
+} from '@switchyard/worker-protocol/channel-security.js';
+import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
 import { filledIn } from '../../platform/config/model-fields.js';
 import {
   modelOn,
@@ -20,12 +26,6 @@ import {
   workerEnvironment,
   workerSpec,
 } from '../../platform/config/worker-spec.js';
-import {
-  type ChannelSecurity,
-  knownAs,
-  localSecurity,
-} from '../../platform/grpc/channel-security.js';
-import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '../../platform/grpc/local-token.js';
 import { ProcessLog } from '../../platform/logging/log-ring.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { type RemoteEndpoint } from './address-watch.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { eventOf, phaseAfter, PHASES, type WorkerEvent, type PoolPhase } from './worker-state.js';
 
 const phases = Object.keys(PHASES) as PoolPhase[];

@@ -5,14 +5,14 @@ import {
   type TranscriptSegment,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
-import { type SpeechParams } from '../../contracts/formats/speech.js';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
 import {
   type Embedded,
   type EmbedCallFields,
   type GenerateCallFields,
-} from '../../contracts/grpc/generation.codec.js';
-import { type TranscribeAnswer } from '../../contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/generation.codec.js';
+import { type SpeechParams } from '@switchyard/worker-protocol/speech-format.js';
+import { type TranscribeAnswer } from '@switchyard/worker-protocol/stt.codec.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */

@@ -1,5 +1,5 @@
 import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 
 /**

@@ -6,11 +6,11 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
+import { MAX_TENANT_WEIGHT } from '@switchyard/worker-protocol/generation.codec.js';
 import { merge, type Observable, Subject } from 'rxjs';
 import { type StoredKey } from '../../core/access/stored-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { LIMIT_NAMES, type Limits } from '../../core/limits/limit-rules.js';
-import { MAX_TENANT_WEIGHT } from '../../core/order/account.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { snakeCase } from '../config/model-spec.js';
 import { requiresKeys, Settings } from '../config/settings.js';

@@ -1,4 +1,8 @@
+import { MODEL_KINDS, type ModelKind } from '@switchyard/engine-api/engine.js';
+import { type RemoteSpec } from '@switchyard/worker-protocol/channel-security.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
+
+export { MODEL_KINDS, type ModelKind, type RemoteSpec };
 
 export const camelCase = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -81,23 +85,6 @@ export interface ReplicaSpec {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Files are read when the model is loaded. */
-export interface RemoteSpec {
-  /** An empty one: TLS with the certificate authorities that Node knows. */
-  readonly tls?: {
-    readonly caFile?: string;
-    /** Certificate of this gateway, for workers that ask for one; always with `keyFile`. */
-    readonly certFile?: string;
-    readonly keyFile?: string;
-    /**
-     * The name in the workers' certificate, when it is not the host they are reached by.
-     */
-    readonly serverName?: string;
-  };
-  /** Holds the bearer token that the workers demand. */
-  readonly tokenFile?: string;
-}
-
 /**
  * Engines that serve until there is a real model: their aliases go to the
  * first that comes.
@@ -116,13 +103,6 @@ export const modelOn = (model: ModelSpec, { device }: ReplicaSpec): ModelSpec =>
 
 /** An alias that stands for every name it matches. */
 export const isPattern = (alias: string): boolean => alias.includes('*');
-
-/**
- * stt: speech to text. tts: text to speech. llm: chat and completions. embedding:
- * text to vectors.
- */
-export const MODEL_KINDS = ['stt', 'tts', 'llm', 'embedding'] as const;
-export type ModelKind = (typeof MODEL_KINDS)[number];
 
 export const ENGINE_NAMES = [
   'pocketsphinx',

@@ -1,14 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { maxMessageBytes } from '@switchyard/worker-protocol/message-size.js';
 import { syntheticModel } from '../../../test/support/synthetic-model.js';
 import { settingsFrom } from './settings.js';
-import {
-  fetchRules,
-  maxMessageBytes,
-  maxWholeAudioBytes,
-  readWorkerSpec,
-  workerEnvironment,
-  type WorkerSpec,
-} from './worker-spec.js';
+import { fetchRules, readWorkerSpec, workerEnvironment, type WorkerSpec } from './worker-spec.js';
 
 const spec: WorkerSpec = {
   workerId: 'm-0',
@@ -40,12 +34,6 @@ describe('worker spec', () => {
     expect(() => readWorkerSpec(workerEnvironment({ ...spec, fetch: 1 as never }, {}))).toThrow(
       'fetch must be an object',
     );
-  });
-
-  it('leaves 9 MiB for voices and text beside the largest upload in a gRPC message, up to 32 MiB of audio', () => {
-    expect(maxMessageBytes(26_214_400)).toBe(35_651_584);
-    expect(maxMessageBytes(1_073_741_824)).toBe(41 * 1_048_576);
-    expect(maxWholeAudioBytes(maxMessageBytes(1000))).toBe(1000);
   });
 
   it('names the variable when it is missing and every field that is wrong', () => {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, unlink, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../config/settings.js';
-import { isAlive } from '../process/is-alive.js';
 import { orStorageProblem } from './storage-problems.js';
 
 /**

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
+import { type TranscribeCallFields } from '@switchyard/worker-protocol/stt.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
-import { type SpeechFormat, streamedWavHeader } from '../../contracts/formats/speech.js';
+import { streamedWavHeader } from '@switchyard/engine-api/audio/wav-header.js';
+import { type SpeechFormat } from '@switchyard/worker-protocol/speech-format.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { startFfmpeg } from './ffmpeg-process.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { streamedWavHeader } from '../../contracts/formats/speech.js';
+import { streamedWavHeader } from '@switchyard/engine-api/audio/wav-header.js';
 import { canonicalWavData } from './decode.js';
 
 const chunk = (id: string, body: Buffer, declared = body.length): Buffer => {

@@ -1,8 +1,8 @@
 import { type EngineBase } from '@switchyard/engine-api/engine.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
+import { type GenerateCallFields } from '@switchyard/worker-protocol/generation.codec.js';
+import { type GenerationActivity } from '@switchyard/worker-protocol/health.codec.js';
 import { type GenerationHead } from '../../contracts/formats/generation-body.js';
-import { type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
-import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 
 /** A call as engines see it. `tokenize` and `detokenize` are answered with one chunk. */

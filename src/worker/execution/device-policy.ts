@@ -1,6 +1,6 @@
-import { type CallGroup } from '../../contracts/grpc/call.codec.js';
+import { SlotMap } from '@switchyard/engine-api/slot-map.js';
+import { type CallGroup } from '@switchyard/worker-protocol/call.codec.js';
 import { blended } from '../../core/latency/means.js';
-import { SlotMap } from '../../core/request/slot-map.js';
 
 /** The device and what is READY, when an engine call could start. */
 interface DeviceView {

@@ -4,7 +4,10 @@ import {
   type EmbedItem,
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
-import { type EmbedCallFields, type Embedded } from '../../contracts/grpc/generation.codec.js';
+import {
+  type EmbedCallFields,
+  type Embedded,
+} from '@switchyard/worker-protocol/generation.codec.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE } from '../engines/worker-engine.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';

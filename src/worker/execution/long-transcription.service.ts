@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import { wavHeader } from '@switchyard/engine-api/audio/wav-header.js';
 import {
   type PreparedAudio,
   type SpeechRecognizer,
   type VoiceActivityOptions,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { wavHeader } from '../../contracts/formats/speech.js';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
+import { type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
+import { type TranscribeCallFields } from '@switchyard/worker-protocol/stt.codec.js';
 import { decodedStream, emptyFile, MAX_AUDIO_S } from '../audio/decode.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { type AudioWindow, cutIntoWindows } from '../audio/window-cutter.js';

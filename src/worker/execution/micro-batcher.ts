@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type EngineInfo, type ItemOutcome } from '@switchyard/engine-api/engine.js';
-import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import {
   type CallEnvelope,
   type CallExecution,
   type CallGroup,
-} from '../../contracts/grpc/call.codec.js';
+} from '@switchyard/worker-protocol/call.codec.js';
+import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';

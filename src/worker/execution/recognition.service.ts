@@ -5,7 +5,7 @@ import {
   type SpeechRecognizer,
   type TranscribeItem,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
+import { type TranscribeCallFields } from '@switchyard/worker-protocol/stt.codec.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { AudioDownload } from '../audio/audio-download.js';

@@ -5,7 +5,7 @@ import {
   type KnownSpeaker,
   type Transcript,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
+import { type TranscribeCallFields } from '@switchyard/worker-protocol/stt.codec.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';

@@ -4,9 +4,9 @@ import {
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
-import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech.js';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type SynthesizeCallFields } from '../../contracts/grpc/tts.codec.js';
+import { type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
+import { SPEECH_CONTENT_TYPES } from '@switchyard/worker-protocol/speech-format.js';
+import { type SynthesizeCallFields } from '@switchyard/worker-protocol/tts.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';

@@ -8,8 +8,8 @@ import {
   type TranscriptSegment,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
+import { type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type AudioWindow } from '../audio/window-cutter.js';
 
 /** Segments as in verbose_json: numbered, with defaults filled in. */

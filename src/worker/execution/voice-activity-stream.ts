@@ -11,7 +11,7 @@ import {
   type RecognizerStream,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
-import { type StreamEvent } from '../../contracts/grpc/call.codec.js';
+import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { WorkLine } from '../audio/work-line.js';
 
 type EmitEvent = (event: StreamEvent) => void;

@@ -8,8 +8,8 @@ import {
   type TextSequence,
   type Prompt,
 } from '@switchyard/engine-api/text-backend.port.js';
+import { type GenerationActivity } from '@switchyard/worker-protocol/health.codec.js';
 import { z } from 'zod';
-import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import {
   missingField,
   readObject,

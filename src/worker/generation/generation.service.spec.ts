@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   type GenerateCallFields,
   type GenerationMessage,
-} from '../../contracts/grpc/generation.codec.js';
+} from '@switchyard/worker-protocol/generation.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type GenerateCallFields,
   type GenerationMessage,
-} from '../../contracts/grpc/generation.codec.js';
+} from '@switchyard/worker-protocol/generation.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { priorityLabel } from '../../core/request/request-priority.js';

@@ -16,7 +16,7 @@ import {
   type TextOutcome,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
-import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
+import { type GenerationActivity } from '@switchyard/worker-protocol/health.codec.js';
 import { GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type InFlightStep } from '../../core/iteration/generation-steps.js';
 import { type GenerationOptions } from '../../core/iteration/running-set.js';

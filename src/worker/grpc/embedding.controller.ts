@@ -1,13 +1,13 @@
 import { type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
-import { attemptOf } from '../../contracts/grpc/call.codec.js';
+import { attemptOf } from '@switchyard/worker-protocol/call.codec.js';
 import {
   decodeEmbedCall,
   encodeEmbedded,
   type EmbedRequest,
   type EmbedResponse,
-} from '../../contracts/grpc/generation.codec.js';
+} from '@switchyard/worker-protocol/generation.codec.js';
 import { EmbeddingService } from '../execution/embedding.service.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';

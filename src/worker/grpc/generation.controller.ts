@@ -1,13 +1,13 @@
 import { type ServerWritableStream } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
-import { from, ignoreElements, type Observable } from 'rxjs';
-import { attemptOf } from '../../contracts/grpc/call.codec.js';
+import { attemptOf } from '@switchyard/worker-protocol/call.codec.js';
 import {
   decodeGenerateCall,
   type GenerateRequest,
   type GenerateResponse,
-} from '../../contracts/grpc/generation.codec.js';
+} from '@switchyard/worker-protocol/generation.codec.js';
+import { from, ignoreElements, type Observable } from 'rxjs';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { GenerationService } from '../generation/generation.service.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';

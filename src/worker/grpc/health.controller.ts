@@ -1,7 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod, RpcException } from '@nestjs/microservices';
-import { concat, distinctUntilChanged, map, NEVER, type Observable, of } from 'rxjs';
 import {
   type HealthCheckRequest,
   type HealthCheckResponse,
@@ -9,7 +8,8 @@ import {
   SERVICE_NAMES,
   SERVICE_UNKNOWN,
   SERVING,
-} from '../../contracts/grpc/health.codec.js';
+} from '@switchyard/worker-protocol/health.codec.js';
+import { concat, distinctUntilChanged, map, NEVER, type Observable, of } from 'rxjs';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { PullReadiness, WorkerState } from '../lifecycle/worker-state.js';
 

@@ -1,14 +1,14 @@
 import { type RpcExceptionFilter, UseFilters } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
-import { throwError } from 'rxjs';
 import {
   type CancelRequest,
   type CancelResponse,
   type ProgressRequest,
   type ProgressResponse,
-} from '../../contracts/grpc/call.codec.js';
-import { encodeHealth, type HealthResponse } from '../../contracts/grpc/health.codec.js';
-import { encodeFailure } from '../../contracts/grpc/status.codec.js';
+} from '@switchyard/worker-protocol/call.codec.js';
+import { encodeHealth, type HealthResponse } from '@switchyard/worker-protocol/health.codec.js';
+import { throwError } from 'rxjs';
+import { encodeFailure } from '../../contracts/errors/status.codec.js';
 import { WAITING } from '../../core/request/device-progress.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';

@@ -7,11 +7,11 @@ import {
   encodeStreamEvent,
   type StreamConfig,
   type StreamEvent,
-} from '../../contracts/grpc/call.codec.js';
+} from '@switchyard/worker-protocol/call.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
-} from '../../contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { PcmIntake } from '../audio/resampler.js';

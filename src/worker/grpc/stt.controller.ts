@@ -1,8 +1,7 @@
 import { type Metadata, type ServerDuplexStream, type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod, GrpcStreamCall } from '@nestjs/microservices';
-import { attemptOf, traceOfCall } from '../../contracts/grpc/call.codec.js';
-import { encodeFailure } from '../../contracts/grpc/status.codec.js';
+import { attemptOf, traceOfCall } from '@switchyard/worker-protocol/call.codec.js';
 import {
   decodeTranscribeCall,
   encodeTranscript,
@@ -12,7 +11,8 @@ import {
   type TranscribeStreamResponse,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
-} from '../../contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
+import { encodeFailure } from '../../contracts/errors/status.codec.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { RecognitionService } from '../execution/recognition.service.js';

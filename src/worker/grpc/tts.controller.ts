@@ -1,14 +1,14 @@
 import { type Metadata, type ServerWritableStream } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
-import { Observable } from 'rxjs';
-import { attemptOf, encodeExecution, traceOfCall } from '../../contracts/grpc/call.codec.js';
+import { attemptOf, encodeExecution, traceOfCall } from '@switchyard/worker-protocol/call.codec.js';
 import {
   decodeSynthesizeCall,
   type SpeechMessage,
   type SynthesizeRequest,
   type SynthesizeResponse,
-} from '../../contracts/grpc/tts.codec.js';
+} from '@switchyard/worker-protocol/tts.codec.js';
+import { Observable } from 'rxjs';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { type SpeechReceiver, SynthesisService } from '../execution/synthesis.service.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';

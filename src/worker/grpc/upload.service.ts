@@ -5,7 +5,7 @@ import {
   type TranscribeCallFields,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
-} from '../../contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { AudioDownload } from '../audio/audio-download.js';

@@ -9,12 +9,12 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { ServerGrpc } from '@nestjs/microservices';
+import { readToken } from '@switchyard/worker-protocol/channel-security.js';
 import {
   WORKER_PACKAGES,
   workerPackageDefinition,
-} from '../../contracts/grpc/worker-package.codec.js';
+} from '@switchyard/worker-protocol/worker-package.codec.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { readToken } from '../../platform/grpc/channel-security.js';
 import { explainListenProblem } from '../../platform/process/listen-check.js';
 
 /**

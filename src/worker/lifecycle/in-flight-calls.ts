@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { SlotMap } from '@switchyard/engine-api/slot-map.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type DeviceProgress, mostOverdue } from '../../core/request/device-progress.js';
-import { SlotMap } from '../../core/request/slot-map.js';
 import { WorkerState } from './worker-state.js';
 
 /** Milliseconds that a call has had the device, and may have it. */

@@ -7,8 +7,8 @@ import {
   HEARTBEAT_MS,
 } from '@switchyard/shared-queue/heartbeat.js';
 import { type WorkerAnnouncement } from '@switchyard/shared-queue/messages.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { interval, type Subscription } from 'rxjs';
-import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { HeldJobs } from './held-jobs.js';

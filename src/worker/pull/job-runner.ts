@@ -14,7 +14,7 @@ import {
   type PulledJob,
   type TakenJob,
 } from '@switchyard/shared-queue/worker/taken-job.js';
-import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
+import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { inferenceTimeout } from '../../core/request/device-progress.js';
 import { RequestPriority } from '../../core/request/request-priority.js';

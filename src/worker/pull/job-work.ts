@@ -1,7 +1,7 @@
 import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 import { type QueueJob } from '@switchyard/shared-queue/job.codec.js';
 import { type JobValue } from '@switchyard/shared-queue/result.codec.js';
-import { type CallEnvelope, type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type CallEnvelope, type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type WorkerEngine } from '../engines/worker-engine.js';
 

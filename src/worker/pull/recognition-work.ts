@@ -7,12 +7,13 @@ import {
   type TranscriptionJob,
 } from '@switchyard/shared-queue/job.codec.js';
 import { encodeJobTranscript } from '@switchyard/shared-queue/result.codec.js';
-import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
+import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
+import { maxWholeAudioBytes } from '@switchyard/worker-protocol/message-size.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
-import { maxWholeAudioBytes, WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { AudioDownload } from '../audio/audio-download.js';

@@ -6,8 +6,8 @@ import {
   retryUntilAborted,
 } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type PulledJob } from '@switchyard/shared-queue/worker/taken-job.js';
+import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { type Logger } from 'pino';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';

@@ -7,7 +7,7 @@ import { type QueueJob } from '@switchyard/shared-queue/job.codec.js';
 import { QUEUE_BLOBS } from '@switchyard/shared-queue/keys.js';
 import { encodeSpeechPiece } from '@switchyard/shared-queue/messages.codec.js';
 import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
-import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
+import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';

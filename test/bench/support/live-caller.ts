@@ -1,16 +1,16 @@
 import { credentials, type ClientDuplexStream } from '@grpc/grpc-js';
-import { WebSocket } from 'ws';
 import {
   decodeStreamEvent,
   STREAM_COMMIT,
   audioMessage,
   streamConfigMessage,
-} from '../../../src/contracts/grpc/call.codec.js';
+} from '@switchyard/worker-protocol/call.codec.js';
 import {
   SpeechToTextStub,
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
-} from '../../../src/contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
+import { WebSocket } from 'ws';
 
 /** One live session of 16 kHz PCM whose utterances end by commit. */
 export interface LiveCaller {

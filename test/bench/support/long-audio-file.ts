@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { wavHeader } from '../../../src/contracts/formats/speech.js';
+import { wavHeader } from '@switchyard/engine-api/audio/wav-header.js';
 import { seededRandom } from './seeded-random.js';
 
 const RATE = 16_000;

@@ -2,11 +2,11 @@ import { credentials } from '@grpc/grpc-js';
 import { Logger } from '@nestjs/common';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
-import { type StreamConfig, streamConfigMessage } from '../../../src/contracts/grpc/call.codec.js';
+import { type StreamConfig, streamConfigMessage } from '@switchyard/worker-protocol/call.codec.js';
 import {
   type SpeechToTextClient,
   SpeechToTextStub,
-} from '../../../src/contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
 import { systemResolver } from '../../../src/gateway/worker-pool/address-watch.js';
 import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';

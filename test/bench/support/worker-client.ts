@@ -6,7 +6,7 @@ import {
   SpeechToTextStub,
   type SpeechToTextClient,
   type TranscribeAnswer,
-} from '../../../src/contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 
 const MAX_MESSAGE_BYTES = 27_262_976;

@@ -1,4 +1,4 @@
-import { isAlive } from '../../../src/platform/process/is-alive.js';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { pause } from '../../support/waiting.js';
 import { openDescriptors, otherEnd } from './descriptors.js';
 import { type Ledger } from './ledger.js';

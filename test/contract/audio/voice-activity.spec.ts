@@ -4,7 +4,7 @@ import { type VoiceEvent } from '@switchyard/engine-api/audio/voice-activity-tra
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
-import { type StreamEvent } from '../../../src/contracts/grpc/call.codec.js';
+import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import { liveStream } from '../../../src/worker/execution/voice-activity-stream.js';
 import { joinSamples, modelSpec, silence, synthesizeItem } from '../engines/engine-items.js';

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readArchive, writeArchive } from '../../../src/cli/backup/backup-archive.js';
+import { readArchive, writeArchive } from '../../../src/cli/operate/backup/backup-archive.js';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
 import { KEY_SCOPES } from '../../../src/platform/auth/principal.js';
 import { environmentName, type SettingPath } from '../../../src/platform/config/settings.js';

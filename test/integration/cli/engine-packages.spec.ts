@@ -6,7 +6,7 @@ import {
   engineModules,
   engineVersion,
   installEnginePackages,
-} from '../../../src/cli/engines/engine-packages.js';
+} from '../../../src/cli/models/engines/engine-packages.js';
 import { fakeCommands } from '../../support/fake-commands.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
-import { Catalogue } from '../../../src/cli/catalogue/catalogue.js';
+import { Catalogue } from '../../../src/cli/models/catalogue/catalogue.js';
 import { HubServer } from '../../support/hub-server.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
-import { type MirrorPackage } from '../../../src/cli/hub/package-mirror.js';
+import { type MirrorPackage } from '../../../src/cli/models/hub/package-mirror.js';
 import { HubServer } from '../../support/hub-server.js';
 import { PackageIndex, PIP } from '../../support/package-index.js';
 import { describeWith } from '../../support/requires.js';

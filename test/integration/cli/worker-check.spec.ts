@@ -4,10 +4,11 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type CheckOptions } from '../../../src/cli/worker-check/check.js';
-import { CHECKS, type CheckResult, runChecks } from '../../../src/cli/worker-check/run-checks.js';
+import { type CheckOptions } from '@switchyard/worker-check/check.js';
+import { CHECKS, type CheckResult, runChecks } from '@switchyard/worker-check/run-checks.js';
+import { maxMessageBytes } from '@switchyard/worker-protocol/message-size.js';
+import { httpStatusOf } from '../../../src/contracts/errors/error-registry.js';
 import { SETTINGS_TABLE } from '../../../src/platform/config/settings.js';
-import { maxMessageBytes } from '../../../src/platform/config/worker-spec.js';
 import { freePort } from '../../support/free-port.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { WorkerProcess } from '../worker/worker-process.js';
@@ -77,7 +78,15 @@ async function check(
   const nothing = () => undefined;
   const { signal } = new AbortController();
   return runChecks(
-    { address, remote: {}, pingEveryMs: 100, cancelLimitMs: 2000, ...options },
+    {
+      address,
+      remote: {},
+      pingEveryMs: 100,
+      cancelLimitMs: 2000,
+      uploadLimitBytes: UPLOAD_LIMIT_BYTES,
+      statusOf: httpStatusOf,
+      ...options,
+    },
     { checks, signal, onStart: nothing, onResult: nothing },
   );
 }

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PullContext, PullObserver } from '../../../src/cli/hub/file-download.js';
-import { HubHttp } from '../../../src/cli/hub/hub-http.js';
-import { pullModel, type PullRequest } from '../../../src/cli/hub/model-pull.js';
-import { parseSource } from '../../../src/cli/hub/model-source.js';
+import type { PullContext, PullObserver } from '../../../src/cli/models/hub/file-download.js';
+import { HubHttp } from '../../../src/cli/models/hub/hub-http.js';
+import { pullModel, type PullRequest } from '../../../src/cli/models/hub/model-pull.js';
+import { parseSource } from '../../../src/cli/models/hub/model-source.js';
 import { HubServer, type HubServerOptions } from '../../support/hub-server.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

@@ -1,7 +1,7 @@
 import { open, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { readManifest } from '../../../src/cli/hub/model-store.js';
+import { readManifest } from '../../../src/cli/models/hub/model-store.js';
 import { HubServer } from '../../support/hub-server.js';
 import { MODEL, PullRig, sha256 } from './pull-rig.js';
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { constants, getPriority } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { isAlive } from '../../../src/platform/process/is-alive.js';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { Product } from '../../support/product.js';
 import { S3Server } from '../../support/s3-server.js';

@@ -4,8 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { isAlive } from '../../../src/platform/process/is-alive.js';
 import {
   GREEDY,
   llamaBackend,

@@ -5,7 +5,7 @@ import {
   type HealthCheckResponse,
   NOT_SERVING,
   SERVING,
-} from '../../../src/contracts/grpc/health.codec.js';
+} from '@switchyard/worker-protocol/health.codec.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { pause } from '../../support/waiting.js';
 import { PullQueue } from './pull-harness.js';

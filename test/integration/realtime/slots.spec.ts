@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { streamConfigMessage } from '../../../src/contracts/grpc/call.codec.js';
-import { SpeechToTextStub } from '../../../src/contracts/grpc/stt.codec.js';
+import { streamConfigMessage } from '@switchyard/worker-protocol/call.codec.js';
+import { SpeechToTextStub } from '@switchyard/worker-protocol/stt.codec.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';

@@ -9,9 +9,9 @@ import { constants } from 'node:http2';
 import { type AddressInfo } from 'node:net';
 import { credentials, Metadata } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
-import { speechToTextDefinition } from '../../../src/contracts/grpc/stt.codec.js';
-import { WorkerChannel } from '../../../src/platform/grpc/worker-channel.js';
+import { speechToTextDefinition } from '@switchyard/worker-protocol/stt.codec.js';
+import { WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
+import { decodeFailure } from '../../../src/contracts/errors/status.codec.js';
 
 /** A server that speaks HTTP/2 and no gRPC: it ends calls as the test says. */
 class RawServer {

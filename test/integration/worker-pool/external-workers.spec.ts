@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
+import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '../../../src/platform/grpc/local-token.js';
-import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { externalModel } from '../../support/external-model.js';
 import {
   alone,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type WorkerHealthReport } from '../../../src/contracts/grpc/health.codec.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';

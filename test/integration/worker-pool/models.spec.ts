@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import {
   alone,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type StreamConfig, type StreamEvent } from '../../../src/contracts/grpc/call.codec.js';
+import { type StreamConfig, type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { type PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { IdleUnload } from '../../../src/gateway/scheduler/idle-unload.js';
 import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';

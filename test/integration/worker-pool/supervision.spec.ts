@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
-import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { script } from '../../support/fixture-worker.js';
 import {
   isReady,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { NOT_SERVING, SERVICE_UNKNOWN, SERVING } from '../../../src/contracts/grpc/health.codec.js';
+import { NOT_SERVING, SERVICE_UNKNOWN, SERVING } from '@switchyard/worker-protocol/health.codec.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, type WorkerChange, WorkerProcess } from './worker-process.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TranscribeAnswer } from '../../../src/contracts/grpc/stt.codec.js';
+import { type TranscribeAnswer } from '@switchyard/worker-protocol/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { SttCaller } from './stt-caller.js';
 import { hostedRecognizers, hostedWorker, sttModel } from './worker-process.js';

@@ -2,11 +2,11 @@ import { type ClientDuplexStream } from '@grpc/grpc-js';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
-import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
-} from '../../../src/contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
+import { decodeFailure } from '../../../src/contracts/errors/status.codec.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import {
   joinSamples,

@@ -1,23 +1,23 @@
 import { type ClientUnaryCall } from '@grpc/grpc-js';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
+import { channelSecurity } from '@switchyard/worker-protocol/channel-security.js';
 import {
   decodeHealth,
   type HealthClient,
   HealthStub,
   type WorkerHealthReport,
-} from '../../../src/contracts/grpc/health.codec.js';
-import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
+} from '@switchyard/worker-protocol/health.codec.js';
 import {
   decodeTranscript,
   encodeTranscribeCall,
   type SpeechToTextClient,
   type TranscribeAnswer,
   type TranscribeCallFields,
-} from '../../../src/contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
+import { WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
+import { decodeFailure } from '../../../src/contracts/errors/status.codec.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
-import { channelSecurity } from '../../../src/platform/grpc/channel-security.js';
-import { WorkerChannel } from '../../../src/platform/grpc/worker-channel.js';
 
 const LIMITS = {
   maxMessageBytes: -1,

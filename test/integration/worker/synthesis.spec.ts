@@ -1,7 +1,6 @@
 import { type ClientReadableStream, credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type SpeechFormat } from '../../../src/contracts/formats/speech.js';
-import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
+import { type SpeechFormat } from '@switchyard/worker-protocol/speech-format.js';
 import {
   encodeSynthesizeCall,
   type SpeechMessage,
@@ -9,7 +8,8 @@ import {
   type SynthesizeResponse,
   TextToSpeechStub,
   type TextToSpeechClient,
-} from '../../../src/contracts/grpc/tts.codec.js';
+} from '@switchyard/worker-protocol/tts.codec.js';
+import { decodeFailure } from '../../../src/contracts/errors/status.codec.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type HostedWorker } from '../../support/hosted-worker.js';

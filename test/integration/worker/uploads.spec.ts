@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { type ClientDuplexStream } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
-import { audioMessage } from '../../../src/contracts/grpc/call.codec.js';
-import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
+import { audioMessage } from '@switchyard/worker-protocol/call.codec.js';
 import {
   decodeUploadAnswer,
   encodeUploadStart,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
-} from '../../../src/contracts/grpc/stt.codec.js';
+} from '@switchyard/worker-protocol/stt.codec.js';
+import { decodeFailure } from '../../../src/contracts/errors/status.codec.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type HostedWorker } from '../../support/hosted-worker.js';

@@ -1,7 +1,7 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { laterBy, movedEvent } from '@switchyard/engine-api/speech-recognizer.js';
+import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
-import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { warningEvent, CLOSE } from '../../../contracts/realtime/realtime-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { DomainError } from '../../../core/errors/domain-error.js';

@@ -1,4 +1,4 @@
-import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
+import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 
 /**
  * The end of a stream is a commit, so its last final may cover nothing: no speech, no

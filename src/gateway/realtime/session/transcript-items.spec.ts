@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
+import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { type ServerEvent } from '../../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { TranscriptItems } from './transcript-items.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
+import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { errorEvent, userItem } from '../../../contracts/realtime/realtime-event.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
 import { type SessionState } from '../journal/session-state.js';

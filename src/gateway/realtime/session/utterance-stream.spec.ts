@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
-import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
+import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { UtteranceStream, voiceLevel } from './utterance-stream.js';
 

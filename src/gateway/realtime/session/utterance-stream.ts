@@ -5,12 +5,12 @@ import {
   VoiceActivityTracker,
   type VoiceEvent,
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
+import { wavHeader } from '@switchyard/engine-api/audio/wav-header.js';
 import {
   type Transcript,
   type VoiceActivityOptions,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { wavHeader } from '../../../contracts/formats/speech.js';
-import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
+import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 
 /** Frames, 3 s, whose quietest is the noise of the room: who speaks pauses more often. */

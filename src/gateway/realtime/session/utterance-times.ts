@@ -1,4 +1,4 @@
-import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
+import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { type SessionActions } from './session-actions.js';
 
 /** Arrival times stored: five minutes at ten a second. */

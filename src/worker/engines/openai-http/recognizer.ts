@@ -1,4 +1,5 @@
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import { wavHeader } from '@switchyard/engine-api/audio/wav-header.js';
 import { VECTOR_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { type ItemOutcome, TRANSCRIPT_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
@@ -10,7 +11,6 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { type FormField, formFrame } from '../../../contracts/formats/multipart-form.js';
-import { wavHeader } from '../../../contracts/formats/speech.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type OpenAiHttpOptions } from './options.js';

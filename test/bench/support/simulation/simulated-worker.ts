@@ -1,5 +1,5 @@
+import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
 import { SlotLedger } from '../../../../src/core/dispatch/slot-ledger.js';
-import { slotsOf } from '../../../../src/core/dispatch/worker-slots.js';
 import { type WorkerOffer } from '../../../../src/core/dispatch/worker.port.js';
 import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
 import { type PlacedWork, WorkQueue } from '../../../../src/worker/lifecycle/work-queue.js';
