@@ -1,8 +1,5 @@
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-// Not the index of class-validator: with it come all its rules, and the telephone numbers
-// of the world (15 MiB of every gateway).
-import { maxLength } from 'class-validator/cjs/decorator/string/MaxLength.js';
-import { isInt } from 'class-validator/cjs/decorator/typechecker/IsInt.js';
+import { isInt, maxLength } from 'class-validator';
 import { wantedLanguage } from '../formats/language-name.js';
 
 /** Of vLLM, llama.cpp and Ollama: how text is drawn, as no model here draws it. */
