@@ -4,17 +4,16 @@ import { Field } from '../../contracts/openai/field.decorators.js';
 import { type AuditEntry } from '../../core/access/audit-entry.js';
 import { AuditStore } from '../../platform/database/usage-store.js';
 import { Strict } from '../http/dto-validation.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
   nullableField,
   numberField,
-  partialListView,
+  partialListOf,
   textField,
   unixSeconds,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 
 @Strict()
 class AuditQueryDto {
@@ -27,13 +26,15 @@ class AuditQueryDto {
   after?: string;
 }
 
-const AuditEntryDto = view('AuditEntryDto', {
+class AuditActorDto extends answer({
+  tenant: String,
+  key: nullableField(textField('Id of the key; null: no keys are asked for.')),
+}) {}
+
+class AuditEntryDto extends answer({
   id: String,
   at: numberField('Unix seconds.'),
-  actor: view('AuditActorDto', {
-    tenant: String,
-    key: nullableField(textField('Id of the key; null: no keys are asked for.')),
-  }),
+  actor: AuditActorDto,
   action: textField({ example: 'POST /admin/v1/keys/:id/rotate' }),
   target: nullableField(textField('Id of what was changed.')),
   detail: nullableField(textField('What was asked, as JSON, cut at 500 characters.')),
@@ -42,11 +43,11 @@ const AuditEntryDto = view('AuditEntryDto', {
     example: 'ok',
     description: '`ok`, or the code of the refusal.',
   }),
-});
+}) {}
 
-const AuditListDto = partialListView('AuditListDto', AuditEntryDto, 'Newest first.');
+class AuditListDto extends partialListOf(AuditEntryDto, 'Newest first.') {}
 
-const auditEntryDto = (entry: AuditEntry): ViewOf<typeof AuditEntryDto> => ({
+const auditEntryDto = (entry: AuditEntry): AuditEntryDto => ({
   id: entry.id,
   at: unixSeconds(entry.atMs),
   actor: { tenant: entry.tenant, key: entry.keyId || null },

@@ -4,41 +4,37 @@ import { anyText, choiceOf } from '../../contracts/openai/field-types.js';
 import { RequiredField } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Strict } from '../http/dto-validation.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
   listField,
-  listView,
+  listOf,
   numberField,
   optionalField,
   textField,
-  view,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { ADDITION_STATES, ModelAdditions, ownCommand } from './model-additions.js';
 
-const CatalogueModelDto = view('CatalogueModelDto', {
+class CatalogueModelDto extends answer({
   name: textField({ example: 'whisper-small' }),
   summary: String,
   licence: optionalField(textField({ example: 'MIT' })),
   bytes: numberField('Of its files, as far as known.'),
   unavailable: optionalField(textField('Why it cannot run here; absent: it can.')),
-});
+}) {}
 
-const CatalogueDto = listView('CatalogueDto', CatalogueModelDto);
+class CatalogueDto extends listOf(CatalogueModelDto) {}
 
-const ModelAdditionDto = view('ModelAdditionDto', {
+class ModelAdditionDto extends answer({
   name: textField({ example: 'whisper-small' }),
   state: choiceField(ADDITION_STATES),
   started_at: numberField('Unix seconds.'),
   lines: listField(String, 'The last lines of `switchyard models add`.'),
-});
+}) {}
 
-const ModelAdditionListDto = listView(
-  'ModelAdditionListDto',
-  ModelAdditionDto,
-  'The newest first; at most 8.',
-);
+class ModelAdditionListDto extends listOf(ModelAdditionDto, 'The newest first; at most 8.') {}
 
 @Strict()
 class ReportAdditionDto {

@@ -1,20 +1,26 @@
 import { Controller, Get } from '@nestjs/common';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { DEPENDENCIES, DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
+import {
+  choiceField,
+  listField,
+  optionalField,
+  textField,
+  answer,
+} from '../http/openapi/answer.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { choiceField, listField, optionalField, textField, view } from '../http/openapi/view.js';
 
-const DependenciesDto = view('DependenciesDto', {
-  data: listField(
-    view('DependencyDto', {
-      name: choiceField(DEPENDENCIES),
-      status: choiceField(['up', 'down', 'unknown']),
-      since: textField('Since when, ISO 8601.'),
-      checked_at: optionalField(textField('End of the last probe, ISO 8601.')),
-      error: optionalField(textField('Why it is down.')),
-    }),
-  ),
-});
+class DependencyDto extends answer({
+  name: choiceField(DEPENDENCIES),
+  status: choiceField(['up', 'down', 'unknown']),
+  since: textField('Since when, ISO 8601.'),
+  checked_at: optionalField(textField('End of the last probe, ISO 8601.')),
+  error: optionalField(textField('Why it is down.')),
+}) {}
+
+class DependenciesDto extends answer({
+  data: listField(DependencyDto),
+}) {}
 
 /** What this gateway depends on. */
 @Controller('admin/v1/dependencies')

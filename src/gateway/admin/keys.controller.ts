@@ -39,10 +39,7 @@ import {
 import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
 import { KeyStore } from '../../platform/database/key-store.js';
 import { NullRemoves, Strict } from '../http/dto-validation.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
-  type ViewOf,
   anyField,
   choiceField,
   constantField,
@@ -50,12 +47,13 @@ import {
   listField,
   nullableField,
   numberField,
-  partialListView,
+  partialListOf,
   textField,
   secondsOrNull,
-  view,
-  viewWith,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 
 const NAME = /^[^\p{Cc}\p{Cf}]{1,100}$/u;
@@ -165,7 +163,7 @@ class ListKeysDto {
   limit = 1000;
 }
 
-const ApiKeyDto = view('ApiKeyDto', {
+class ApiKeyDto extends answer({
   object: constantField('api_key'),
   id: textField({ example: 'key_0198a1b2c3d4' }),
   name: String,
@@ -185,23 +183,25 @@ const ApiKeyDto = view('ApiKeyDto', {
   expires_at: nullableField(numberField('Unix seconds.')),
   last_used_at: nullableField(numberField('Unix seconds, at most a minute old.')),
   revoked_at: nullableField(numberField('Unix seconds.')),
-});
+}) {}
 
-const IssuedKeyDto = viewWith('IssuedKeyDto', ApiKeyDto, {
-  secret: textField({
-    description: 'The key itself. It is shown here only.',
-    example: 'sk-switchyard-…',
-  }),
-  makes_keys_required: flagField('It is the first key: from now on every request needs one.'),
-});
+class IssuedKeyDto extends answer(
+  {
+    secret: textField({
+      description: 'The key itself. It is shown here only.',
+      example: 'sk-switchyard-…',
+    }),
+    makes_keys_required: flagField('It is the first key: from now on every request needs one.'),
+  },
+  ApiKeyDto,
+) {}
 
-const ApiKeyListDto = partialListView(
-  'ApiKeyListDto',
+class ApiKeyListDto extends partialListOf(
   ApiKeyDto,
   'Those of the keys file or auth.key, then those of the database, newest first.',
-);
+) {}
 
-const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
+const storedKeyDto = (key: StoredKey): ApiKeyDto => ({
   object: 'api_key',
   id: key.id,
   name: key.name,
@@ -218,7 +218,7 @@ const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
   revoked_at: secondsOrNull(key.revokedAtMs),
 });
 
-const fixedKeyDto = ({ id, ...key }: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => ({
+const fixedKeyDto = ({ id, ...key }: ApiKeyEntry): ApiKeyDto => ({
   ...storedKeyDto({ ...key, id, name: id, prefix: '', createdAtMs: 0 }),
   prefix: null,
   source: id === SETTING_KEY_ID ? 'setting' : 'file',

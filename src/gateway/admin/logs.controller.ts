@@ -11,16 +11,9 @@ import {
   LogFollower,
 } from '../../platform/logging/log-ring.js';
 import { Strict } from '../http/dto-validation.js';
+import { choiceField, listOf, numberField, textField, answer } from '../http/openapi/answer.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  choiceField,
-  listView,
-  numberField,
-  textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 
 const MAX_LINES = 2000;
@@ -43,17 +36,16 @@ class LogQueryDto {
   level: LogLevel = 'trace';
 }
 
-const LogDto = listView(
-  'LogDto',
-  view('LogLineDto', {
-    at: numberField({
-      description: 'Unix seconds, with milliseconds.',
-      example: 1767225600.123,
-    }),
-    level: choiceField(LOG_LEVELS),
-    text: textField('Message, then further fields as JSON; at most 2048 characters.'),
+class LogLineDto extends answer({
+  at: numberField({
+    description: 'Unix seconds, with milliseconds.',
+    example: 1767225600.123,
   }),
-);
+  level: choiceField(LOG_LEVELS),
+  text: textField('Message, then further fields as JSON; at most 2048 characters.'),
+}) {}
+
+class LogDto extends listOf(LogLineDto) {}
 
 const EVENTS = {
   type: 'string',
@@ -96,7 +88,7 @@ export class AdminLogsController {
     void reply.send({
       object: 'list',
       data: this.log.last(query.lines, query.level),
-    } satisfies ViewOf<typeof LogDto>);
+    } satisfies LogDto);
   }
 
   @Get('workers/:id/log')

@@ -1,8 +1,6 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { AUTOSTARTS } from '../../platform/config/model-spec.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
   flagField,
@@ -11,15 +9,16 @@ import {
   optionalField,
   textField,
   unixSeconds,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { MODEL_STATES, type ModelView } from '../worker-pool/worker-view.js';
 import { ModelSwitch } from './model-switch.js';
 import { WorkerDto, workerDto } from './workers.controller.js';
 
-const AdminModelDto = view('AdminModelDto', {
+class AdminModelDto extends answer({
   id: textField({ example: 'pocketsphinx-en' }),
   state: choiceField(
     MODEL_STATES,
@@ -32,17 +31,17 @@ const AdminModelDto = view('AdminModelDto', {
   running: numberField('Requests and live streams that its workers have now.'),
   last_used: numberField('Unix seconds at which it was last needed, or made ready to be.'),
   workers: listField(WorkerDto),
-});
+}) {}
 
-const AdminModelListDto = view('AdminModelListDto', { data: listField(AdminModelDto) });
+class AdminModelListDto extends answer({ data: listField(AdminModelDto) }) {}
 
-const AdminModelChangesDto = view('AdminModelChangesDto', {
+class AdminModelChangesDto extends answer({
   added: listField(String),
   changed: listField(String, 'Computed by new workers once the old ones have ended their work.'),
   removed: listField(String),
-});
+}) {}
 
-const adminModelDto = (model: ModelView): ViewOf<typeof AdminModelDto> => ({
+const adminModelDto = (model: ModelView): AdminModelDto => ({
   id: model.id,
   state: model.state,
   reason: model.reason,

@@ -15,16 +15,9 @@ import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { Strict } from '../http/dto-validation.js';
+import { listField, numberField, optionalField, answer } from '../http/openapi/answer.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  listField,
-  numberField,
-  optionalField,
-  view,
-  type ViewOf,
-  viewWith,
-} from '../http/openapi/view.js';
 import { Forecasts } from '../queue/forecasts.js';
 import {
   CancellationDto,
@@ -126,22 +119,25 @@ class CancelRequestsDto extends RequestChoiceDto {
   all?: true;
 }
 
-const RequestsAheadDto = view('RequestsAheadDto', {
+class RequestsAheadDto extends answer({
   tenant: String,
   requests: numberField('Its requests that are dispatched before this one.'),
-});
+}) {}
 
-const FoundRequestDto = viewWith('FoundRequestDto', RequestDto, {
-  ahead: optionalField(
-    listField(RequestsAheadDto, 'Who is ahead of it in the queue of its model.'),
-  ),
-});
+class FoundRequestDto extends answer(
+  {
+    ahead: optionalField(
+      listField(RequestsAheadDto, 'Who is ahead of it in the queue of its model.'),
+    ),
+  },
+  RequestDto,
+) {}
 
 /** @param queued the queued requests of its model */
 function requestsAhead(
   { position: own = 0 }: RequestView,
   queued: readonly RequestView[],
-): ViewOf<typeof RequestsAheadDto>[] {
+): RequestsAheadDto[] {
   const counts = new Map<string, number>();
   for (const { tenant = DEFAULT_TENANT, position = Infinity } of queued)
     if (position < own) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
@@ -150,14 +146,14 @@ function requestsAhead(
     .sort((a, b) => b.requests - a.requests);
 }
 
-const RequestListDto = view('RequestListDto', {
+class RequestListDto extends answer({
   total: numberField('Requests that match; `data` holds at most `limit` of them.'),
   data: listField(RequestDto),
-});
+}) {}
 
-const CancelledRequestsDto = view('CancelledRequestsDto', {
+class CancelledRequestsDto extends answer({
   cancelled: listField(String, { example: ['req_0198a1b2c3d4'] }),
-});
+}) {}
 
 /** Only the fields of a filter: paging and confirmation are not part of it. */
 const requestFilter = ({

@@ -6,25 +6,24 @@ import {
   settingDefinition,
   type SettingPath,
 } from '../../platform/config/settings.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
   anyField,
   choiceField,
   flagField,
-  listView,
+  listOf,
   nullableField,
   optionalField,
   textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 
 /** `argument`: given by the program that started this one. */
 const SOURCES = ['default', 'file', 'environment', 'argument'] as const;
 
 const SCALAR = { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] };
 
-const SettingDto = view('SettingDto', {
+class SettingDto extends answer({
   name: textField({ example: 'queue.max_requests' }),
   value: nullableField(anyField<SettingValue>({ ...SCALAR, description: 'Null for a secret.' })),
   source: choiceField(SOURCES),
@@ -40,9 +39,9 @@ const SettingDto = view('SettingDto', {
   description: String,
   secret: flagField('It may hold a password: its value is never shown.'),
   set: flagField('It is not empty.'),
-});
+}) {}
 
-const SettingListDto = listView('SettingListDto', SettingDto);
+class SettingListDto extends listOf(SettingDto) {}
 
 /** The settings in effect. */
 @Controller('admin/v1/settings')
@@ -59,11 +58,7 @@ export class AdminSettingsController {
   }
 }
 
-function settingDto(
-  name: SettingPath,
-  value: SettingValue,
-  origin: string,
-): ViewOf<typeof SettingDto> {
+function settingDto(name: SettingPath, value: SettingValue, origin: string): SettingDto {
   const { default: fallback, allowed, help } = settingDefinition(name);
   const secret = isSecretSetting(name);
   const source = sourceOf(origin);

@@ -16,8 +16,6 @@ import { Settings } from '../../platform/config/settings.js';
 import { KeyStore } from '../../platform/database/key-store.js';
 import { UsageStore } from '../../platform/database/usage-store.js';
 import { Strict } from '../http/dto-validation.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
   anyField,
   constantField,
@@ -26,11 +24,12 @@ import {
   listField,
   numberField,
   optionalField,
-  partialListView,
+  partialListOf,
   textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { utcDay, UsageRecorder } from './usage-recorder.js';
 
 const DAY = textLike(
@@ -67,7 +66,7 @@ class UsageQueryDto {
   tenant?: string;
 }
 
-const UsageDto = view('UsageDto', {
+class UsageDto extends answer({
   day: optionalField(textField({ example: '2027-01-31' })),
   tenant: optionalField(String),
   key: optionalField(textField('Id of the key; empty: requests without keys.')),
@@ -81,24 +80,24 @@ const UsageDto = view('UsageDto', {
   input_tokens: Number,
   output_tokens: Number,
   device_ms: numberField('Time of engine calls; calls for several requests are divided equally.'),
-});
+}) {}
 
-const UsageListDto = view('UsageListDto', {
+class UsageListDto extends answer({
   object: constantField('list'),
   from: textField({ example: '2027-01-01' }),
   to: textField({ example: '2027-01-31' }),
   data: listField(UsageDto),
   has_more: flagField('More than 10,000 groups: ask for fewer days or groups.'),
-});
+}) {}
 
-const UsageTodayDto = view('UsageTodayDto', {
+class UsageTodayDto extends answer({
   requests: Number,
   audio_s: Number,
   input_tokens: Number,
   output_tokens: Number,
-});
+}) {}
 
-const TenantDto = view('TenantDto', {
+class TenantDto extends answer({
   object: constantField('tenant'),
   id: textField({ example: 'acme' }),
   keys: numberField('Keys that are not revoked.'),
@@ -108,11 +107,11 @@ const TenantDto = view('TenantDto', {
   }),
   weight: numberField('Its share of a busy model is this, divided by the weights of all who wait.'),
   usage_today: fieldOf(UsageTodayDto, 'Since 00:00 UTC.'),
-});
+}) {}
 
-const TenantListDto = partialListView('TenantListDto', TenantDto);
+class TenantListDto extends partialListOf(TenantDto) {}
 
-const usageDto = (row: Partial<UsageGroup> & UsageSums): ViewOf<typeof UsageDto> => ({
+const usageDto = (row: Partial<UsageGroup> & UsageSums): UsageDto => ({
   day: row.day,
   tenant: row.tenant,
   key: row.key,
@@ -128,7 +127,7 @@ const usageDto = (row: Partial<UsageGroup> & UsageSums): ViewOf<typeof UsageDto>
   device_ms: row.deviceMs,
 });
 
-const usageTodayDto = (sums: UsageSums | undefined): ViewOf<typeof UsageTodayDto> => ({
+const usageTodayDto = (sums: UsageSums | undefined): UsageTodayDto => ({
   requests: sums?.requests ?? 0,
   audio_s: (sums?.audioMs ?? 0) / 1000,
   input_tokens: sums?.inputTokens ?? 0,

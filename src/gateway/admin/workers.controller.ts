@@ -1,8 +1,6 @@
 import { applyDecorators, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
   anyField,
   choiceField,
@@ -12,31 +10,34 @@ import {
   numberField,
   optionalField,
   textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { WORKER_STATES, type WorkerView, type WorkerOrder } from '../worker-pool/worker-view.js';
 
-const WorkerExitDto = view('WorkerExitDto', {
+class WorkerExitDto extends answer({
   code: nullableField(Number),
   signal: nullableField(textField({ example: 'SIGKILL' })),
   reason: optionalField(String),
   lines: listField(String, 'The last lines it wrote, oldest first.'),
-});
+}) {}
 
-export const WorkerDto = view('WorkerDto', {
+class WorkerSlotsDto extends answer({
+  total: Number,
+  free: numberField('Free for any request; never negative.'),
+  in_use: numberField('Realtime may exceed the total by one group (max_batch).'),
+}) {}
+
+export class WorkerDto extends answer({
   id: textField({ example: 'pocketsphinx-en-0' }),
   model: String,
   address: optionalField(textField({ example: '127.0.0.1:41033' })),
   pid: optionalField(Number),
   device: optionalField(textField({ example: 'cuda:0' })),
   state: choiceField(WORKER_STATES),
-  slots: view('WorkerSlotsDto', {
-    total: Number,
-    free: numberField('Free for any request; never negative.'),
-    in_use: numberField('Realtime may exceed the total by one group (max_batch).'),
-  }),
+  slots: WorkerSlotsDto,
   streams: numberField('Live streams it takes besides files.'),
   streams_in_use: numberField('Of these, taken now.'),
   drained: flagField('An operator drained it: nothing is sent to it until it is resumed.'),
@@ -49,9 +50,9 @@ export const WorkerDto = view('WorkerDto', {
   ),
   last_exit: optionalField(WorkerExitDto),
   health: optionalField(anyField<object>('What it last said about itself.')),
-});
+}) {}
 
-const WorkerListDto = view('WorkerListDto', { data: listField(WorkerDto) });
+class WorkerListDto extends answer({ data: listField(WorkerDto) }) {}
 
 export const workerDto = ({
   slots,
@@ -60,7 +61,7 @@ export const workerDto = ({
   streamsInUse,
   drained,
   ...worker
-}: WorkerView): ViewOf<typeof WorkerDto> => ({
+}: WorkerView): WorkerDto => ({
   ...worker,
   drained: drained ?? false,
   streams_in_use: streamsInUse ?? 0,

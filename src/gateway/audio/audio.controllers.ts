@@ -14,26 +14,32 @@ import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { type FormSource } from '../http/multipart-form.js';
+import {
+  numberField,
+  objectField,
+  optionalField,
+  textField,
+  answer,
+} from '../http/openapi/answer.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
-import { numberField, objectField, optionalField, textField, view } from '../http/openapi/view.js';
 import { Form } from '../http/params.js';
 import { parseTranscription, parseTranslation } from './parse-transcription.js';
 import { TranscriptionService } from './transcription.service.js';
+
+class DurationUsageDto extends answer({
+  type: objectField('duration'),
+  seconds: numberField({ example: 4, description: 'Seconds of audio, rounded up.' }),
+}) {}
 
 /**
  * `response_format: json`; documentation only, the body is written by
  * `formats/transcript-body.ts`.
  */
-const TranscriptDto = view('TranscriptDto', {
+class TranscriptDto extends answer({
   text: textField({ example: 'the quick brown fox jumps over the lazy dog' }),
-  usage: optionalField(
-    view('DurationUsageDto', {
-      type: objectField('duration'),
-      seconds: numberField({ example: 4, description: 'Seconds of audio, rounded up.' }),
-    }),
-  ),
-});
+  usage: optionalField(DurationUsageDto),
+}) {}
 
 export const UPLOAD_ERRORS = [
   'too_many_files',

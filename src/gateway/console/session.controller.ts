@@ -15,8 +15,6 @@ import {
   ShortLivedTokens,
 } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
   fieldOf,
   flagField,
@@ -24,31 +22,30 @@ import {
   choiceField,
   optionalField,
   textField,
-  view,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 
-const SignInDto = view('SignInDto', {
+class SignInDto extends answer({
   key: textField({
     description: 'An API key, or a token of the OIDC issuer.',
     example: 'sk-…',
   }),
-});
+}) {}
 
-const ConsoleSessionDto = view('ConsoleSessionDto', {
+class ConsoleLinksDto extends answer({
+  trace: textField('`console.trace_url`; may be empty.'),
+  manual: textField('`console.manual_url`; may be empty.'),
+}) {}
+
+class ConsoleSessionDto extends answer({
   keys_required: flagField('Whether the server asks for keys at all.'),
   signed_in: Boolean,
   tenant: textField('Whose data is shown; empty when not signed in.'),
   scopes: listField(choiceField<string>(KEY_SCOPES)),
-  links: optionalField(
-    fieldOf(
-      view('ConsoleLinksDto', {
-        trace: textField('`console.trace_url`; may be empty.'),
-        manual: textField('`console.manual_url`; may be empty.'),
-      }),
-      'Links to other servers, for the scope admin.',
-    ),
-  ),
-});
+  links: optionalField(fieldOf(ConsoleLinksDto, 'Links to other servers, for the scope admin.')),
+}) {}
 
 /** A token of the OIDC issuer is the longest. */
 const SIGN_IN = objectOf({ key: filled(8192) });

@@ -2,17 +2,16 @@ import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
   listField,
   numberField,
   objectField,
   textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { MessagesModelsInterceptor } from './messages-models.interceptor.js';
@@ -22,7 +21,7 @@ import { ModelCatalog } from './model-catalog.js';
  * One entry of `GET /v1/models`: a model, or an alias of one (then `root`
  * differs from `id`).
  */
-const ModelDto = view('ModelDto', {
+class ModelDto extends answer({
   id: textField({ example: 'whisper-1' }),
   object: objectField('model'),
   created: numberField({
@@ -42,12 +41,12 @@ const ModelDto = view('ModelDto', {
     'unloaded: its workers are stopped; most often the next request starts them and waits.',
   ),
   voices: listField(String, { example: [], description: 'Voice names of a TTS model.' }),
-});
+}) {}
 
-const ModelListDto = view('ModelListDto', {
+class ModelListDto extends answer({
   object: objectField('list'),
   data: listField(ModelDto),
-});
+}) {}
 
 @Controller('v1/models')
 @UseInterceptors(MessagesModelsInterceptor)
@@ -83,7 +82,7 @@ export class ModelsController {
     return this.#describe(id, spec);
   }
 
-  #describe(name: string, spec: ModelSpec): ViewOf<typeof ModelDto> {
+  #describe(name: string, spec: ModelSpec): ModelDto {
     return {
       id: name,
       object: 'model',

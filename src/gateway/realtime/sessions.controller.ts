@@ -1,23 +1,22 @@
 import { Controller, Post, Get, Param } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { CLOSE } from '../../contracts/realtime/realtime-event.js';
-import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
   flagField,
   listField,
   numberField,
   textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 
 /** For the last words of a session that an operator ends. */
 const FLUSH_MS = 2000;
 
-const LiveSessionDto = view('LiveSessionDto', {
+class LiveSessionDto extends answer({
   id: textField({ example: 'sess_0a1b2c3d4e5f60718293a4b5' }),
   tenant: String,
   model: textField('As the client named it.'),
@@ -28,16 +27,16 @@ const LiveSessionDto = view('LiveSessionDto', {
   streaming: flagField('True while it holds a streaming slot.'),
   started_at: numberField('Unix seconds.'),
   audio_seconds: numberField('Audio received so far.'),
-});
+}) {}
 
-const LiveSessionListDto = view('LiveSessionListDto', {
+class LiveSessionListDto extends answer({
   data: listField(LiveSessionDto),
-});
+}) {}
 
-const EndedSessionDto = view('EndedSessionDto', {
+class EndedSessionDto extends answer({
   session_id: String,
   ended: flagField('False: there is no such session on this gateway.'),
-});
+}) {}
 
 /** The live sessions of this gateway. */
 @Controller('admin/v1/sessions')
@@ -60,7 +59,7 @@ export class AdminSessionsController {
   }
 }
 
-const liveSessionDto = (session: RealtimeSession): ViewOf<typeof LiveSessionDto> => ({
+const liveSessionDto = (session: RealtimeSession): LiveSessionDto => ({
   id: session.id,
   tenant: session.owner.tenant,
   model: session.config.model,

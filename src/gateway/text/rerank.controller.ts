@@ -4,8 +4,6 @@ import { type FastifyReply } from 'fastify';
 import { RerankDto } from '../../contracts/openai/rerank.dto.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import {
   anyField,
   listField,
@@ -13,9 +11,10 @@ import {
   objectField,
   optionalField,
   textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
+  answer,
+} from '../http/openapi/answer.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { answerHeaders } from '../latency/answer-headers.js';
@@ -25,23 +24,27 @@ import { TextGenerationService } from './text-generation.service.js';
 
 const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
 
-const RerankResultDto = view('RerankResultDto', {
+class RerankedDocumentDto extends answer({ text: String }) {}
+
+class RerankResultDto extends answer({
   index: numberField('Place in `documents`, from 0.'),
   relevance_score: numberField({
     example: 0.98,
     description: 'The higher, the more relevant.',
   }),
-  document: optionalField(view('RerankedDocumentDto', { text: String })),
-});
+  document: optionalField(RerankedDocumentDto),
+}) {}
 
-export const RerankingDto = view('RerankingDto', {
+class RerankUsageDto extends answer({ prompt_tokens: Number, total_tokens: Number }) {}
+
+export class RerankingDto extends answer({
   id: textField('Id of the request; as Cohere has it, with `meta`.'),
   object: objectField('list'),
   model: textField({ example: 'bge-reranker-v2-m3' }),
   results: listField(RerankResultDto, 'The most relevant first.'),
-  usage: view('RerankUsageDto', { prompt_tokens: Number, total_tokens: Number }),
+  usage: RerankUsageDto,
   meta: anyField<object>({ type: 'object', additionalProperties: true }),
-});
+}) {}
 
 /**
  * `/v1/rerank`: one score per document; requests that wait together are computed
@@ -73,7 +76,7 @@ export class RerankController {
     const { reply: answer, timings } = embedded;
     const promptTokens = answer.usage?.promptTokens ?? 0;
     const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
-    const answered: ViewOf<typeof RerankingDto> = {
+    const answered: RerankingDto = {
       id: reply.request.id,
       object: 'list',
       model: model.id,
@@ -92,7 +95,7 @@ export class RerankController {
 function ranked(
   { documents, top_n: most, return_documents: withText }: RerankDto,
   scores: Buffer,
-): ViewOf<typeof RerankResultDto>[] {
+): RerankResultDto[] {
   return documents
     .map((document, index) => ({
       index,

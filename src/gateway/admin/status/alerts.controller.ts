@@ -1,6 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   choiceField,
   constantField,
@@ -9,11 +8,12 @@ import {
   numberField,
   optionalField,
   textField,
-  view,
-} from '../../http/openapi/view.js';
+  answer,
+} from '../../http/openapi/answer.js';
+import { Answers } from '../../http/openapi/route.decorator.js';
 import { PrometheusAlerts } from './prometheus-alerts.js';
 
-const AlertDto = view('AlertDto', {
+class AlertDto extends answer({
   name: textField({ example: 'SwitchyardQueueFull' }),
   state: choiceField(['pending', 'firing']),
   severity: optionalField(textField({ example: 'warning' })),
@@ -25,14 +25,14 @@ const AlertDto = view('AlertDto', {
       description: 'What to do: a web address, or a path of the manual.',
     }),
   ),
-});
+}) {}
 
-const AlertListDto = view('AlertListDto', {
+class AlertListDto extends answer({
   object: constantField('list'),
   configured: flagField('Whether `console.prometheus_url` is set.'),
   data: listField(AlertDto, 'Firing ones first; at most 100.'),
   problem: optionalField(textField('Why Prometheus could not be asked.')),
-});
+}) {}
 
 /** Alerts of a Prometheus, for the console. */
 @Controller('admin/v1/alerts')

@@ -4,17 +4,16 @@ import { fromForm, anyText, whole } from '../../../contracts/openai/field-types.
 import { Field } from '../../../contracts/openai/field.decorators.js';
 import { type HistoryPoint, type ModelPoint } from '../../../core/status/request-history.js';
 import { Strict } from '../../http/dto-validation.js';
-import { DescribesErrors } from '../../http/openapi/errors.js';
-import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   constantField,
   listField,
   mapField,
   numberField,
   optionalField,
-  view,
-  type ViewOf,
-} from '../../http/openapi/view.js';
+  answer,
+} from '../../http/openapi/answer.js';
+import { DescribesErrors } from '../../http/openapi/errors.js';
+import { Answers } from '../../http/openapi/route.decorator.js';
 import { MAX_MINUTES, RequestHistoryService, STEP_S } from './request-history.service.js';
 
 @Strict()
@@ -29,7 +28,7 @@ class HistoryQueryDto {
   model?: string;
 }
 
-const ModelPointDto = view('ModelPointDto', {
+class ModelPointDto extends answer({
   arrived: numberField('Accepted into the queue.'),
   completed: Number,
   failed: Number,
@@ -42,24 +41,24 @@ const ModelPointDto = view('ModelPointDto', {
     numberField('Of the requests that a worker took in the step; within 5 %.'),
   ),
   wait_p95_ms: optionalField(Number),
-});
+}) {}
 
-const HistoryPointDto = view('HistoryPointDto', {
+class HistoryPointDto extends answer({
   at: numberField('End of the step, Unix seconds.'),
   models: mapField(
     ModelPointDto,
     'By model. A model with nothing to report is absent: all its numbers are 0.',
   ),
-});
+}) {}
 
-const HistoryDto = view('HistoryDto', {
+class HistoryDto extends answer({
   object: constantField('history'),
   step_s: numberField({ example: STEP_S, description: 'Length of a step in seconds.' }),
   from: optionalField(
     numberField('Begin of the first step, Unix seconds; absent: no step has ended yet.'),
   ),
   points: listField(HistoryPointDto),
-});
+}) {}
 
 /** The last hour. */
 @Controller('admin/v1/history')
@@ -85,10 +84,7 @@ export class AdminHistoryController {
   }
 }
 
-function pointDto(
-  { at, models }: HistoryPoint,
-  model: string | undefined,
-): ViewOf<typeof HistoryPointDto> {
+function pointDto({ at, models }: HistoryPoint, model: string | undefined): HistoryPointDto {
   const shown = [...models].filter(([id]) => model === undefined || id === model);
   return {
     at,

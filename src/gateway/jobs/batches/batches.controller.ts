@@ -11,62 +11,65 @@ import { type BatchJob, BATCH_ENDPOINTS, type BatchUsage } from '../../../core/j
 import { BATCH_STATUSES } from '../../../core/jobs/batch-status.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { traceparentIn } from '../../../platform/tracing/tracing.module.js';
-import { DescribesErrors } from '../../http/openapi/errors.js';
-import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   anyField,
   choiceField,
-  deletionView,
+  deletionOf,
   fieldOf,
   listField,
   nullableField,
   numberField,
   objectField,
-  openAiPageView,
+  openAiPageOf,
   pageView,
   secondsOrNull,
   textField,
   unixSeconds,
-  view,
-  type ViewOf,
-} from '../../http/openapi/view.js';
+  answer,
+} from '../../http/openapi/answer.js';
+import { DescribesErrors } from '../../http/openapi/errors.js';
+import { Answers } from '../../http/openapi/route.decorator.js';
 import { CallerPrincipal, CallerTenant } from '../../http/params.js';
 import { BatchesService } from './batches.service.js';
 
-const BatchErrorDto = view('BatchErrorDto', {
+class BatchErrorDto extends answer({
   code: String,
   message: String,
   param: nullableField(String),
   line: nullableField(numberField('From 1.')),
-});
+}) {}
 
-const BatchErrorsDto = view('BatchErrorsDto', {
+class BatchErrorsDto extends answer({
   object: objectField('list'),
   data: listField(BatchErrorDto, 'At most 100.'),
-});
+}) {}
 
-const RequestCountsDto = view('RequestCountsDto', {
+class RequestCountsDto extends answer({
   total: Number,
   completed: Number,
   failed: Number,
-});
+}) {}
 
-const BatchUsageDto = view('BatchUsageDto', {
+class InputTokensDetailsDto extends answer({
+  cached_tokens: Number,
+  cache_write_tokens: Number,
+}) {}
+
+class OutputTokensDetailsDto extends answer({ reasoning_tokens: Number }) {}
+
+class BatchUsageDto extends answer({
   input_tokens: Number,
-  input_tokens_details: view('InputTokensDetailsDto', {
-    cached_tokens: Number,
-    cache_write_tokens: Number,
-  }),
+  input_tokens_details: InputTokensDetailsDto,
   output_tokens: Number,
-  output_tokens_details: view('OutputTokensDetailsDto', { reasoning_tokens: Number }),
+  output_tokens_details: OutputTokensDetailsDto,
   total_tokens: Number,
-});
+}) {}
 
 /**
  * OpenAI's batch; what is not known or not reached is null. Ours: `eta_s`, `rate_per_s`,
  * `retry_of`, `webhook`.
  */
-const BatchDto = view('BatchDto', {
+class BatchDto extends answer({
   id: textField({ example: 'batch_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
   object: objectField('batch'),
   endpoint: choiceField(BATCH_ENDPOINTS),
@@ -96,10 +99,10 @@ const BatchDto = view('BatchDto', {
   eta_s: nullableField(numberField('Seconds until the last line, at that rate.')),
   retry_of: nullableField(textField('The batch whose failed lines these are.')),
   webhook: nullableField(BatchWebhookDto),
-});
+}) {}
 
-const BatchListDto = openAiPageView('BatchListDto', BatchDto);
-const BatchDeletedDto = deletionView('BatchDeletedDto', 'batch');
+class BatchListDto extends openAiPageOf(BatchDto) {}
+class BatchDeletedDto extends deletionOf('batch') {}
 
 /** With less time elapsed the rate is not reliable. */
 const MIN_ELAPSED_MS = 500;
@@ -123,7 +126,7 @@ export function paceOf({ status, reachedAtMs, counts }: BatchJob, nowMs: number)
 }
 
 /** A job as OpenAI's batch, with our extensions. */
-function batchView(job: BatchJob): ViewOf<typeof BatchDto> {
+function batchView(job: BatchJob): BatchDto {
   const { reachedAtMs: at, counts, problems } = job;
   return {
     id: job.id,

@@ -19,28 +19,27 @@ import {
 } from '../../../contracts/openai/file.dto.js';
 import { type StoredFile, type Upload, type UploadPart } from '../../../core/jobs/job.ports.js';
 import { type FormSource } from '../../http/multipart-form.js';
-import { DescribesErrors } from '../../http/openapi/errors.js';
-import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   choiceField,
-  deletionView,
+  deletionOf,
   fieldOf,
   nullableField,
   numberField,
   objectField,
-  openAiPageView,
+  openAiPageOf,
   pageView,
   optionalField,
   textField,
   unixSeconds,
-  view,
-  type ViewOf,
-} from '../../http/openapi/view.js';
+  answer,
+} from '../../http/openapi/answer.js';
+import { DescribesErrors } from '../../http/openapi/errors.js';
+import { Answers } from '../../http/openapi/route.decorator.js';
 import { CallerTenant, Form } from '../../http/params.js';
 import { FilesService } from './files.service.js';
 import { UploadsService } from './uploads.service.js';
 
-const FileDto = view('FileDto', {
+class FileDto extends answer({
   id: textField({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
   object: objectField('file'),
   bytes: numberField({ example: 120_000 }),
@@ -52,12 +51,12 @@ const FileDto = view('FileDto', {
   filename: textField({ example: 'requests.jsonl' }),
   purpose: choiceField(FILE_PURPOSES),
   status: objectField('processed'),
-});
+}) {}
 
-const FileListDto = openAiPageView('FileListDto', FileDto);
-const FileDeletedDto = deletionView('FileDeletedDto', 'file');
+class FileListDto extends openAiPageOf(FileDto) {}
+class FileDeletedDto extends deletionOf('file') {}
 
-const fileDto = (file: StoredFile): ViewOf<typeof FileDto> => ({
+const fileDto = (file: StoredFile): FileDto => ({
   id: file.id,
   object: 'file',
   bytes: file.bytes,
@@ -152,7 +151,7 @@ export class FilesController {
   }
 }
 
-const UploadDto = view('UploadDto', {
+class UploadDto extends answer({
   id: textField({ example: 'upload_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
   object: objectField('upload'),
   bytes: Number,
@@ -162,16 +161,16 @@ const UploadDto = view('UploadDto', {
   purpose: choiceField<string>(UPLOAD_PURPOSES, { example: 'batch' }),
   status: choiceField(['pending', 'completed', 'cancelled', 'expired']),
   file: nullableField(fieldOf(FileDto, 'Once completed.')),
-});
+}) {}
 
-const UploadPartDto = view('UploadPartDto', {
+class UploadPartDto extends answer({
   id: textField({ example: 'part_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
   object: objectField('upload.part'),
   created_at: Number,
   upload_id: String,
-});
+}) {}
 
-const uploadDto = (upload: Upload, file?: StoredFile): ViewOf<typeof UploadDto> => ({
+const uploadDto = (upload: Upload, file?: StoredFile): UploadDto => ({
   id: upload.id,
   object: 'upload',
   bytes: upload.bytes,
@@ -183,11 +182,7 @@ const uploadDto = (upload: Upload, file?: StoredFile): ViewOf<typeof UploadDto> 
   file: file ? fileDto(file) : null,
 });
 
-const uploadPartDto = ({
-  id,
-  createdAtMs,
-  uploadId,
-}: UploadPart): ViewOf<typeof UploadPartDto> => ({
+const uploadPartDto = ({ id, createdAtMs, uploadId }: UploadPart): UploadPartDto => ({
   id,
   object: 'upload.part',
   created_at: unixSeconds(createdAtMs),
