@@ -1,51 +1,17 @@
 import { Controller, Get, Param, Query, Res, Headers } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
-import { choiceOf, fromForm, whole } from '../../contracts/openai/field-types.js';
-import { Field } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import {
-  LOG_LEVELS,
-  type LogLevel,
-  LogRing,
-  LogFollower,
-} from '../../platform/logging/log-ring.js';
-import { Strict } from '../http/dto-validation.js';
-import { choiceField, listOf, numberField, textField, answer } from '../http/openapi/answer.js';
+import { LogRing, LogFollower } from '../../platform/logging/log-ring.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { LogQueryDto, LogDto } from './logs.dto.js';
 
-const MAX_LINES = 2000;
 /** Each holds a connection and up to a thousand lines. */
 const MAX_FOLLOWERS = 16;
+
 const TRY_AGAIN_MS = 10_000;
-
-@Strict()
-class LogQueryDto {
-  @Field(fromForm(whole(1, MAX_LINES)), {
-    type: undefined,
-    default: 200,
-    description: 'The newest ones, oldest first.',
-  })
-  lines = 200;
-
-  @Field(choiceOf(LOG_LEVELS), {
-    description: 'At least this level; absent: all that is logged.',
-  })
-  level: LogLevel = 'trace';
-}
-
-class LogLineDto extends answer({
-  at: numberField({
-    description: 'Unix seconds, with milliseconds.',
-    example: 1767225600.123,
-  }),
-  level: choiceField(LOG_LEVELS),
-  text: textField('Message, then further fields as JSON; at most 2048 characters.'),
-}) {}
-
-class LogDto extends listOf(LogLineDto) {}
 
 const EVENTS = {
   type: 'string',

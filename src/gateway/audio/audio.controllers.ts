@@ -14,32 +14,12 @@ import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { type FormSource } from '../http/multipart-form.js';
-import {
-  numberField,
-  objectField,
-  optionalField,
-  textField,
-  answer,
-} from '../http/openapi/answer.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { Form } from '../http/params.js';
+import { TranscriptDto } from './audio.dto.js';
 import { parseTranscription, parseTranslation } from './parse-transcription.js';
 import { TranscriptionService } from './transcription.service.js';
-
-class DurationUsageDto extends answer({
-  type: objectField('duration'),
-  seconds: numberField({ example: 4, description: 'Seconds of audio, rounded up.' }),
-}) {}
-
-/**
- * `response_format: json`; documentation only, the body is written by
- * `formats/transcript-body.ts`.
- */
-class TranscriptDto extends answer({
-  text: textField({ example: 'the quick brown fox jumps over the lazy dog' }),
-  usage: optionalField(DurationUsageDto),
-}) {}
 
 export const UPLOAD_ERRORS = [
   'too_many_files',
@@ -59,12 +39,14 @@ const TEXT_EVENTS = {
     'then one `transcript.text.done`, then `data: [DONE]`. A failure after the first event is the error envelope as ' +
     'the last one.',
 };
+
 const FOX = {
   text: 'the quick brown fox',
   durationS: 2.5,
   segments: [],
   language: 'en',
 } as unknown as Transcript;
+
 const TEXT_EVENTS_EXAMPLE = formatTranscriptStream(FOX);
 
 const SUBTITLES =

@@ -2,29 +2,11 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
-import { textField, answer, listField } from '../http/openapi/answer.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-
-class VoiceDto extends answer({
-  id: textField({
-    example: 'alloy',
-    description: 'What `voice` of `POST /v1/audio/speech` may be.',
-  }),
-  name: textField({ example: 'alloy' }),
-  model: textField({
-    example: 'flite-en',
-    description: 'Id of the model that has it.',
-  }),
-}) {}
-
-/**
- * Answer of `GET /v1/audio/voices`. OpenAI has no such route; the shape is the one that
- * Open WebUI reads.
- */
-class VoiceListDto extends answer({ voices: listField(VoiceDto) }) {}
+import { VoiceListDto } from './voices.dto.js';
 
 @Controller('v1/audio/voices')
 export class VoicesController {

@@ -4,15 +4,6 @@ import { type FastifyReply } from 'fastify';
 import { RerankDto } from '../../contracts/openai/rerank.dto.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
-import {
-  anyField,
-  listField,
-  numberField,
-  objectField,
-  optionalField,
-  textField,
-  answer,
-} from '../http/openapi/answer.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { JsonBody } from '../http/params.js';
@@ -20,31 +11,10 @@ import { httpCaller } from '../inference/inference.service.js';
 import { answerHeaders } from '../latency/answer-headers.js';
 import { requestParser } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { RerankingDto, ranked } from './rerank.dto.js';
 import { TextGenerationService } from './text-generation.service.js';
 
 const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
-
-class RerankedDocumentDto extends answer({ text: String }) {}
-
-class RerankResultDto extends answer({
-  index: numberField('Place in `documents`, from 0.'),
-  relevance_score: numberField({
-    example: 0.98,
-    description: 'The higher, the more relevant.',
-  }),
-  document: optionalField(RerankedDocumentDto),
-}) {}
-
-class RerankUsageDto extends answer({ prompt_tokens: Number, total_tokens: Number }) {}
-
-export class RerankingDto extends answer({
-  id: textField('Id of the request; as Cohere has it, with `meta`.'),
-  object: objectField('list'),
-  model: textField({ example: 'bge-reranker-v2-m3' }),
-  results: listField(RerankResultDto, 'The most relevant first.'),
-  usage: RerankUsageDto,
-  meta: anyField<object>({ type: 'object', additionalProperties: true }),
-}) {}
 
 /**
  * `/v1/rerank`: one score per document; requests that wait together are computed
@@ -89,21 +59,4 @@ export class RerankController {
       .type('application/json; charset=utf-8')
       .send(answered);
   }
-}
-
-/** @param scores 32-bit floats, one per document */
-function ranked(
-  { documents, top_n: most, return_documents: withText }: RerankDto,
-  scores: Buffer,
-): RerankResultDto[] {
-  return documents
-    .map((document, index) => ({
-      index,
-      relevance_score: scores.readFloatLE(4 * index),
-      ...(withText && {
-        document: { text: typeof document === 'string' ? document : document.text },
-      }),
-    }))
-    .sort((a, b) => b.relevance_score - a.relevance_score)
-    .slice(0, most);
 }

@@ -60,7 +60,7 @@ export function answer(fields: Fields, base: Type = class {}): Type {
   const type = class extends base {};
   for (const [field, entry] of Object.entries(fields)) {
     const { options, models = [] } = described(entry);
-    ApiProperty(options)(type.prototype as object, field);
+    ApiProperty(options)(type.prototype, field);
     ApiExtraModels(...models)(type);
   }
   return type;
@@ -143,15 +143,15 @@ export const optionalField = <E extends Entry>(entry: E): OptionalViewField<Held
 });
 
 /** The answer of a list: `{"object": "list", "data": […]}`. */
-export const listOf = <E extends Type>(entry: E, described?: Described) =>
+export const listAnswer = <E extends Type>(entry: E, described?: Described) =>
   answer({ object: constantField('list'), data: listField(entry, described) });
 
 /** The same of a part of a list, with whether there is more. */
-export const partialListOf = <E extends Type>(entry: E, described?: Described) =>
-  answer({ has_more: Boolean }, listOf(entry, described));
+export const partialListAnswer = <E extends Type>(entry: E, described?: Described) =>
+  answer({ has_more: Boolean }, listAnswer(entry, described));
 
 /** OpenAI's page of a list; SDKs pass `last_id` as the next `after`. */
-export const openAiPageOf = <E extends Type>(entry: E) =>
+export const openAiPageAnswer = <E extends Type>(entry: E) =>
   answer({
     object: objectField('list'),
     data: listField(entry),
@@ -177,7 +177,7 @@ export function pageView<T, V extends { readonly id: string }>(
 }
 
 /** OpenAI's answer to a deletion. @param object what was deleted */
-export const deletionOf = (object: string) =>
+export const deletionAnswer = (object: string) =>
   answer({
     id: String,
     object: objectField(object),

@@ -2,7 +2,7 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nes
 import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { InputItemsQueryDto, RetrieveQueryDto } from '../../../contracts/openai/response.dto.js';
-import { deletionOf, pageView } from '../../http/openapi/answer.js';
+import { deletionAnswer, pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { CallerTenant } from '../../http/params.js';
@@ -17,7 +17,7 @@ const EXAMPLE = {
   },
 };
 
-class ResponseDeletedDto extends deletionOf('response') {}
+class ResponseDeletedDto extends deletionAnswer('response') {}
 
 @ApiParam({ name: 'id', description: 'The `id` of a stored response.' })
 @Controller('v1/responses/:id')
