@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { ValidateBy, ValidateNested, type ValidationArguments } from 'class-validator';
+import { readObject } from '../schema/field-problems.js';
 import {
   choiceOf,
   type FieldType,
@@ -137,6 +138,20 @@ export function hasValidFields(dto: object): boolean {
     if (demand.type.nested && value instanceof Object && !hasValidFields(value)) return false;
   }
   return true;
+}
+
+/**
+ * A DTO whose fields are as declared, with what they hold as their readers read it.
+ * @throws DomainError for the first thing wrong with it
+ */
+export function withReadFields<T extends object>(dto: T): T {
+  const { demands } = declaredOn(Object.getPrototypeOf(dto) as object);
+  const fields = dto as Record<string, unknown>;
+  for (const name in demands) {
+    const { reader } = demands[name]!.type;
+    if (reader) fields[name] = readObject(reader, fields[name], name);
+  }
+  return dto;
 }
 
 const shapeOfNested =

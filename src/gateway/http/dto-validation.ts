@@ -2,7 +2,12 @@ import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/c
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type ValidationError, validateSync } from 'class-validator';
-import { fieldNames, hasValidFields, shaped } from '../../contracts/openai/field.decorators.js';
+import {
+  fieldNames,
+  hasValidFields,
+  shaped,
+  withReadFields,
+} from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { bodyFields } from './json-body.js';
 
@@ -71,7 +76,11 @@ export function parseDto<T extends object>(type: new () => T, fields: Fields): T
   return hasValidFields(dto) ? dto : validated(dto, {});
 }
 
-/** The same, and unknown fields are `invalid_value`. */
+/** The same, of a body that is not passed on: what its fields hold is read, too. */
+export const readDto = <T extends object>(type: new () => T, fields: Fields): T =>
+  withReadFields(parseDto(type, fields));
+
+/** As `parseDto`, and unknown fields are `invalid_value`. */
 export function parseStrictDto<T extends object>(type: new () => T, fields: Fields): T {
   refuseUnknown(fields, fieldNames(type));
   // Unknown fields of nested DTOs are found by class-validator only.
