@@ -149,6 +149,8 @@ const PACKAGES = {
   name: 'packages',
   setup(bundler) {
     bundler.onResolve({ filter: /^[^./]/ }, async ({ path, kind, pluginData, ...from }) => {
+      if (path === IN_MODULES && kind === 'import-statement')
+        return { path: inRoot(`node_modules/${IN_MODULES}/esm2015/index.js`), sideEffects: false };
       if (NEVER_LOADED.includes(path)) return { path, external: true };
       if (kind !== 'dynamic-import' || pluginData === PACKAGES) return undefined;
       const found = await bundler.resolve(path, { ...from, kind, pluginData: PACKAGES });
@@ -167,6 +169,9 @@ const PACKAGES = {
     }));
   },
 };
+
+/** Of its modules only those that are used: with the others come 15 MiB of telephone numbers. */
+const IN_MODULES = 'class-validator';
 
 const IN_PARTS = /\/node_modules\/(?:music-metadata|@opentelemetry\/resources)\/.*\.m?js$/;
 const PART = /\bimport\(('\.[^']+'|"\.[^"]+")\)/g;

@@ -1,4 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
+import { type z } from 'zod';
 import {
   anything,
   custom,
@@ -19,6 +20,16 @@ import {
   RequiredField,
   Unlisted,
 } from '../openai/field.decorators.js';
+import {
+  FORMAT,
+  INSTRUCTIONS,
+  MESSAGES,
+  METADATA,
+  OUTPUT,
+  THINKING,
+  TOOL_CHOICE,
+  TOOLS,
+} from './message-fields.js';
 
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every(item => typeof item === 'string');
@@ -33,8 +44,7 @@ const INNER: FieldRules = {
 };
 
 /**
- * What counts as input of a message: fields of `POST /v1/messages/count_tokens`. Those
- * without checks are read by schemas.
+ * What counts as input of a message: fields of `POST /v1/messages/count_tokens`.
  */
 @ApiSchema({ name: 'MessageInputDto' })
 @PassesOn(INNER)
@@ -42,56 +52,57 @@ export class MessageInputRequest {
   @ModelNameField('gpt-4o-mini')
   model!: string;
 
-  @RequiredField(listOfObjects('must be a list of messages'), {
+  @RequiredField(listOfObjects('must be a list of messages', MESSAGES), {
     example: [{ role: 'user', content: 'What does a switchyard do?' }],
     description:
       'Of `user`, `assistant` and `system`: a text, or blocks: `text`, `image`, `tool_use`, `tool_result`, `thinking`.',
   })
-  messages!: readonly unknown[];
+  messages!: z.output<typeof MESSAGES>;
 
   @Field(
-    anything({
-      oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }],
-    }),
+    anything(
+      { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
+      INSTRUCTIONS,
+    ),
     {
       description: 'Goes before the conversation: a text, or blocks of text.',
     },
   )
-  system?: unknown;
+  system!: z.output<typeof INSTRUCTIONS>;
 
-  @Field(listOfObjects('must be a list of tools'), {
+  @Field(listOfObjects('must be a list of tools', TOOLS), {
     description: 'Needs a model with the capability `tools`.',
     rule: honoured(
       'Of models with `tools`. Tools that Anthropic runs or defines are left out, with notice: `tools[7]`.',
     ),
   })
-  tools?: readonly unknown[];
+  tools!: z.output<typeof TOOLS>;
 
-  @Field(anything({ type: 'object' }), {
+  @Field(anything({ type: 'object' }, TOOL_CHOICE), {
     description: '`auto`, `any`, `none`, or `tool` with its `name`.',
   })
-  tool_choice?: unknown;
+  tool_choice?: z.output<typeof TOOL_CHOICE>;
 
-  @Field(anything({ type: 'object' }), {
+  @Field(anything({ type: 'object' }, THINKING), {
     description:
       '`enabled` and `disabled` reach the chat template as `enable_thinking`; models think as long as they do.',
   })
-  thinking?: unknown;
+  thinking?: z.output<typeof THINKING>;
 
   @Unlisted(ignored('common beginnings are found without it'))
   cache_control?: unknown;
 
-  @Field(anything({ type: 'object' }), {
+  @Field(anything({ type: 'object' }, OUTPUT), {
     description: '`format`: `json_schema` with a `schema` that the answer is held to.',
     rule: honoured('`format` is the `response_format` of a chat.'),
   })
-  output_config?: unknown;
+  output_config?: z.output<typeof OUTPUT>;
 
-  @Field(anything({ type: 'object' }), {
+  @Field(anything({ type: 'object' }, FORMAT), {
     description: 'The older place of `output_config.format`.',
     rule: honoured('The older place of `output_config.format`.'),
   })
-  output_format?: unknown;
+  output_format?: z.output<typeof FORMAT>;
 
   @Unlisted(notServed('no servers of tools are called'))
   mcp_servers?: unknown;
@@ -121,8 +132,8 @@ export class CreateMessageRequest extends MessageInputRequest {
   @Field(whole(0, LARGEST_COUNT))
   top_k?: number;
 
-  @Field(anything({ type: 'object' }), { description: '`user_id`: the end user.' })
-  metadata?: unknown;
+  @Field(anything({ type: 'object' }, METADATA), { description: '`user_id`: the end user.' })
+  metadata?: z.output<typeof METADATA>;
 
   @Unlisted(ignored('priority comes from the `X-Priority` header and the key'))
   service_tier?: unknown;

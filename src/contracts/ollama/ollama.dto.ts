@@ -1,20 +1,61 @@
 import { ApiSchema } from '@nestjs/swagger';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { z } from 'zod';
+import { EMBEDDING_INPUT, LONGEST_VECTOR } from '../openai/embedding.dto.js';
 import {
   anything,
   anyText,
-  custom,
   honoured,
   ignored,
-  LARGEST_COUNT,
   listOfObjects,
+  meaning,
   notServed,
   trueOrFalse,
   whole,
 } from '../openai/field-types.js';
 import { Field, ModelNameField, RequiredField, Unlisted } from '../openai/field.decorators.js';
-import { isTextOrTokens, TEXT_OR_TOKENS } from '../openai/text-or-tokens.js';
+import {
+  ANY_TEXT,
+  defaulted,
+  filled,
+  OBJECT,
+  objectsUpTo,
+  optional,
+  textOr,
+} from '../schema/rules.js';
 
-const OBJECT = anything({ type: 'object', additionalProperties: true });
+const IMAGES = defaulted(z.array(filled(), 'must be a list of texts').max(100), []);
+
+const MESSAGE = z.object(
+  {
+    role: filled(100),
+    content: defaulted(ANY_TEXT, ''),
+    thinking: optional(ANY_TEXT),
+    images: IMAGES,
+    tool_calls: defaulted(
+      objectsUpTo(
+        1024,
+        z.object({
+          function: z.object({ name: filled(), arguments: defaulted(OBJECT, {}) }),
+        }),
+      ),
+      [],
+    ),
+    tool_name: optional(ANY_TEXT),
+    tool_call_id: optional(ANY_TEXT),
+  },
+  'must be an object',
+);
+
+export type OllamaMessage = z.output<typeof MESSAGE>;
+
+const MESSAGES = objectsUpTo(10_000, MESSAGE);
+
+const OPTIONS = defaulted(OBJECT, {});
+
+const FORMAT = optional(textOr(OBJECT));
+
+const THINK = optional(z.union([z.boolean(), ANY_TEXT], 'must be true, false or a level'));
 
 /** Of every request for a model. */
 @ApiSchema({ name: 'OllamaModelDto' })
@@ -31,22 +72,22 @@ class OllamaTextFields extends OllamaModelFields {
   @Field(trueOrFalse(), { default: true, description: 'One JSON object per line.' })
   stream = true;
 
-  @Field(OBJECT, {
+  @Field(anything({ type: 'object', additionalProperties: true }, OPTIONS), {
     description:
       '`num_predict`, `stop`, `seed`, `temperature`, `top_p`, `top_k`, `min_p`, `repeat_penalty`, penalties.',
     rule: honoured('Others are reported: `options.num_ctx`.'),
   })
-  options?: unknown;
+  options!: Fields;
 
-  @Field(anything({ oneOf: [{ type: 'string', enum: ['json'] }, { type: 'object' }] }), {
+  @Field(anything({ oneOf: [{ type: 'string', enum: ['json'] }, { type: 'object' }] }, FORMAT), {
     description: '`json`, or a JSON schema.',
   })
-  format?: unknown;
+  format?: string | Fields;
 
-  @Field(anything({ oneOf: [{ type: 'boolean' }, { type: 'string' }] }), {
+  @Field(anything({ oneOf: [{ type: 'boolean' }, { type: 'string' }] }, THINK), {
     description: 'Reaches the chat template: `enable_thinking`, or `reasoning_effort`.',
   })
-  think?: unknown;
+  think?: boolean | string;
 
   @Field(trueOrFalse(), {
     default: false,
@@ -64,11 +105,11 @@ class OllamaTextFields extends OllamaModelFields {
 
 @ApiSchema({ name: 'OllamaChatDto' })
 export class OllamaChatRequest extends OllamaTextFields {
-  @RequiredField(listOfObjects('must be a list of messages'), {
+  @RequiredField(listOfObjects('must be a list of messages', MESSAGES), {
     example: [{ role: 'user', content: 'What does a switchyard do?' }],
     description: 'Each with `role` and `content`; `images`, `tool_calls`, `thinking`, `tool_name`.',
   })
-  messages!: readonly unknown[];
+  messages!: readonly OllamaMessage[];
 
   @Field(listOfObjects('must be a list of tools'), {
     description: 'Needs a model with the capability `tools`.',
@@ -84,10 +125,10 @@ export class OllamaGenerateRequest extends OllamaTextFields {
   @Field(anyText(), { description: 'Goes before the prompt.' })
   system?: string;
 
-  @Field(anything({ type: 'array', items: { type: 'string' } }), {
+  @Field(anything({ type: 'array', items: { type: 'string' } }, IMAGES), {
     description: 'In base64.',
   })
-  images?: unknown;
+  images!: readonly string[];
 
   @Field(trueOrFalse(), {
     default: false,
@@ -105,17 +146,15 @@ export class OllamaGenerateRequest extends OllamaTextFields {
 @ApiSchema({ name: 'OllamaEmbedDto' })
 export class OllamaEmbedRequest extends OllamaModelFields {
   @RequiredField(
-    custom(
-      { oneOf: [{ type: 'string' }, { type: 'array', items: {} }] },
-      isTextOrTokens,
-      TEXT_OR_TOKENS,
-    ),
+    { ...EMBEDDING_INPUT, schema: { oneOf: [{ type: 'string' }, { type: 'array', items: {} }] } },
     { example: ['on the right track'] },
   )
   input!: string | readonly unknown[];
 
-  @Field(whole(1, LARGEST_COUNT), {
+  @Field(whole(1, LONGEST_VECTOR), {
+    maximum: undefined,
     description: 'Of models with the capability `dimensions`.',
+    rule: meaning('dimensions'),
   })
   dimensions?: number;
 

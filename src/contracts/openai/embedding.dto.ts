@@ -5,6 +5,7 @@ import {
   advice,
   meaning,
   PASSED_ON,
+  type FieldType,
   type ServiceTier,
 } from './field-types.js';
 import {
@@ -20,7 +21,7 @@ const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
 
 const MOST_INPUTS = 2048;
 
-const LONGEST_VECTOR = 16_384;
+export const LONGEST_VECTOR = 16_384;
 
 /** Of all text routes: who asks, in the caller's own terms. */
 export const END_USER = advice(PASSED_ON, 'Local models do not tell end users apart.');
@@ -33,6 +34,12 @@ const INPUT = custom(
   TEXT_OR_TOKENS,
 );
 
+/** Texts or tokens that vectors are made of. */
+export const EMBEDDING_INPUT: FieldType = {
+  ...INPUT,
+  checks: [...INPUT.checks, [isFew, `must hold at most ${MOST_INPUTS} inputs`]],
+};
+
 /**
  * Fields of `POST /v1/embeddings` that mean something to the gateway; all
  * others pass through.
@@ -41,15 +48,9 @@ export class EmbeddingDto {
   @ModelNameField('text-embedding-3-small')
   model!: string;
 
-  @RequiredField(
-    {
-      ...INPUT,
-      checks: [...INPUT.checks, [isFew, `must hold at most ${MOST_INPUTS} inputs`]],
-    },
-    {
-      example: ['The train is on the right track.', 'Every request has a place in the queue.'],
-    },
-  )
+  @RequiredField(EMBEDDING_INPUT, {
+    example: ['The train is on the right track.', 'Every request has a place in the queue.'],
+  })
   input!: string | readonly unknown[];
 
   @Field(choiceOf(EMBEDDING_ENCODINGS), {

@@ -1,8 +1,6 @@
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-// Not the index of class-validator: with it come all its rules, and the telephone numbers
-// of the world (15 MiB of every gateway).
-import { maxLength } from 'class-validator/cjs/decorator/string/MaxLength.js';
-import { isInt } from 'class-validator/cjs/decorator/typechecker/IsInt.js';
+import { isInt, maxLength } from 'class-validator';
+import { type z } from 'zod';
 import { wantedLanguage } from '../formats/language-name.js';
 
 /** Of vLLM, llama.cpp and Ollama: how text is drawn, as no model here draws it. */
@@ -110,6 +108,8 @@ export interface FieldType {
   readonly shape?: (value: unknown) => unknown;
   /** The value is an object of this class. */
   readonly nested?: new () => object;
+  /** Reads what the value holds, for those who do not pass it on. */
+  readonly reader?: z.ZodType;
 }
 
 const STRING = { type: String };
@@ -133,10 +133,11 @@ export const custom = (
   message: string,
 ): FieldType => ({ schema, checks: [[accepts, message]] });
 
-/** Neither checked nor kept: what reads it reads the body. */
-export const anything = (schema: FieldType['schema']): FieldType => ({
+/** Not checked but by its reader; without one, what reads it reads the body. */
+export const anything = (schema: FieldType['schema'], reader?: z.ZodType): FieldType => ({
   schema,
   checks: [],
+  ...(reader && { reader }),
 });
 
 export const anyText = (message = 'must be text'): FieldType => custom(STRING, isText, message);
@@ -186,8 +187,10 @@ export const choiceOf = (values: readonly string[]): FieldType =>
     `must be one of ${values.join(', ')}`,
   );
 
-export const listOfObjects = (message: string): FieldType =>
-  custom({ type: 'array', items: { type: 'object' } }, Array.isArray, message);
+export const listOfObjects = (message: string, reader?: z.ZodType): FieldType => ({
+  ...custom({ type: 'array', items: { type: 'object' } }, Array.isArray, message),
+  ...(reader && { reader }),
+});
 
 /**
  * A list of at most `count` texts of at most `length` characters. @param first checked

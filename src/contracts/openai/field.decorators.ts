@@ -1,8 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import { type ValidationArguments } from 'class-validator';
-import { ValidateBy } from 'class-validator/cjs/decorator/common/ValidateBy.js';
-import { ValidateNested } from 'class-validator/cjs/decorator/common/ValidateNested.js';
+import { ValidateBy, ValidateNested, type ValidationArguments } from 'class-validator';
+import { readObject } from '../schema/field-problems.js';
 import {
   choiceOf,
   type FieldType,
@@ -31,9 +30,16 @@ interface FieldOptions {
 
 type Shape = NonNullable<FieldType['shape']>;
 
+interface Demand {
+  readonly type: FieldType;
+  readonly required: boolean;
+}
+
 interface DeclaredFields {
   /** Of one class; it inherits those of the class that it extends. */
   readonly shapes: Record<string, Shape | undefined>;
+  /** What the fields of one class have to be; it inherits those of the class that it extends. */
+  readonly demands: Record<string, Demand>;
   /** Of one class, without those that it extends. */
   readonly rules: Map<string, FieldRule>;
 }
@@ -45,9 +51,10 @@ function declaredOn(prototype: object): DeclaredFields {
   const known = DECLARED.get(prototype);
   if (known) return known;
   const extended = Object.getPrototypeOf(prototype) as object | null;
-  const inherited = extended && declaredOn(extended).shapes;
+  const inherited = extended && declaredOn(extended);
   const declared: DeclaredFields = {
-    shapes: Object.create(inherited) as DeclaredFields['shapes'],
+    shapes: Object.create(inherited && inherited.shapes) as DeclaredFields['shapes'],
+    demands: Object.create(inherited && inherited.demands) as DeclaredFields['demands'],
     rules: new Map(),
   };
   DECLARED.set(prototype, declared);
@@ -71,7 +78,9 @@ function described(type: FieldType, options: FieldOptions, required: boolean): P
   return (target, key) => {
     ApiProperty({ ...type.schema, required, ...words })(target, key);
     Unlisted(rule)(target, key);
-    if (type.checks.length > 0) checked(type, required)(target, key);
+    const demand = { type, required };
+    declaredOn(target).demands[String(key)] = demand;
+    if (type.checks.length > 0) checked(demand)(target, key);
     if (type.nested) ValidateNested({ message: type.checks[0]![1] })(target, key);
     const shape = type.nested ? shapeOfNested(type.nested) : type.shape;
     if (shape) declaredOn(target).shapes[String(key)] = shape;
@@ -93,19 +102,56 @@ export const PassesOn =
   };
 
 /** One constraint of class-validator, which says what the first broken check says. */
-function checked({ checks }: FieldType, required: boolean): PropertyDecorator {
-  return ValidateBy({
+const checked = (demand: Demand): PropertyDecorator =>
+  ValidateBy({
     name: 'field',
     validator: {
-      validate(value: unknown) {
-        if (!required && (value === undefined || value === null)) return true;
-        for (const [accepts] of checks) if (!accepts(value)) return false;
-        return true;
-      },
+      validate: (value: unknown) => isMet(demand, value),
       defaultMessage: ({ value }: ValidationArguments) =>
-        checks.find(([accepts]) => !accepts(value))![1],
+        demand.type.checks.find(([accepts]) => !accepts(value))![1],
     },
   });
+
+function isMet({ type, required }: Demand, value: unknown): boolean {
+  if (!required && (value === undefined || value === null)) return true;
+  for (const [accepts] of type.checks) if (!accepts(value)) return false;
+  return true;
+}
+
+/** The fields of a class, and of those that it extends. */
+export function fieldNames(type: NewableFunction): readonly string[] {
+  const names: string[] = [];
+  for (const name in declaredOn(type.prototype as object).demands) names.push(name);
+  return names;
+}
+
+/**
+ * Whether each field of a DTO is as declared. class-validator, which costs more than the
+ * checks themselves, is needed only to name what is wrong.
+ */
+export function hasValidFields(dto: object): boolean {
+  const { demands } = declaredOn(Object.getPrototypeOf(dto) as object);
+  for (const name in demands) {
+    const demand = demands[name]!;
+    const value = (dto as Record<string, unknown>)[name];
+    if (!isMet(demand, value)) return false;
+    if (demand.type.nested && value instanceof Object && !hasValidFields(value)) return false;
+  }
+  return true;
+}
+
+/**
+ * A DTO whose fields are as declared, with what they hold as their readers read it.
+ * @throws DomainError for the first thing wrong with it
+ */
+export function withReadFields<T extends object>(dto: T): T {
+  const { demands } = declaredOn(Object.getPrototypeOf(dto) as object);
+  const fields = dto as Record<string, unknown>;
+  for (const name in demands) {
+    const { reader } = demands[name]!.type;
+    if (reader) fields[name] = readObject(reader, fields[name], name);
+  }
+  return dto;
 }
 
 const shapeOfNested =

@@ -36,15 +36,10 @@ export class IgnoredFields {
     if (!asksForNothing(value)) this.ignore(param, why);
   }
 
-  /**
-   * The fields that `rules` name; those that cannot act here, and all others, are settled.
-   * @throws DomainError as `settle`
-   */
-  known(rules: FieldRules, object: Fields): Fields {
-    this.settle(rules, object);
-    this.unknown(rules, object);
-    const names = Object.keys(rules).filter(name => object[name] !== undefined);
-    return Object.fromEntries(names.map(name => [name, object[name]]));
+  /** Those of a body that cannot act, and those that `rules` do not name. @throws DomainError */
+  settleAll(rules: FieldRules, body: Fields): void {
+    this.settle(rules, body);
+    this.unknown(rules, body);
   }
 
   /**

@@ -1,61 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { fromForm, textLike, whole } from '../../contracts/openai/field-types.js';
-import { Field } from '../../contracts/openai/field.decorators.js';
-import { type AuditEntry } from '../../core/access/audit-entry.js';
 import { AuditStore } from '../../platform/database/usage-store.js';
-import { Strict } from '../http/dto-validation.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  nullableField,
-  numberField,
-  partialListView,
-  textField,
-  unixSeconds,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
-
-@Strict()
-class AuditQueryDto {
-  @Field(fromForm(whole(1, 1000)), { default: 100 })
-  limit = 100;
-
-  @Field(textLike(/^audit_[0-9a-f]{32}$/, 'must be the id of an entry'), {
-    description: 'Id of the last entry that was read.',
-  })
-  after?: string;
-}
-
-const AuditEntryDto = view('AuditEntryDto', {
-  id: String,
-  at: numberField('Unix seconds.'),
-  actor: view('AuditActorDto', {
-    tenant: String,
-    key: nullableField(textField('Id of the key; null: no keys are asked for.')),
-  }),
-  action: textField({ example: 'POST /admin/v1/keys/:id/rotate' }),
-  target: nullableField(textField('Id of what was changed.')),
-  detail: nullableField(textField('What was asked, as JSON, cut at 500 characters.')),
-  request_id: String,
-  outcome: textField({
-    example: 'ok',
-    description: '`ok`, or the code of the refusal.',
-  }),
-});
-
-const AuditListDto = partialListView('AuditListDto', AuditEntryDto, 'Newest first.');
-
-const auditEntryDto = (entry: AuditEntry): ViewOf<typeof AuditEntryDto> => ({
-  id: entry.id,
-  at: unixSeconds(entry.atMs),
-  actor: { tenant: entry.tenant, key: entry.keyId || null },
-  action: entry.action,
-  target: entry.target || null,
-  detail: entry.detail || null,
-  request_id: entry.requestId,
-  outcome: entry.outcome,
-});
+import { AuditQueryDto, AuditListDto, auditEntryDto } from './audit.dto.js';
 
 /** The audit log: changes made through admin routes, by all gateways of this database. */
 @Controller('admin/v1/audit')

@@ -1,56 +1,15 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
-import { anyText, choiceOf } from '../../contracts/openai/field-types.js';
-import { RequiredField } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { Strict } from '../http/dto-validation.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
-  choiceField,
-  listField,
-  listView,
-  numberField,
-  optionalField,
-  textField,
-  view,
-} from '../http/openapi/view.js';
-import { ADDITION_STATES, ModelAdditions, ownCommand } from './model-additions.js';
-
-const CatalogueModelDto = view('CatalogueModelDto', {
-  name: textField({ example: 'whisper-small' }),
-  summary: String,
-  licence: optionalField(textField({ example: 'MIT' })),
-  bytes: numberField('Of its files, as far as known.'),
-  unavailable: optionalField(textField('Why it cannot run here; absent: it can.')),
-});
-
-const CatalogueDto = listView('CatalogueDto', CatalogueModelDto);
-
-const ModelAdditionDto = view('ModelAdditionDto', {
-  name: textField({ example: 'whisper-small' }),
-  state: choiceField(ADDITION_STATES),
-  started_at: numberField('Unix seconds.'),
-  lines: listField(String, 'The last lines of `switchyard models add`.'),
-});
-
-const ModelAdditionListDto = listView(
-  'ModelAdditionListDto',
+  CatalogueDto,
   ModelAdditionDto,
-  'The newest first; at most 8.',
-);
-
-@Strict()
-class ReportAdditionDto {
-  @RequiredField(choiceOf(ADDITION_STATES))
-  state!: (typeof ADDITION_STATES)[number];
-
-  @RequiredField(anyText('must be text'), {
-    description: 'What happens now.',
-    example: 'model.bin  40 % of 138.5 MiB',
-  })
-  line!: string;
-}
+  ModelAdditionListDto,
+  ReportAdditionDto,
+} from './catalogue.dto.js';
+import { ModelAdditions, ownCommand } from './model-additions.js';
 
 /** As `switchyard models search --json` prints it. */
 interface Listed {
@@ -66,6 +25,7 @@ interface Listed {
 }
 
 const NAME = { name: 'name', example: 'whisper-small' };
+
 const NAME_FORM = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
 /** Models that can be downloaded, and their download. */

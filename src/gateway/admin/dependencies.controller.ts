@@ -1,20 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
-import { DEPENDENCIES, DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
+import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { choiceField, listField, optionalField, textField, view } from '../http/openapi/view.js';
-
-const DependenciesDto = view('DependenciesDto', {
-  data: listField(
-    view('DependencyDto', {
-      name: choiceField(DEPENDENCIES),
-      status: choiceField(['up', 'down', 'unknown']),
-      since: textField('Since when, ISO 8601.'),
-      checked_at: optionalField(textField('End of the last probe, ISO 8601.')),
-      error: optionalField(textField('Why it is down.')),
-    }),
-  ),
-});
+import { DependenciesDto } from './dependencies.dto.js';
 
 /** What this gateway depends on. */
 @Controller('admin/v1/dependencies')

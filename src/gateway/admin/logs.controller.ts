@@ -1,59 +1,17 @@
 import { Controller, Get, Param, Query, Res, Headers } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
-import { choiceOf, fromForm, whole } from '../../contracts/openai/field-types.js';
-import { Field } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import {
-  LOG_LEVELS,
-  type LogLevel,
-  LogRing,
-  LogFollower,
-} from '../../platform/logging/log-ring.js';
-import { Strict } from '../http/dto-validation.js';
+import { LogRing, LogFollower } from '../../platform/logging/log-ring.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  choiceField,
-  listView,
-  numberField,
-  textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { LogQueryDto, LogDto } from './logs.dto.js';
 
-const MAX_LINES = 2000;
 /** Each holds a connection and up to a thousand lines. */
 const MAX_FOLLOWERS = 16;
+
 const TRY_AGAIN_MS = 10_000;
-
-@Strict()
-class LogQueryDto {
-  @Field(fromForm(whole(1, MAX_LINES)), {
-    type: undefined,
-    default: 200,
-    description: 'The newest ones, oldest first.',
-  })
-  lines = 200;
-
-  @Field(choiceOf(LOG_LEVELS), {
-    description: 'At least this level; absent: all that is logged.',
-  })
-  level: LogLevel = 'trace';
-}
-
-const LogDto = listView(
-  'LogDto',
-  view('LogLineDto', {
-    at: numberField({
-      description: 'Unix seconds, with milliseconds.',
-      example: 1767225600.123,
-    }),
-    level: choiceField(LOG_LEVELS),
-    text: textField('Message, then further fields as JSON; at most 2048 characters.'),
-  }),
-);
 
 const EVENTS = {
   type: 'string',
@@ -96,7 +54,7 @@ export class AdminLogsController {
     void reply.send({
       object: 'list',
       data: this.log.last(query.lines, query.level),
-    } satisfies ViewOf<typeof LogDto>);
+    } satisfies LogDto);
   }
 
   @Get('workers/:id/log')

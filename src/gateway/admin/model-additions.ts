@@ -6,7 +6,7 @@ import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { guard, start } from '@switchyard/engine-api/process/child-process.js';
 import { LastLines, LogLineSplitter } from '@switchyard/engine-api/process/output-lines.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { unixSeconds } from '../http/openapi/view.js';
+import { unixSeconds } from '../http/openapi/answer.js';
 import { ModelSwitch } from './model-switch.js';
 
 /** The command line of this release; from the sources too it is the built one. */

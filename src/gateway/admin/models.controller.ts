@@ -1,58 +1,15 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
-import { AUTOSTARTS } from '../../platform/config/model-spec.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  choiceField,
-  flagField,
-  listField,
-  numberField,
-  optionalField,
-  textField,
-  unixSeconds,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { MODEL_STATES, type ModelView } from '../worker-pool/worker-view.js';
 import { ModelSwitch } from './model-switch.js';
-import { WorkerDto, workerDto } from './workers.controller.js';
-
-const AdminModelDto = view('AdminModelDto', {
-  id: textField({ example: 'pocketsphinx-en' }),
-  state: choiceField(
-    MODEL_STATES,
-    'failed: each worker has ended, cannot be reached or is drained.',
-  ),
-  reason: optionalField(textField('Why it has failed.')),
-  autostart: choiceField(AUTOSTARTS),
-  starts_on_request: flagField('While it is unloaded, the next request starts it.'),
-  idle_unload_s: optionalField(numberField('Seconds without work until it is unloaded.')),
-  running: numberField('Requests and live streams that its workers have now.'),
-  last_used: numberField('Unix seconds at which it was last needed, or made ready to be.'),
-  workers: listField(WorkerDto),
-});
-
-const AdminModelListDto = view('AdminModelListDto', { data: listField(AdminModelDto) });
-
-const AdminModelChangesDto = view('AdminModelChangesDto', {
-  added: listField(String),
-  changed: listField(String, 'Computed by new workers once the old ones have ended their work.'),
-  removed: listField(String),
-});
-
-const adminModelDto = (model: ModelView): ViewOf<typeof AdminModelDto> => ({
-  id: model.id,
-  state: model.state,
-  reason: model.reason,
-  autostart: model.autostart,
-  starts_on_request: model.startsOnRequest,
-  idle_unload_s: model.idleUnloadS,
-  running: model.running,
-  last_used: unixSeconds(Date.now() - model.idleMs),
-  workers: model.workers.map(workerDto),
-});
+import {
+  AdminModelDto,
+  AdminModelListDto,
+  AdminModelChangesDto,
+  adminModelDto,
+} from './models.dto.js';
 
 /** Models: their state, load and unload. */
 @Controller('admin/v1/models')

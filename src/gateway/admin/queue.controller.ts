@@ -1,43 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  flagField,
-  listField,
-  numberField,
-  optionalField,
-  textField,
-  view,
-} from '../http/openapi/view.js';
 import { RequestQueues } from '../queue/request-queues.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-
-const QueueDto = view('QueueDto', {
-  accepting: flagField('False once the server drains.'),
-  total: view('QueueTotalDto', {
-    realtime: Number,
-    batch: Number,
-    bytes: Number,
-    running: Number,
-  }),
-  bounds: view('QueueBoundsDto', {
-    max_requests: Number,
-    max_requests_per_model: Number,
-    max_bytes: Number,
-    max_bytes_per_model: Number,
-    realtime_reserve: numberField('Share of each bound that only realtime may use.'),
-  }),
-  models: listField(
-    view('QueueLineDto', {
-      model: textField({ example: 'pocketsphinx-en' }),
-      realtime: Number,
-      batch: Number,
-      bytes: numberField('Bytes of the uploads that wait.'),
-      running: numberField('Requests that workers have now.'),
-      oldest_wait_ms: optionalField(numberField('Milliseconds; absent when nothing is queued.')),
-    }),
-  ),
-});
+import { QueueDto } from './queue.dto.js';
 
 /** Depths of the queues. */
 @Controller('admin/v1/queue')

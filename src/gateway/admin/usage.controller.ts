@@ -1,13 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import {
-  commaSeparated,
-  type FieldType,
-  repeatedOneOf,
-  textLike,
-} from '../../contracts/openai/field-types.js';
-import { Field } from '../../contracts/openai/field.decorators.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
-import { type UsageSums, USAGE_GROUPS, type UsageGroup } from '../../core/access/usage-row.js';
+import { type UsageSums } from '../../core/access/usage-row.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { KEY_LIMITS } from '../../platform/auth/keys-file.js';
@@ -15,127 +8,19 @@ import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { Settings } from '../../platform/config/settings.js';
 import { KeyStore } from '../../platform/database/key-store.js';
 import { UsageStore } from '../../platform/database/usage-store.js';
-import { Strict } from '../http/dto-validation.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  anyField,
-  constantField,
-  fieldOf,
-  flagField,
-  listField,
-  numberField,
-  optionalField,
-  partialListView,
-  textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
 import { utcDay, UsageRecorder } from './usage-recorder.js';
-
-const DAY = textLike(
-  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/,
-  'must be a day such as 2027-01-31',
-);
-const GROUPS: FieldType = {
-  schema: { type: String },
-  checks: repeatedOneOf(USAGE_GROUPS).checks,
-  shape: commaSeparated(USAGE_GROUPS.length, Infinity).shape!,
-};
-
-@Strict()
-class UsageQueryDto {
-  @Field(DAY, {
-    example: '2027-01-01',
-    description: 'First day, UTC; absent: 29 days before the last.',
-  })
-  from?: string;
-
-  @Field(DAY, { example: '2027-01-31', description: 'Last day, UTC; absent: today.' })
-  to?: string;
-
-  @Field(GROUPS, {
-    example: 'day,tenant',
-    description: 'Out of day, tenant, key, model.',
-  })
-  group_by: (keyof UsageGroup)[] = ['day'];
-
-  @Field(textLike(/^[~\w.-]{1,64}$/, 'must be the name of a tenant'), {
-    example: 'acme',
-    description: 'Of this tenant only.',
-  })
-  tenant?: string;
-}
-
-const UsageDto = view('UsageDto', {
-  day: optionalField(textField({ example: '2027-01-31' })),
-  tenant: optionalField(String),
-  key: optionalField(textField('Id of the key; empty: requests without keys.')),
-  model: optionalField(String),
-  requests: numberField('All that ended.'),
-  completed: Number,
-  failed: Number,
-  cancelled: Number,
-  audio_s: numberField('Recognized or synthesized.'),
-  characters: numberField('Of text to synthesize.'),
-  input_tokens: Number,
-  output_tokens: Number,
-  device_ms: numberField('Time of engine calls; calls for several requests are divided equally.'),
-});
-
-const UsageListDto = view('UsageListDto', {
-  object: constantField('list'),
-  from: textField({ example: '2027-01-01' }),
-  to: textField({ example: '2027-01-31' }),
-  data: listField(UsageDto),
-  has_more: flagField('More than 10,000 groups: ask for fewer days or groups.'),
-});
-
-const UsageTodayDto = view('UsageTodayDto', {
-  requests: Number,
-  audio_s: Number,
-  input_tokens: Number,
-  output_tokens: Number,
-});
-
-const TenantDto = view('TenantDto', {
-  object: constantField('tenant'),
-  id: textField({ example: 'acme' }),
-  keys: numberField('Keys that are not revoked.'),
-  limits: anyField<Readonly<Record<string, number>>>({
-    description: 'By name; 0 = unlimited.',
-    example: { requests_per_minute: 60 },
-  }),
-  weight: numberField('Its share of a busy model is this, divided by the weights of all who wait.'),
-  usage_today: fieldOf(UsageTodayDto, 'Since 00:00 UTC.'),
-});
-
-const TenantListDto = partialListView('TenantListDto', TenantDto);
-
-const usageDto = (row: Partial<UsageGroup> & UsageSums): ViewOf<typeof UsageDto> => ({
-  day: row.day,
-  tenant: row.tenant,
-  key: row.key,
-  model: row.model,
-  requests: row.requests,
-  completed: row.completed,
-  failed: row.failed,
-  cancelled: row.cancelled,
-  audio_s: row.audioMs / 1000,
-  characters: row.characters,
-  input_tokens: row.inputTokens,
-  output_tokens: row.outputTokens,
-  device_ms: row.deviceMs,
-});
-
-const usageTodayDto = (sums: UsageSums | undefined): ViewOf<typeof UsageTodayDto> => ({
-  requests: sums?.requests ?? 0,
-  audio_s: (sums?.audioMs ?? 0) / 1000,
-  input_tokens: sums?.inputTokens ?? 0,
-  output_tokens: sums?.outputTokens ?? 0,
-});
+import {
+  UsageQueryDto,
+  UsageListDto,
+  TenantListDto,
+  usageDto,
+  usageTodayDto,
+} from './usage.dto.js';
 
 const MAX_GROUPS = 10_000;
+
 const DEFAULT_DAYS = 30;
 
 /**

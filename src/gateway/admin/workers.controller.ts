@@ -1,88 +1,10 @@
 import { applyDecorators, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  anyField,
-  choiceField,
-  flagField,
-  listField,
-  nullableField,
-  numberField,
-  optionalField,
-  textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import { WORKER_STATES, type WorkerView, type WorkerOrder } from '../worker-pool/worker-view.js';
-
-const WorkerExitDto = view('WorkerExitDto', {
-  code: nullableField(Number),
-  signal: nullableField(textField({ example: 'SIGKILL' })),
-  reason: optionalField(String),
-  lines: listField(String, 'The last lines it wrote, oldest first.'),
-});
-
-export const WorkerDto = view('WorkerDto', {
-  id: textField({ example: 'pocketsphinx-en-0' }),
-  model: String,
-  address: optionalField(textField({ example: '127.0.0.1:41033' })),
-  pid: optionalField(Number),
-  device: optionalField(textField({ example: 'cuda:0' })),
-  state: choiceField(WORKER_STATES),
-  slots: view('WorkerSlotsDto', {
-    total: Number,
-    free: numberField('Free for any request; never negative.'),
-    in_use: numberField('Realtime may exceed the total by one group (max_batch).'),
-  }),
-  streams: numberField('Live streams it takes besides files.'),
-  streams_in_use: numberField('Of these, taken now.'),
-  drained: flagField('An operator drained it: nothing is sent to it until it is resumed.'),
-  restarts: numberField('Processes started after the first.'),
-  problem: optionalField(
-    textField('Why it gets no requests, or one at a time; or what is wrong with its output.'),
-  ),
-  breaker: optionalField(
-    choiceField(['open', 'half_open'], 'Its circuit breaker; absent: closed.'),
-  ),
-  last_exit: optionalField(WorkerExitDto),
-  health: optionalField(anyField<object>('What it last said about itself.')),
-});
-
-const WorkerListDto = view('WorkerListDto', { data: listField(WorkerDto) });
-
-export const workerDto = ({
-  slots,
-  lastExit,
-  health,
-  streamsInUse,
-  drained,
-  ...worker
-}: WorkerView): ViewOf<typeof WorkerDto> => ({
-  ...worker,
-  drained: drained ?? false,
-  streams_in_use: streamsInUse ?? 0,
-  health: health && healthDto(health),
-  slots: { total: slots.total, free: slots.free, in_use: slots.inUse },
-  last_exit: lastExit,
-});
-
-/** The worker's words in the spelling of the other answers. */
-const healthDto = ({
-  maxBatch,
-  maxConcurrent,
-  inFlight,
-  maxMessageBytes,
-  ...rest
-}: WorkerHealthReport): object => ({
-  ...rest,
-  max_batch: maxBatch,
-  max_concurrent: maxConcurrent,
-  in_flight: inFlight,
-  max_message_bytes: maxMessageBytes,
-});
+import { type WorkerOrder } from '../worker-pool/worker-view.js';
+import { WorkerDto, WorkerListDto, workerDto } from './workers.dto.js';
 
 /** What all orders have in common. */
 const DescribesOrder = (summary: string, description: string): MethodDecorator =>

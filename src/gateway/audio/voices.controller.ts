@@ -4,27 +4,9 @@ import { invalidField } from '../../contracts/schema/field-problems.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { textField, view, listField } from '../http/openapi/view.js';
 import { CallerPrincipal } from '../http/params.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-
-const VoiceDto = view('VoiceDto', {
-  id: textField({
-    example: 'alloy',
-    description: 'What `voice` of `POST /v1/audio/speech` may be.',
-  }),
-  name: textField({ example: 'alloy' }),
-  model: textField({
-    example: 'flite-en',
-    description: 'Id of the model that has it.',
-  }),
-});
-
-/**
- * Answer of `GET /v1/audio/voices`. OpenAI has no such route; the shape is the one that
- * Open WebUI reads.
- */
-const VoiceListDto = view('VoiceListDto', { voices: listField(VoiceDto) });
+import { VoiceListDto } from './voices.dto.js';
 
 @Controller('v1/audio/voices')
 export class VoicesController {

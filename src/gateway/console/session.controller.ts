@@ -6,7 +6,7 @@ import { filled, objectOf } from '../../contracts/schema/rules.js';
 import { Authenticator, bearerToken, type SignedIn } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
-import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import {
   TOKEN_PREFIX,
   SESSION_LIFE_S,
@@ -17,38 +17,7 @@ import {
 import { Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  fieldOf,
-  flagField,
-  listField,
-  choiceField,
-  optionalField,
-  textField,
-  view,
-} from '../http/openapi/view.js';
-
-const SignInDto = view('SignInDto', {
-  key: textField({
-    description: 'An API key, or a token of the OIDC issuer.',
-    example: 'sk-…',
-  }),
-});
-
-const ConsoleSessionDto = view('ConsoleSessionDto', {
-  keys_required: flagField('Whether the server asks for keys at all.'),
-  signed_in: Boolean,
-  tenant: textField('Whose data is shown; empty when not signed in.'),
-  scopes: listField(choiceField<string>(KEY_SCOPES)),
-  links: optionalField(
-    fieldOf(
-      view('ConsoleLinksDto', {
-        trace: textField('`console.trace_url`; may be empty.'),
-        manual: textField('`console.manual_url`; may be empty.'),
-      }),
-      'Links to other servers, for the scope admin.',
-    ),
-  ),
-});
+import { SignInDto, ConsoleSessionDto } from './session.dto.js';
 
 /** A token of the OIDC issuer is the longest. */
 const SIGN_IN = objectOf({ key: filled(8192) });

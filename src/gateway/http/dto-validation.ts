@@ -1,102 +1,15 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { type ClassConstructor } from 'class-transformer';
-import { type ValidationError } from 'class-validator';
-import { getMetadataStorage } from 'class-validator/cjs/metadata/MetadataStorage.js';
-import { ValidationTypes } from 'class-validator/cjs/validation/ValidationTypes.js';
-import { Validator } from 'class-validator/cjs/validation/Validator.js';
-import { shaped } from '../../contracts/openai/field.decorators.js';
+import { type ValidationError, validateSync } from 'class-validator';
+import {
+  fieldNames,
+  hasValidFields,
+  shaped,
+  withReadFields,
+} from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { bodyFields } from './json-body.js';
-
-type Metadata = ReturnType<
-  ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
->[number];
-/** Whether one rule accepts the value of its property. */
-type Rule = (dto: object, value: unknown) => boolean;
-
-interface Property {
-  readonly name: string;
-  /** It is not checked unless all of these hold. */
-  readonly conditions: readonly Rule[];
-  readonly rules: readonly Rule[];
-}
-
-/** What is declared of a class. */
-interface DtoForm {
-  /** Of its fields, with rules or without. */
-  readonly names: readonly string[];
-  readonly properties: readonly Property[];
-}
-
-/** By class. */
-const FORMS = new WeakMap<object, DtoForm>();
-
-/** class-validator looks rules up and groups them anew for each object. */
-function formOf(type: NewableFunction): DtoForm {
-  const known = FORMS.get(type);
-  if (known) return known;
-  const storage = getMetadataStorage();
-  const rules = storage.getTargetValidationMetadatas(type, '', false, false);
-  const properties = Object.entries(storage.groupByPropertyName(rules)).map(
-    ([name, metadata]): Property => {
-      const conditions = metadata
-        .filter(isCondition)
-        .map(({ constraints }) => constraints[0] as Rule);
-      const others = metadata.filter(one => !isCondition(one));
-      return { name, conditions, rules: others.map(ruleOf) };
-    },
-  );
-  const named = properties.map(({ name }) => name);
-  const defaults = Object.keys(new (type as unknown as new () => object)());
-  const form = { names: [...new Set([...named, ...defaults])], properties };
-  FORMS.set(type, form);
-  return form;
-}
-
-/**
- * Whether class-validator accepts the DTO. `Validator` costs more than the rules
- * themselves; it is needed only to name what is wrong.
- * @returns false also for what only `Validator` can judge: lists of nested DTOs and
- *   rules that answer later
- */
-export function isAccepted(dto: object): boolean {
-  for (const { name, conditions, rules } of formOf(dto.constructor).properties) {
-    const value = (dto as Record<string, unknown>)[name];
-    if (allHold(conditions, dto, value) && !allHold(rules, dto, value)) return false;
-  }
-  return true;
-}
-
-function allHold(rules: readonly Rule[], dto: object, value: unknown): boolean {
-  for (const rule of rules) if (!rule(dto, value)) return false;
-  return true;
-}
-
-const isCondition = ({ type }: Metadata): boolean =>
-  type === ValidationTypes.CONDITIONAL_VALIDATION;
-
-function ruleOf(metadata: Metadata): Rule {
-  if (metadata.type === ValidationTypes.WHITELIST) return () => true;
-  if (metadata.type === ValidationTypes.NESTED_VALIDATION) return isAcceptedInside;
-  const { constraintCls, constraints, propertyName: property } = metadata;
-  const { each, validateIf } = metadata;
-  const own = getMetadataStorage().getTargetValidatorConstraints(constraintCls);
-  if (own.length === 0 || own.some(rule => rule.async)) return () => false;
-  const base = { property, constraints };
-  return (object, value) => {
-    if (validateIf && !validateIf(object, value)) return true;
-    const details = { ...base, targetName: object.constructor.name, object, value };
-    const items: readonly unknown[] = each && Array.isArray(value) ? value : [value];
-    for (const item of items)
-      for (const { instance } of own) if (instance.validate(item, details) !== true) return false;
-    return true;
-  };
-}
-
-const isAcceptedInside: Rule = (_dto, value) =>
-  value === undefined || (value instanceof Object && !Array.isArray(value) && isAccepted(value));
 
 /** Most requests come from few programs, each with one set of fields. */
 const MOST_FORMS = 64;
@@ -109,7 +22,7 @@ const LONGEST_FORM = 512;
  * @returns the parser; equal forms share the DTO that it returns
  */
 export function repeatedForms<T extends object>(
-  type: ClassConstructor<T>,
+  type: new () => T,
 ): (fields: Fields) => Readonly<T> {
   const forms = new Map<string, Readonly<T>>();
   return fields => {
@@ -158,23 +71,27 @@ const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
  *   invalid field, with its name, the
  *   given value and the allowed ones
  */
-export function parseDto<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
+export function parseDto<T extends object>(type: new () => T, fields: Fields): T {
   const dto = dtoOf(type, fields);
-  return isAccepted(dto) ? dto : validated(dto, {});
+  return hasValidFields(dto) ? dto : validated(dto, {});
 }
 
-/** The same, and unknown fields are `invalid_value`. */
-export function parseStrictDto<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
-  refuseUnknown(fields, formOf(type).names);
-  // Unknown fields of nested DTOs are found by `Validator` only.
+/** The same, of a body that is not passed on: what its fields hold is read, too. */
+export const readDto = <T extends object>(type: new () => T, fields: Fields): T =>
+  withReadFields(parseDto(type, fields));
+
+/** As `parseDto`, and unknown fields are `invalid_value`. */
+export function parseStrictDto<T extends object>(type: new () => T, fields: Fields): T {
+  refuseUnknown(fields, fieldNames(type));
+  // Unknown fields of nested DTOs are found by class-validator only.
   return validated(dtoOf(type, fields), STRICT);
 }
 
 /** A body may have any number of unknown fields, which are not even looked at. */
-function dtoOf<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
+function dtoOf<T extends object>(type: new () => T, fields: Fields): T {
   const given: Record<string, unknown> = {};
   const keepsNull = TYPES_WITH_NULL.has(type);
-  for (const name of formOf(type).names) {
+  for (const name of fieldNames(type)) {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (value !== undefined && (value !== null || keepsNull)) given[name] = value;
   }
@@ -183,7 +100,7 @@ function dtoOf<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
 
 /** @throws DomainError for the first invalid field */
 function validated<T extends object>(dto: T, strictness: Partial<typeof STRICT>): T {
-  const [first] = new Validator().validateSync(dto, {
+  const [first] = validateSync(dto, {
     stopAtFirstError: true,
     forbidUnknownValues: false,
     ...strictness,

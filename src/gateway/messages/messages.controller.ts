@@ -1,8 +1,7 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
-import { sseEvent } from '../../contracts/formats/server-sent-event.js';
-import { CreateMessageRequest, MessageInputRequest } from '../../contracts/messages/message.dto.js';
+import { MessageInputRequest } from '../../contracts/messages/message.dto.js';
 import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -10,7 +9,6 @@ import { JsonBody } from '../http/params.js';
 import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { describesText, jsonExample } from '../text/completions.controller.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { NamesFields } from '../text/param-names.js';
 import {
@@ -19,48 +17,9 @@ import {
   type TextTurn,
 } from '../text/text-generation.service.js';
 import { MessageWriter, waitFrame } from './message-writer.js';
+import { DescribesMessages, DescribesCountTokens } from './messages.openapi.js';
 import { nativeEvents, nativeMessage } from './native-messages.js';
 import { PARAMS_OF_MESSAGE, parseMessage } from './parse-message.js';
-
-const EVENTS = {
-  type: 'string',
-  description:
-    'With `stream: true`: `event: …` and `data: {…}` of `message_start`, the blocks with their deltas, `message_delta` ' +
-    'with the usage, `message_stop`. A failure after the first event is an event `error`.',
-};
-
-const question = [{ role: 'user', content: 'What does a switchyard do?' }];
-const input = { model: 'gpt-4o-mini', messages: question };
-const SAID = new MessageWriter('1', 'qwen3-8b');
-SAID.take({ type: 'text', text: 'It sorts.' });
-SAID.take({ type: 'finish', reason: 'stop' });
-
-const exampleOf = (value: object) => ({ usual: { summary: 'A question', value } });
-
-/** OpenAPI of the route of messages. */
-const DescribesMessages = (): MethodDecorator =>
-  describesText({
-    body: CreateMessageRequest,
-    description:
-      'Another dialect of chat, as `@anthropic-ai/sdk` and Claude Code speak it. `x-api-key` is a key of this ' +
-      'gateway; versions and beta headers are ignored. Errors have the envelope of that dialect.',
-    examples: exampleOf({ ...input, max_tokens: 64 }),
-    content: {
-      ...jsonExample(SAID.whole()),
-      'text/event-stream': {
-        schema: EVENTS,
-        example: sseEvent('message_stop', { type: 'message_stop' }),
-      },
-    },
-  });
-
-const DescribesCountTokens = (): MethodDecorator =>
-  describesText({
-    body: MessageInputRequest,
-    description: 'Counted by the model, which draws one token for it.',
-    examples: exampleOf(input),
-    content: jsonExample({ input_tokens: 14 }),
-  });
 
 /**
  * `/v1/messages`: a dialect of chat. As long as no event was sent a failure is a normal

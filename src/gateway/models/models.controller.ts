@@ -4,50 +4,11 @@ import { demandModel, mayUse, type Principal } from '../../platform/auth/princip
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  choiceField,
-  listField,
-  numberField,
-  objectField,
-  textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
 import { CallerPrincipal } from '../http/params.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { MessagesModelsInterceptor } from './messages-models.interceptor.js';
 import { ModelCatalog } from './model-catalog.js';
-
-/**
- * One entry of `GET /v1/models`: a model, or an alias of one (then `root`
- * differs from `id`).
- */
-const ModelDto = view('ModelDto', {
-  id: textField({ example: 'whisper-1' }),
-  object: objectField('model'),
-  created: numberField({
-    example: 1763683200,
-    description: 'Unix seconds at which this gateway started.',
-  }),
-  owned_by: objectField('switchyard'),
-  root: textField({
-    example: 'pocketsphinx-en',
-    description: 'The canonical id, which labels metrics and logs.',
-  }),
-  kind: choiceField(['stt', 'tts', 'llm', 'embedding']),
-  capabilities: listField(String, { example: ['transcribe', 'word_timestamps'] }),
-  languages: listField(String, { example: ['en'], description: 'BCP-47; empty: any.' }),
-  state: choiceField(
-    ['unloaded', 'loading', 'loaded', 'unloading', 'failed'],
-    'unloaded: its workers are stopped; most often the next request starts them and waits.',
-  ),
-  voices: listField(String, { example: [], description: 'Voice names of a TTS model.' }),
-});
-
-const ModelListDto = view('ModelListDto', {
-  object: objectField('list'),
-  data: listField(ModelDto),
-});
+import { ModelDto, ModelListDto } from './models.dto.js';
 
 @Controller('v1/models')
 @UseInterceptors(MessagesModelsInterceptor)
@@ -83,7 +44,7 @@ export class ModelsController {
     return this.#describe(id, spec);
   }
 
-  #describe(name: string, spec: ModelSpec): ViewOf<typeof ModelDto> {
+  #describe(name: string, spec: ModelSpec): ModelDto {
     return {
       id: name,
       object: 'model',

@@ -5,6 +5,7 @@ import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import { writtenVectors } from '../../contracts/formats/generation-body.js';
 import { OllamaEmbedRequest, OllamaTransferRequest } from '../../contracts/ollama/ollama.dto.js';
+import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { demandModel } from '../../platform/auth/principal.js';
@@ -15,8 +16,8 @@ import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { answerHeaders } from '../latency/answer-headers.js';
+import { demandAbilities } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { parseEmbedding } from '../text/completions.controller.js';
 import { NamesFields } from '../text/param-names.js';
 import { dialectAnswer, TextGenerationService } from '../text/text-generation.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -56,22 +57,18 @@ export class OllamaController {
     const { catalog, settings } = this;
     const { compat } = settings;
     const { dto, ignored } = readOllama(OllamaEmbedRequest, fields, catalog, compat);
-    const { model: name, input, dimensions } = dto;
-    const asked = {
-      model: name,
-      input,
-      ...(dimensions !== undefined && { dimensions }),
-    };
-    const parsed = parseEmbedding(asked, catalog, compat);
-    const { id: model } = parsed.model;
+    const { input, dimensions } = dto;
+    const spec = catalog.getOfKind(dto.model, 'embedding', 'embeddings');
+    demandAbilities(spec, { dto }, catalog, compat);
+    const { id: model } = spec;
     const startMs = performance.now();
-    const caller = httpCaller(reply, { tier: 'auto', model: parsed.model });
+    const caller = httpCaller(reply, { tier: 'auto', model: spec });
     const answer = await this.generations.embed(caller, model, {
-      body: Buffer.from(writeJson(asked)),
-      inputs: [input].flat().length,
+      body: Buffer.from(writeJson({ model: dto.model, input, dimensions })),
+      inputs: countInputs(input),
     });
     const { vectors, dimensions: width, usage } = answer.reply;
-    const headers = answerHeaders(model, answer.timings, [...ignored.paths, ...parsed.ignored]);
+    const headers = answerHeaders(model, answer.timings, ignored.paths);
     const head = {
       model: fields.model,
       total_duration: Math.round((performance.now() - startMs) * 1e6),

@@ -1,21 +1,14 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type Fields, fieldsIn } from '@switchyard/engine-api/is-object.js';
-import { z } from 'zod';
-import { OllamaChatRequest, OllamaGenerateRequest } from '../../contracts/ollama/ollama.dto.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import {
+  OllamaChatRequest,
+  OllamaGenerateRequest,
+  type OllamaMessage,
+} from '../../contracts/ollama/ollama.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
-import { readObject } from '../../contracts/schema/field-problems.js';
-import {
-  ANY_TEXT,
-  defaulted,
-  filled,
-  OBJECT,
-  objectsUpTo,
-  optional,
-  textOr,
-} from '../../contracts/schema/rules.js';
-import { parseDto } from '../http/dto-validation.js';
+import { readDto } from '../http/dto-validation.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import {
@@ -29,40 +22,6 @@ import {
 } from '../text/chat-body.js';
 import { type ParamNames } from '../text/param-names.js';
 import { parseChat, parseCompletion } from '../text/parse-generation.js';
-
-const MOST = 10_000;
-const IMAGES = defaulted(z.array(filled(), 'must be a list of texts').max(100), []);
-
-const MESSAGE = z.object(
-  {
-    role: filled(100),
-    content: defaulted(ANY_TEXT, ''),
-    thinking: optional(ANY_TEXT),
-    images: IMAGES,
-    tool_calls: defaulted(
-      objectsUpTo(
-        1024,
-        z.object({
-          function: z.object({ name: filled(), arguments: defaulted(OBJECT, {}) }),
-        }),
-      ),
-      [],
-    ),
-    tool_name: optional(ANY_TEXT),
-    tool_call_id: optional(ANY_TEXT),
-  },
-  'must be an object',
-);
-
-const OBJECTS = z.object({
-  options: defaulted(OBJECT, {}),
-  format: optional(textOr(OBJECT)),
-  think: optional(z.union([z.boolean(), ANY_TEXT], 'must be true, false or a level')),
-});
-
-const MESSAGES = z.object({ messages: objectsUpTo(MOST, MESSAGE) });
-
-type OllamaMessage = z.output<typeof MESSAGE>;
 
 /** What a chat has under the same name. */
 const SAME = ['seed', 'stop', 'top_k', 'min_p', 'repeat_penalty'];
@@ -84,7 +43,7 @@ export function servedName(name: unknown, catalog: ModelCatalog): unknown {
   return isKnown ? name : name.slice(0, -':latest'.length);
 }
 
-/** @throws DomainError for the first thing wrong with the fields of one value */
+/** @throws DomainError for the first thing wrong with the body */
 export function readOllama<T extends object>(
   type: new () => T,
   fields: Fields,
@@ -92,11 +51,9 @@ export function readOllama<T extends object>(
   { strict }: Strictness,
 ) {
   const ignored = new IgnoredFields(strict);
-  const body = {
-    ...ignored.known(rulesOf(type), fields),
-    model: servedName(fields.model, catalog),
-  };
-  return { body, ignored, dto: parseDto(type, body) };
+  ignored.settleAll(rulesOf(type), fields);
+  const dto = readDto(type, { ...fields, model: servedName(fields.model, catalog) });
+  return { ignored, dto };
 }
 
 /** @throws DomainError for the first thing wrong with the body */
@@ -107,12 +64,10 @@ export function parseOllama(
   compat: Strictness,
 ) {
   const type: new () => OllamaChatRequest | OllamaGenerateRequest = FORMS[form];
-  const { body, ignored, dto } = readOllama(type, fields, catalog, compat);
+  const { ignored, dto } = readOllama(type, fields, catalog, compat);
   const asked =
-    dto instanceof OllamaChatRequest
-      ? chatOfOllama(dto, body, ignored)
-      : promptOfOllama(dto, body, ignored);
-  const most = { name: 'options.num_predict', value: fieldsIn(fields.options).num_predict };
+    dto instanceof OllamaChatRequest ? chatOfOllama(dto, ignored) : promptOfOllama(dto, ignored);
+  const most = { name: 'options.num_predict', value: dto.options.num_predict };
   reportUnreachable(catalog.getOfKind(dto.model, 'llm'), most, ignored);
   const parse = 'prompt' in asked ? parseCompletion : parseChat;
   return { stream: dto.stream, ...translated(asked, ignored, catalog, compat, parse) };
@@ -142,36 +97,40 @@ export function parseLoad(
 }
 
 /** As a chat, which is the one form of a conversation that engines know (D-30). */
-function chatOfOllama(dto: OllamaChatRequest, body: Fields, ignored: IgnoredFields) {
-  const { messages } = readObject(MESSAGES, body);
-  const { tools = [] } = dto;
+function chatOfOllama(dto: OllamaChatRequest, ignored: IgnoredFields) {
+  const { tools = [], messages } = dto;
   return {
-    ...usual(dto, body, ignored),
+    ...usual(dto, ignored),
     messages: chatMessages(messages),
     ...(tools.length > 0 && { tools }),
   };
 }
 
 /** A chat of one question, or with `raw` the body of a completion. */
-function promptOfOllama(dto: OllamaGenerateRequest, body: Fields, ignored: IgnoredFields) {
-  const fields = usual(dto, body, ignored);
+function promptOfOllama(dto: OllamaGenerateRequest, ignored: IgnoredFields) {
+  const fields = usual(dto, ignored);
   if (dto.raw) {
     const { max_completion_tokens, logprobs, top_logprobs: _, ...others } = fields;
     ignored.advised('logprobs', logprobs, 'they are those of a chat');
     return { ...others, max_tokens: max_completion_tokens, prompt: dto.prompt };
   }
-  const { images } = readObject(z.object({ images: IMAGES }), body);
   const system = dto.system ? [{ role: 'system', content: dto.system }] : [];
-  const asked = { role: 'user', content: withImages(dto.prompt, images) };
+  const asked = { role: 'user', content: withImages(dto.prompt, dto.images) };
   return { ...fields, messages: [...system, asked] };
 }
 
 function usual(
-  { model, stream, logprobs, top_logprobs }: OllamaChatRequest | OllamaGenerateRequest,
-  body: Fields,
+  {
+    model,
+    stream,
+    options,
+    format,
+    think,
+    logprobs,
+    top_logprobs,
+  }: OllamaChatRequest | OllamaGenerateRequest,
   ignored: IgnoredFields,
 ): Fields {
-  const { options, format, think } = readObject(OBJECTS, body);
   return {
     model,
     ...optionsOf(options, ignored),

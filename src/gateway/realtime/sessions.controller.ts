@@ -2,42 +2,11 @@ import { Controller, Post, Get, Param } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import {
-  choiceField,
-  flagField,
-  listField,
-  numberField,
-  textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
-import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
+import { LiveSessionListDto, EndedSessionDto, liveSessionDto } from './sessions.dto.js';
 
 /** For the last words of a session that an operator ends. */
 const FLUSH_MS = 2000;
-
-const LiveSessionDto = view('LiveSessionDto', {
-  id: textField({ example: 'sess_0a1b2c3d4e5f60718293a4b5' }),
-  tenant: String,
-  model: textField('As the client named it.'),
-  state: choiceField(
-    ['attached', 'detached'],
-    'detached: its connection was lost; it can be resumed.',
-  ),
-  streaming: flagField('True while it holds a streaming slot.'),
-  started_at: numberField('Unix seconds.'),
-  audio_seconds: numberField('Audio received so far.'),
-});
-
-const LiveSessionListDto = view('LiveSessionListDto', {
-  data: listField(LiveSessionDto),
-});
-
-const EndedSessionDto = view('EndedSessionDto', {
-  session_id: String,
-  ended: flagField('False: there is no such session on this gateway.'),
-});
 
 /** The live sessions of this gateway. */
 @Controller('admin/v1/sessions')
@@ -59,13 +28,3 @@ export class AdminSessionsController {
     return { session_id: id, ended: session !== undefined };
   }
 }
-
-const liveSessionDto = (session: RealtimeSession): ViewOf<typeof LiveSessionDto> => ({
-  id: session.id,
-  tenant: session.owner.tenant,
-  model: session.config.model,
-  state: session.detachedAtMs === undefined ? 'attached' : 'detached',
-  streaming: session.live,
-  started_at: session.startedAt,
-  audio_seconds: session.receivedMs / 1000,
-});

@@ -13,37 +13,31 @@ import {
   numberField,
   optionalField,
   textField,
-  view,
-  type ViewOf,
-  viewWith,
+  answer,
   listField,
-} from '../http/openapi/view.js';
+} from '../http/openapi/answer.js';
 
-const QuantilesDto = view('QuantilesDto', {
+class QuantilesDto extends answer({
   p50: numberField('Half of such requests need at most this.'),
   p90: numberField('Nine in ten need at most this.'),
-});
+}) {}
 
-const RequestForecastDto = view('RequestForecastDto', {
+class RequestForecastDto extends answer({
   start_in_ms: fieldOf(QuantilesDto, 'Milliseconds until a worker takes it.'),
   end_in_ms: fieldOf(QuantilesDto, 'Milliseconds until it is answered.'),
   basis: choiceField(
     ['simulation', 'drain_rate'],
     'The queue run forward by its own rules; or, with a shared queue, place in the queue ÷ recent rate.',
   ),
-});
+}) {}
 
-const forecastDto = ({
-  startInMs,
-  endInMs,
-  basis,
-}: WaitForecast): ViewOf<typeof RequestForecastDto> => ({
+const forecastDto = ({ startInMs, endInMs, basis }: WaitForecast): RequestForecastDto => ({
   start_in_ms: quantilesDto(startInMs),
   end_in_ms: quantilesDto(endInMs),
   basis,
 });
 
-const quantilesDto = ({ p50, p90 }: Quantiles): ViewOf<typeof QuantilesDto> => ({
+const quantilesDto = ({ p50, p90 }: Quantiles): QuantilesDto => ({
   p50: Math.round(p50),
   p90: Math.round(p90),
 });
@@ -88,7 +82,7 @@ export const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'
  * What a request has besides, when its answer is stored (`Prefer:
  * respond-async`, `Idempotency-Key`).
  */
-const StoredFieldsDto = view('StoredFieldsDto', {
+class StoredFieldsDto extends answer({
   status: optionalField(
     choiceField(STATUSES, 'Of a stored request; ended once its content can be fetched.'),
   ),
@@ -100,18 +94,18 @@ const StoredFieldsDto = view('StoredFieldsDto', {
   content_url: optionalField(textField('Its answer as it would have been sent.')),
   result: optionalField(anyField('Its answer, when that is JSON of at most 64 KiB.')),
   error: optionalField(anyField('Why it failed or was cancelled, as in the envelope.')),
-});
+}) {}
 
 /** Answer of every cancel route. */
-export const CancellationDto = view('CancellationDto', {
+export class CancellationDto extends answer({
   request_id: textField({ example: 'req_0198a1b2c3d4' }),
   cancelled: flagField(
     'true when this call cancelled it; false when it was unknown, finished or cancelled before.',
   ),
-});
+}) {}
 
 export const PRIORITIES = ['realtime', 'batch'] as const;
-const RequestPhasesDto = view('RequestPhasesDto', {
+class RequestPhasesDto extends answer({
   queue_wait_ms: optionalField(Number),
   batch_wait_ms: optionalField(
     numberField('The part of queue_wait_ms spent waiting for a batch window.'),
@@ -121,32 +115,34 @@ const RequestPhasesDto = view('RequestPhasesDto', {
     numberField('The part of grpc_ms spent prepared, waiting for the device of the worker.'),
   ),
   total_ms: optionalField(Number),
-});
+}) {}
 
-export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
-  request_id: textField({ example: 'req_0198a1b2c3d4' }),
-  model: optionalField(textField('Absent: only the gateway that has it knows.')),
-  tenant: optionalField(textField('Whose it is.')),
-  priority: choiceField(PRIORITIES),
-  state: choiceField(STATUSES),
-  position: optionalField(numberField('1-based place in the queue of its model; while queued.')),
-  aged: flagField('BATCH that has its share of the turns beside realtime because of its age.'),
-  waits_for: optionalField(
-    choiceField(['worker', 'slot', 'window', 'turn'], 'What it waits for; while queued.'),
-  ),
-  waited_ms: numberField('Milliseconds in the queue.'),
-  worker: optionalField(textField('The worker that has it, or had it last.')),
-  attempts: numberField('Workers it was given to.'),
-  phases: RequestPhasesDto,
-  code: optionalField(textField('Error code, once it failed or was cancelled.')),
-  explanation: textField('Why it waits, or how it ended, in a sentence.'),
-  forecast: optionalField(fieldOf(RequestForecastDto, 'While it waits or runs; absent: unknown.')),
-});
+export class RequestDto extends answer(
+  {
+    request_id: textField({ example: 'req_0198a1b2c3d4' }),
+    model: optionalField(textField('Absent: only the gateway that has it knows.')),
+    tenant: optionalField(textField('Whose it is.')),
+    priority: choiceField(PRIORITIES),
+    state: choiceField(STATUSES),
+    position: optionalField(numberField('1-based place in the queue of its model; while queued.')),
+    aged: flagField('BATCH that has its share of the turns beside realtime because of its age.'),
+    waits_for: optionalField(
+      choiceField(['worker', 'slot', 'window', 'turn'], 'What it waits for; while queued.'),
+    ),
+    waited_ms: numberField('Milliseconds in the queue.'),
+    worker: optionalField(textField('The worker that has it, or had it last.')),
+    attempts: numberField('Workers it was given to.'),
+    phases: RequestPhasesDto,
+    code: optionalField(textField('Error code, once it failed or was cancelled.')),
+    explanation: textField('Why it waits, or how it ended, in a sentence.'),
+    forecast: optionalField(
+      fieldOf(RequestForecastDto, 'While it waits or runs; absent: unknown.'),
+    ),
+  },
+  StoredFieldsDto,
+) {}
 
-export const requestDto = (
-  request: RequestView,
-  forecast?: WaitForecast,
-): ViewOf<typeof RequestDto> => ({
+export const requestDto = (request: RequestView, forecast?: WaitForecast): RequestDto => ({
   request_id: request.id,
   model: request.model,
   tenant: request.tenant,
@@ -166,7 +162,7 @@ export const requestDto = (
   forecast: forecast && forecastDto(forecast),
 });
 
-const phasesDto = (phases: RequestView['phases']): ViewOf<typeof RequestPhasesDto> => ({
+const phasesDto = (phases: RequestView['phases']): RequestPhasesDto => ({
   queue_wait_ms: microseconds(phases.queueWaitMs),
   batch_wait_ms: microseconds(phases.batchWaitMs),
   grpc_ms: microseconds(phases.grpcMs),
@@ -178,49 +174,53 @@ const phasesDto = (phases: RequestView['phases']): ViewOf<typeof RequestPhasesDt
 const microseconds = <T extends number | undefined>(ms: T): T =>
   (ms && Math.round(ms * 1000) / 1000) as T;
 
-const CountsAheadDto = view('CountsAheadDto', {
+class AheadByReasonDto extends answer({
+  priority: numberField('Realtime requests, before a batch one.'),
+  age: numberField('Came earlier, or aged batch requests in their turns.'),
+  fairness: numberField('Came later, of tenants that had less device time.'),
+}) {}
+
+class CountsAheadDto extends answer({
   requests: Number,
   own: numberField('Of the same tenant.'),
   other_tenants: numberField('Other tenants that have some of them.'),
-  by: fieldOf(
-    view('AheadByReasonDto', {
-      priority: numberField('Realtime requests, before a batch one.'),
-      age: numberField('Came earlier, or aged batch requests in their turns.'),
-      fairness: numberField('Came later, of tenants that had less device time.'),
-    }),
-    'Requests by the reason why they go first.',
-  ),
-});
+  by: fieldOf(AheadByReasonDto, 'Requests by the reason why they go first.'),
+}) {}
 
-const SlotsInUseDto = view('SlotsInUseDto', {
+class SlotsInUseDto extends answer({
   in_use: numberField('Requests that the workers of its model have.'),
   total: numberField('Slots of the workers that are ready.'),
-});
+}) {}
 
-const WaitChangeDto = view('WaitChangeDto', {
+class WaitChangeDto extends answer({
   change: choiceField(['realtime_priority', 'one_more_worker']),
   start_in_ms: fieldOf(QuantilesDto, 'Milliseconds until it would start then.'),
-});
+}) {}
 
 /** Absent fields: it is not in the queue of this gateway, and was not lately. */
-export const ExplainedRequestDto = viewWith('ExplainedRequestDto', RequestDto, {
-  ahead: optionalField(fieldOf(CountsAheadDto, 'Waiting requests that are dispatched before it.')),
-  passed: optionalField(
-    fieldOf(
-      CountsAheadDto,
-      'Requests that were dispatched while it waited, of the last 2000 of its model.',
+export class ExplainedRequestDto extends answer(
+  {
+    ahead: optionalField(
+      fieldOf(CountsAheadDto, 'Waiting requests that are dispatched before it.'),
     ),
-  ),
-  slots: optionalField(SlotsInUseDto),
-  changes: optionalField(listField(WaitChangeDto, 'What would let it start clearly sooner.')),
-});
+    passed: optionalField(
+      fieldOf(
+        CountsAheadDto,
+        'Requests that were dispatched while it waited, of the last 2000 of its model.',
+      ),
+    ),
+    slots: optionalField(SlotsInUseDto),
+    changes: optionalField(listField(WaitChangeDto, 'What would let it start clearly sooner.')),
+  },
+  RequestDto,
+) {}
 
 /** @param explanation undefined: only what `GET /v1/requests/{id}` returns is known */
 export function explainedDto(
   view: RequestView,
   forecast: WaitForecast | undefined,
   explanation: WaitExplanation | undefined,
-): ViewOf<typeof ExplainedRequestDto> {
+): ExplainedRequestDto {
   const request = requestDto(view, forecast);
   if (explanation === undefined) return request;
   const { ahead, passed, slots, changes } = explanation;
@@ -236,7 +236,7 @@ export function explainedDto(
   };
 }
 
-const countsDto = ({ otherTenants, ...counts }: AheadCounts): ViewOf<typeof CountsAheadDto> => ({
+const countsDto = ({ otherTenants, ...counts }: AheadCounts): CountsAheadDto => ({
   ...counts,
   other_tenants: otherTenants,
 });

@@ -4,7 +4,7 @@ import { isLive } from '../../core/dispatch/request-view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
-import { unixSeconds, type ViewOf } from '../http/openapi/view.js';
+import { unixSeconds } from '../http/openapi/answer.js';
 import { StoredAnswers, storedText } from '../stored-work/stored-answers.js';
 import { StoredWork } from '../stored-work/stored-work.js';
 import { type RequestDto } from './request.dto.js';
@@ -29,13 +29,13 @@ export class StoredRequestsService {
   }
 
   /** @param here what this gateway knows of it; undefined: another one has it, or had it */
-  async view(stored: StoredRequest, here: RequestView | undefined): Promise<RequestView> {
+  async view(stored: StoredRequest, here: RequestDto | undefined): Promise<RequestDto> {
     const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } = stored;
     const known =
       here && isLive(here) && !answer
         ? here
         : { ...(here ?? elsewhere(stored)), ...outcomeOf(stored, here) };
-    const fields: RequestView = {
+    const fields: RequestDto = {
       ...known,
       status: known.state,
       endpoint: path,
@@ -82,8 +82,6 @@ export class StoredRequestsService {
   }
 }
 
-type RequestView = ViewOf<typeof RequestDto>;
-
 /** What is known of a request that another gateway has, or that ended there. */
 function elsewhere({ requestId, tenant, headers, attempts, answer }: StoredRequest) {
   const reported = answer?.headers ?? {};
@@ -100,7 +98,7 @@ function elsewhere({ requestId, tenant, headers, attempts, answer }: StoredReque
 }
 
 /** How it ended, as the store says: of that there is one record (D-53). */
-function outcomeOf({ status, answer }: StoredRequest, here: RequestView | undefined) {
+function outcomeOf({ status, answer }: StoredRequest, here: RequestDto | undefined) {
   const elsewhere = here ? 'Its answer is being stored.' : 'Another gateway has it.';
   const live = { position: undefined, waits_for: undefined, forecast: undefined };
   if (!answer) return { ...live, state: 'running' as const, explanation: elsewhere };

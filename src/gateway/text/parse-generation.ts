@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
 import { PASSED_ON } from '../../contracts/openai/field-types.js';
 import { ChatCompletionDto, CompletionDto } from '../../contracts/openai/generation.dto.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
@@ -10,7 +11,7 @@ import { invalidField, missingField } from '../../contracts/schema/field-problem
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
-import { demandAbilities, type Strictness } from '../models/model-abilities.js';
+import { demandAbilities, requestParser, type Strictness } from '../models/model-abilities.js';
 import { canHonour, type ModelCatalog } from '../models/model-catalog.js';
 import { type GenerateTask } from '../worker-pool/worker-task.js';
 
@@ -181,3 +182,5 @@ function demandStreamOptions({ stream, stream_options }: ParsedGeneration['dto']
     `\`${param}\` must be true or false; got ${writeJson(include_usage).slice(0, 80)}.`,
   );
 }
+
+export const parseEmbedding = requestParser(EmbeddingDto, 'embedding', 'embeddings');

@@ -6,42 +6,15 @@ import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
-import {
-  anyField,
-  listField,
-  numberField,
-  objectField,
-  optionalField,
-  textField,
-  view,
-  type ViewOf,
-} from '../http/openapi/view.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { answerHeaders } from '../latency/answer-headers.js';
 import { requestParser } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { RerankingDto, ranked } from './rerank.dto.js';
 import { TextGenerationService } from './text-generation.service.js';
 
 const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
-
-const RerankResultDto = view('RerankResultDto', {
-  index: numberField('Place in `documents`, from 0.'),
-  relevance_score: numberField({
-    example: 0.98,
-    description: 'The higher, the more relevant.',
-  }),
-  document: optionalField(view('RerankedDocumentDto', { text: String })),
-});
-
-export const RerankingDto = view('RerankingDto', {
-  id: textField('Id of the request; as Cohere has it, with `meta`.'),
-  object: objectField('list'),
-  model: textField({ example: 'bge-reranker-v2-m3' }),
-  results: listField(RerankResultDto, 'The most relevant first.'),
-  usage: view('RerankUsageDto', { prompt_tokens: Number, total_tokens: Number }),
-  meta: anyField<object>({ type: 'object', additionalProperties: true }),
-});
 
 /**
  * `/v1/rerank`: one score per document; requests that wait together are computed
@@ -73,7 +46,7 @@ export class RerankController {
     const { reply: answer, timings } = embedded;
     const promptTokens = answer.usage?.promptTokens ?? 0;
     const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
-    const answered: ViewOf<typeof RerankingDto> = {
+    const answered: RerankingDto = {
       id: reply.request.id,
       object: 'list',
       model: model.id,
@@ -86,21 +59,4 @@ export class RerankController {
       .type('application/json; charset=utf-8')
       .send(answered);
   }
-}
-
-/** @param scores 32-bit floats, one per document */
-function ranked(
-  { documents, top_n: most, return_documents: withText }: RerankDto,
-  scores: Buffer,
-): ViewOf<typeof RerankResultDto>[] {
-  return documents
-    .map((document, index) => ({
-      index,
-      relevance_score: scores.readFloatLE(4 * index),
-      ...(withText && {
-        document: { text: typeof document === 'string' ? document : document.text },
-      }),
-    }))
-    .sort((a, b) => b.relevance_score - a.relevance_score)
-    .slice(0, most);
 }

@@ -7,7 +7,7 @@ import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { requestParser } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { describesText, jsonExample } from './completions.controller.js';
+import { describesText, jsonExample } from './completions.openapi.js';
 import { TextGenerationService } from './text-generation.service.js';
 
 /** By route. */

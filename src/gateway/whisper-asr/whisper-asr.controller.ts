@@ -1,36 +1,26 @@
-import { applyDecorators, Controller, HttpCode, Post, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOkResponse } from '@nestjs/swagger';
+import { Controller, Post, Query, Res } from '@nestjs/common';
+import { ApiOkResponse } from '@nestjs/swagger';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type FastifyReply } from 'fastify';
 import { languageName } from '../../contracts/formats/language-name.js';
 import {
-  AsrFormDto,
   AsrQueryDto,
   DetectedLanguageDto,
   DetectLanguageQueryDto,
 } from '../../contracts/whisper-asr/asr.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
-import { UPLOAD_ERRORS } from '../audio/audio.controllers.js';
 import { type ParsedTranscription, parseTranscription } from '../audio/parse-transcription.js';
 import { TranscriptionService } from '../audio/transcription.service.js';
 import { type FormSource } from '../http/multipart-form.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { Form } from '../http/params.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { asrAudio } from './asr-audio.js';
 import { parseAsr } from './parse-asr.js';
+import { describesAsr } from './whisper-asr.openapi.js';
 
 /** What Whisper looks at to tell a language. */
 const DETECTION_SECONDS = 30;
-
-const describesAsr = (): MethodDecorator =>
-  applyDecorators(
-    HttpCode(200),
-    ApiConsumes('multipart/form-data'),
-    ApiBody({ type: AsrFormDto }),
-    DescribesErrors('unsupported_task', ...FIELD_ERRORS, ...UPLOAD_ERRORS, ...QUEUE_ERRORS),
-  );
 
 /**
  * The routes of whisper-asr-webservice, which subtitle programs such as Bazarr call.

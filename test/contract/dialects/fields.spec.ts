@@ -31,7 +31,7 @@ import { parseMessage } from '../../../src/gateway/messages/parse-message.js';
 import { requestParser } from '../../../src/gateway/models/model-abilities.js';
 import { ModelCatalog } from '../../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../../src/gateway/responses/parse/parse-response.js';
-import { parseEmbedding } from '../../../src/gateway/text/completions.controller.js';
+import { parseEmbedding } from '../../../src/gateway/text/parse-generation.js';
 import { parseChat, parseCompletion } from '../../../src/gateway/text/parse-generation.js';
 import { parseAsr } from '../../../src/gateway/whisper-asr/parse-asr.js';
 import { ModelList } from '../../../src/platform/config/config.module.js';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ViewOf } from '../../../src/gateway/http/openapi/view.js';
-import { type RerankingDto } from '../../../src/gateway/text/rerank.controller.js';
+import { type RerankingDto } from '../../../src/gateway/text/rerank.dto.js';
 import { modelSpec } from '../../contract/engines/engine-items.js';
 import { rerankerModel } from '../../support/reranker-model.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
@@ -33,10 +32,10 @@ describe('/v1/rerank on llama.cpp', () => {
 
   const send = (fields: object) =>
     rig.post('/v1/rerank', { model: 'ranker', query: QUERY, ...fields });
-  const rank = async (fields: object): Promise<ViewOf<typeof RerankingDto>> => {
+  const rank = async (fields: object): Promise<RerankingDto> => {
     const answer = await send(fields);
     expect([answer.status, answer.headers.get('x-switchyard-model')]).toEqual([200, 'ranker']);
-    return (await answer.json()) as ViewOf<typeof RerankingDto>;
+    return (await answer.json()) as RerankingDto;
   };
 
   it('gives every document a score from 0 to 1, the most relevant first', async () => {

@@ -198,6 +198,22 @@ describe('the API of Ollama by its client', () => {
     expect(short.embeddings.map(({ length }) => length)).toEqual([4]);
   });
 
+  it('takes a list of token ids as one input', async () => {
+    const answer = await rig.post('/api/embed', { model: 'synthetic-vectors', input: [1, 2, 3] });
+    const { embeddings } = (await answer.json()) as { embeddings: unknown[] };
+    expect(embeddings).toHaveLength(1);
+  });
+
+  it('takes no more inputs, and no longer vectors, than the route of OpenAI', async () => {
+    const model = 'synthetic-vectors';
+    for (const fields of [{ input: Array(2049).fill('x') }, { input: 'x', dimensions: 16_385 }]) {
+      const answers = await Promise.all(
+        ['/api/embed', '/v1/embeddings'].map(path => rig.post(path, { model, ...fields })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+    }
+  });
+
   it('tells its models, and what they can do', async () => {
     const { models } = await client.list();
     expect(models.map(({ name }) => name)).toEqual(

@@ -1,38 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { Answers } from '../../http/openapi/route.decorator.js';
-import {
-  choiceField,
-  constantField,
-  flagField,
-  listField,
-  numberField,
-  optionalField,
-  textField,
-  view,
-} from '../../http/openapi/view.js';
+import { AlertListDto } from './alerts.dto.js';
 import { PrometheusAlerts } from './prometheus-alerts.js';
-
-const AlertDto = view('AlertDto', {
-  name: textField({ example: 'SwitchyardQueueFull' }),
-  state: choiceField(['pending', 'firing']),
-  severity: optionalField(textField({ example: 'warning' })),
-  since: numberField('Unix seconds.'),
-  summary: optionalField(String),
-  runbook_url: optionalField(
-    textField({
-      example: 'docs/operate/runbook.md#switchyardqueuefull',
-      description: 'What to do: a web address, or a path of the manual.',
-    }),
-  ),
-});
-
-const AlertListDto = view('AlertListDto', {
-  object: constantField('list'),
-  configured: flagField('Whether `console.prometheus_url` is set.'),
-  data: listField(AlertDto, 'Firing ones first; at most 100.'),
-  problem: optionalField(textField('Why Prometheus could not be asked.')),
-});
 
 /** Alerts of a Prometheus, for the console. */
 @Controller('admin/v1/alerts')

@@ -1,65 +1,9 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { fromForm, anyText, whole } from '../../../contracts/openai/field-types.js';
-import { Field } from '../../../contracts/openai/field.decorators.js';
-import { type HistoryPoint, type ModelPoint } from '../../../core/status/request-history.js';
-import { Strict } from '../../http/dto-validation.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
-import {
-  constantField,
-  listField,
-  mapField,
-  numberField,
-  optionalField,
-  view,
-  type ViewOf,
-} from '../../http/openapi/view.js';
-import { MAX_MINUTES, RequestHistoryService, STEP_S } from './request-history.service.js';
-
-@Strict()
-class HistoryQueryDto {
-  @Field(fromForm(whole(1, MAX_MINUTES)), { type: undefined, default: MAX_MINUTES })
-  minutes = MAX_MINUTES;
-
-  @Field(anyText('must be the id of a model'), {
-    description: 'Canonical id of one model; absent: all.',
-    example: 'pocketsphinx-en',
-  })
-  model?: string;
-}
-
-const ModelPointDto = view('ModelPointDto', {
-  arrived: numberField('Accepted into the queue.'),
-  completed: Number,
-  failed: Number,
-  cancelled: Number,
-  refused: numberField('Rejected by the queue; `arrived` does not count them.'),
-  waiting: numberField('At the end of the step.'),
-  in_flight: numberField('At the end of the step.'),
-  oldest_wait_ms: numberField('At the end of the step.'),
-  wait_p50_ms: optionalField(
-    numberField('Of the requests that a worker took in the step; within 5 %.'),
-  ),
-  wait_p95_ms: optionalField(Number),
-});
-
-const HistoryPointDto = view('HistoryPointDto', {
-  at: numberField('End of the step, Unix seconds.'),
-  models: mapField(
-    ModelPointDto,
-    'By model. A model with nothing to report is absent: all its numbers are 0.',
-  ),
-});
-
-const HistoryDto = view('HistoryDto', {
-  object: constantField('history'),
-  step_s: numberField({ example: STEP_S, description: 'Length of a step in seconds.' }),
-  from: optionalField(
-    numberField('Begin of the first step, Unix seconds; absent: no step has ended yet.'),
-  ),
-  points: listField(HistoryPointDto),
-});
+import { HistoryQueryDto, HistoryDto, pointDto } from './history.dto.js';
+import { RequestHistoryService, STEP_S } from './request-history.service.js';
 
 /** The last hour. */
 @Controller('admin/v1/history')
@@ -84,31 +28,3 @@ export class AdminHistoryController {
     };
   }
 }
-
-function pointDto(
-  { at, models }: HistoryPoint,
-  model: string | undefined,
-): ViewOf<typeof HistoryPointDto> {
-  const shown = [...models].filter(([id]) => model === undefined || id === model);
-  return {
-    at,
-    models: Object.fromEntries(shown.map(([id, point]) => [id, modelPointDto(point)])),
-  };
-}
-
-const modelPointDto = ({
-  inFlight,
-  oldestWaitMs,
-  waitP50Ms,
-  waitP95Ms,
-  failures: _,
-  ...counts
-}: ModelPoint) => ({
-  ...counts,
-  in_flight: inFlight,
-  oldest_wait_ms: Math.round(oldestWaitMs),
-  wait_p50_ms: tenths(waitP50Ms),
-  wait_p95_ms: tenths(waitP95Ms),
-});
-
-const tenths = (ms: number | undefined): number | undefined => ms && Math.round(ms * 10) / 10;

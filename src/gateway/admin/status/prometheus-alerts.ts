@@ -4,7 +4,7 @@ import { isObject } from '@switchyard/engine-api/is-object.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { SafeFetch } from '../../../platform/http/safe-fetch.js';
-import { unixSeconds } from '../../http/openapi/view.js';
+import { unixSeconds } from '../../http/openapi/answer.js';
 
 interface Alerts {
   readonly data: ReturnType<typeof alertsIn>;

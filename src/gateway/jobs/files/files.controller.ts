@@ -11,62 +11,27 @@ import { type FastifyReply } from 'fastify';
 import {
   FileCreateDto,
   FileListQueryDto,
-  FILE_PURPOSES,
-  UPLOAD_PURPOSES,
   UploadCompleteDto,
   UploadCreateDto,
   UploadPartCreateDto,
 } from '../../../contracts/openai/file.dto.js';
-import { type StoredFile, type Upload, type UploadPart } from '../../../core/jobs/job.ports.js';
 import { type FormSource } from '../../http/multipart-form.js';
+import { pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
-import {
-  choiceField,
-  deletionView,
-  fieldOf,
-  nullableField,
-  numberField,
-  objectField,
-  openAiPageView,
-  pageView,
-  optionalField,
-  textField,
-  unixSeconds,
-  view,
-  type ViewOf,
-} from '../../http/openapi/view.js';
 import { CallerTenant, Form } from '../../http/params.js';
+import {
+  FileDto,
+  FileListDto,
+  FileDeletedDto,
+  fileDto,
+  UploadDto,
+  UploadPartDto,
+  uploadDto,
+  uploadPartDto,
+} from './files.dto.js';
 import { FilesService } from './files.service.js';
 import { UploadsService } from './uploads.service.js';
-
-const FileDto = view('FileDto', {
-  id: textField({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
-  object: objectField('file'),
-  bytes: numberField({ example: 120_000 }),
-  created_at: numberField({
-    example: 1_763_683_200,
-    description: 'Unix seconds, as all times here.',
-  }),
-  expires_at: optionalField(numberField({ example: 1_766_275_200 })),
-  filename: textField({ example: 'requests.jsonl' }),
-  purpose: choiceField(FILE_PURPOSES),
-  status: objectField('processed'),
-});
-
-const FileListDto = openAiPageView('FileListDto', FileDto);
-const FileDeletedDto = deletionView('FileDeletedDto', 'file');
-
-const fileDto = (file: StoredFile): ViewOf<typeof FileDto> => ({
-  id: file.id,
-  object: 'file',
-  bytes: file.bytes,
-  created_at: unixSeconds(file.createdAtMs),
-  expires_at: file.expiresAtMs && unixSeconds(file.expiresAtMs),
-  filename: file.filename,
-  purpose: file.purpose,
-  status: 'processed',
-});
 
 const BYTES = {
   'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
@@ -151,48 +116,6 @@ export class FilesController {
     return { id, object: 'file', deleted: true };
   }
 }
-
-const UploadDto = view('UploadDto', {
-  id: textField({ example: 'upload_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
-  object: objectField('upload'),
-  bytes: Number,
-  created_at: Number,
-  expires_at: numberField('An hour after its creation.'),
-  filename: String,
-  purpose: choiceField<string>(UPLOAD_PURPOSES, { example: 'batch' }),
-  status: choiceField(['pending', 'completed', 'cancelled', 'expired']),
-  file: nullableField(fieldOf(FileDto, 'Once completed.')),
-});
-
-const UploadPartDto = view('UploadPartDto', {
-  id: textField({ example: 'part_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
-  object: objectField('upload.part'),
-  created_at: Number,
-  upload_id: String,
-});
-
-const uploadDto = (upload: Upload, file?: StoredFile): ViewOf<typeof UploadDto> => ({
-  id: upload.id,
-  object: 'upload',
-  bytes: upload.bytes,
-  created_at: unixSeconds(upload.createdAtMs),
-  expires_at: unixSeconds(upload.expiresAtMs),
-  filename: upload.filename,
-  purpose: upload.purpose,
-  status: upload.status,
-  file: file ? fileDto(file) : null,
-});
-
-const uploadPartDto = ({
-  id,
-  createdAtMs,
-  uploadId,
-}: UploadPart): ViewOf<typeof UploadPartDto> => ({
-  id,
-  object: 'upload.part',
-  created_at: unixSeconds(createdAtMs),
-  upload_id: uploadId,
-});
 
 @Controller('v1/uploads')
 export class UploadsController {

@@ -208,8 +208,7 @@ export function parseResponse(body: Fields, options: ParseOptions): ParsedRespon
   const { stores, ignored } = options;
   const dto = parseDto(CreateResponseRequest, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
-  ignored.settle(RESPONSE_FIELDS, body);
-  ignored.unknown(RESPONSE_FIELDS, body);
+  ignored.settleAll(RESPONSE_FIELDS, body);
   demandStore(dto, stores);
   demandInclude(dto, ignored);
   if (dto.truncation === 'auto')
@@ -272,8 +271,7 @@ function parseInput(
     store: false,
     ...more,
   });
-  options.ignored.settle(INPUT_FIELDS, body);
-  options.ignored.unknown(INPUT_FIELDS, body);
+  options.ignored.settleAll(INPUT_FIELDS, body);
   demandStore(whole, options.stores);
   const objects = readObject(RESPONSE_OBJECTS, body);
   const asked = requestOf(whole, body, objects, options);

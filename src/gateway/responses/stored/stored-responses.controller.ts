@@ -2,9 +2,9 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nes
 import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { InputItemsQueryDto, RetrieveQueryDto } from '../../../contracts/openai/response.dto.js';
+import { deletionAnswer, pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
-import { deletionView, pageView } from '../../http/openapi/view.js';
 import { CallerTenant } from '../../http/params.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
@@ -17,7 +17,7 @@ const EXAMPLE = {
   },
 };
 
-const ResponseDeletedDto = deletionView('ResponseDeletedDto', 'response');
+class ResponseDeletedDto extends deletionAnswer('response') {}
 
 @ApiParam({ name: 'id', description: 'The `id` of a stored response.' })
 @Controller('v1/responses/:id')

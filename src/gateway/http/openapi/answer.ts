@@ -45,36 +45,22 @@ type Answer<F extends Fields> = {
 /** A description, or more than that. */
 type Described = string | ApiPropertyOptions;
 
-/** What an answer holds. */
-export type ViewOf<V extends Type> = InstanceType<V>;
-
 /**
- * An answer of this API, described once: its fields are the schema of the OpenAPI
- * document, and its type is what the handler returns. @param name of the schema
+ * What a class of answers extends: `class StatusSlotsDto extends answer({ free: Number }) {}`.
+ * Its fields are the schema of the OpenAPI document, which has the name of the class; its
+ * instances are what handlers return.
  */
-export function view<F extends Fields>(name: string, fields: F): Type<Answer<F>> {
-  return extended(name, {}, fields);
-}
-
-/** An answer that has the fields of another one, and its own. */
-export function viewWith<V extends object, F extends Fields>(
-  name: string,
-  base: Type<V>,
+export function answer<F extends Fields>(fields: F): Type<Answer<F>>;
+/** The same, with the fields of another answer before its own. */
+export function answer<F extends Fields, V extends object>(
   fields: F,
-): Type<V & Answer<F>> {
-  return extended(name, FIELDS.get(base) ?? {}, fields);
-}
-
-/** By class. */
-const FIELDS = new WeakMap<Type, Fields>();
-
-function extended<T>(name: string, earlier: Fields, own: Fields): Type<T> {
-  const type = { [name]: class {} }[name] as Type<T>;
-  const fields = { ...earlier, ...own };
-  FIELDS.set(type, fields);
+  base: Type<V>,
+): Type<V & Answer<F>>;
+export function answer(fields: Fields, base: Type = class {}): Type {
+  const type = class extends base {};
   for (const [field, entry] of Object.entries(fields)) {
     const { options, models = [] } = described(entry);
-    ApiProperty(options)(type.prototype as object, field);
+    ApiProperty(options)(type.prototype, field);
     ApiExtraModels(...models)(type);
   }
   return type;
@@ -157,20 +143,16 @@ export const optionalField = <E extends Entry>(entry: E): OptionalViewField<Held
 });
 
 /** The answer of a list: `{"object": "list", "data": […]}`. */
-export const listView = <E extends Type>(name: string, entry: E, described?: Described) =>
-  view(name, { object: constantField('list'), data: listField(entry, described) });
+export const listAnswer = <E extends Type>(entry: E, described?: Described) =>
+  answer({ object: constantField('list'), data: listField(entry, described) });
 
 /** The same of a part of a list, with whether there is more. */
-export const partialListView = <E extends Type>(name: string, entry: E, described?: Described) =>
-  view(name, {
-    object: constantField('list'),
-    data: listField(entry, described),
-    has_more: Boolean,
-  });
+export const partialListAnswer = <E extends Type>(entry: E, described?: Described) =>
+  answer({ has_more: Boolean }, listAnswer(entry, described));
 
 /** OpenAI's page of a list; SDKs pass `last_id` as the next `after`. */
-export const openAiPageView = <E extends Type>(name: string, entry: E) =>
-  view(name, {
+export const openAiPageAnswer = <E extends Type>(entry: E) =>
+  answer({
     object: objectField('list'),
     data: listField(entry),
     first_id: nullableField(String),
@@ -195,8 +177,8 @@ export function pageView<T, V extends { readonly id: string }>(
 }
 
 /** OpenAI's answer to a deletion. @param object what was deleted */
-export const deletionView = (name: string, object: string) =>
-  view(name, {
+export const deletionAnswer = (object: string) =>
+  answer({
     id: String,
     object: objectField(object),
     deleted: flagField({ example: true }),

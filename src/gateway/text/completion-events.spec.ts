@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';
-import { completionEvents } from './completions.controller.js';
+import { completionEvents } from './completion-events.js';
 
 function aStream(maxBufferedBytes = 1024) {
   let outputs = 0;

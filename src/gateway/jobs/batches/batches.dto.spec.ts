@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
-import { paceOf } from './batches.controller.js';
+import { paceOf } from './batches.dto.js';
 import { newJob } from './batches.service.js';
 
 const NOW = 1_000_000;
