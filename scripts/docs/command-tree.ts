@@ -1,8 +1,11 @@
-import { type Command } from 'commander';
-
-const WIDTH = 120;
+import { type Command, type Help, type Option } from 'commander';
 import { program } from '../../src/cli/program.js';
 import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
+
+const WIDTH = 120;
+/** Options of every command that talks to a gateway, which the page explains once. */
+const GATEWAY_OPTIONS = ['--url', '--api-key', '--key-file'];
+const USUAL_JSON = ['one JSON document', 'the answer of the gateway as one JSON document'];
 
 /** The whole command line. */
 export const COMMAND_LINE = program(() => Promise.resolve(ENGINE_CHECKS));
@@ -28,4 +31,35 @@ export function helpOf(command: Command): string {
   });
   command.outputHelp();
   return text.trimEnd();
+}
+
+/** The help as the manual shows it: what all commands have in common is left out. */
+export function manualHelpOf(command: Command, words: string): string {
+  const before = command.configureHelp();
+  const own = (each: Option) => !isCommon(each);
+  command.configureHelp({
+    visibleOptions: () => command.options.filter(own),
+    commandUsage: each => usageOf(each),
+  } satisfies Partial<Help>);
+  const text = helpOf(command);
+  command.configureHelp(before);
+  return text
+    .replace(/^Usage: /, '')
+    .replace(`\n  switchyard ${words}\n`, '\n')
+    .replace(/\n\nExamples:$/, '');
+}
+
+const isCommon = ({ long, description }: Option): boolean =>
+  GATEWAY_OPTIONS.includes(long ?? '') || (long === '--json' && USUAL_JSON.includes(description));
+
+function usageOf(command: Command): string {
+  const common = command.options.filter(isCommon).map(({ long }) => long);
+  const added = [
+    ...(common.includes('--url') ? ['[gateway options]'] : []),
+    ...(common.includes('--json') ? ['[--json]'] : []),
+    ...(command.options.length > common.length ? ['[options]'] : []),
+  ];
+  const parents = [];
+  for (let each: Command | null = command; each; each = each.parent) parents.unshift(each.name());
+  return [...parents, ...added, command.usage().replace(/^\[options\] ?/, '')].join(' ').trim();
 }

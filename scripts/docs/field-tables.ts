@@ -15,53 +15,61 @@ import { code, table } from './markdown-table.js';
 
 type Groups = Readonly<Record<string, FieldRules>>;
 
-/** What becomes of a field, in words. */
+/** What happens to a field, in the words that the page explains. */
 function treatmentOf({ treatment, capability = '', byEngine }: FieldRule): string {
-  if (treatment === 'ignored') return 'ignored, with notice';
-  if (treatment !== 'advice' && treatment !== 'meaning')
-    return byEngine ? 'honoured by the engine' : treatment;
-  const otherwise = treatment === 'advice' ? 'ignored, with notice' : 'refused';
-  const able = capability === PASSED_ON ? 'upstream servers' : `models with ${code(capability)}`;
-  return `honoured by ${able}, else ${otherwise}`;
+  if (treatment !== 'advice' && treatment !== 'meaning') return byEngine ? 'by engine' : treatment;
+  const otherwise = treatment === 'advice' ? 'ignored' : 'refused';
+  return `${capability === PASSED_ON ? 'upstream' : code(capability)}, else ${otherwise}`;
 }
 
 const sentence = (why: string): string =>
   why === '' ? '' : `${why.charAt(0).toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
 
-const fieldTable = (rules: FieldRules): string =>
-  table(
-    ['field', 'treatment', 'why, or how far'],
-    Object.entries(rules).map(([name, rule]) => [
-      code(name),
-      treatmentOf(rule),
-      sentence(rule.why),
-    ]),
-  );
+/** Fewer rows than these are repeated instead of referred to. */
+const MIN_SHARED = 8;
 
-const sections = (groups: Groups): string =>
-  Object.entries(groups)
-    .filter(([, rules]) => Object.keys(rules).length > 0)
-    .map(([name, rules]) => `### ${code(name)}\n\n${fieldTable(rules)}`)
-    .join('\n\n');
+const outcomeOf = (rule: FieldRule): string => `${treatmentOf(rule)} | ${sentence(rule.why)}`;
 
-/** Names of fields by what becomes of them, where the route has any. */
-export function compatibility(): string {
-  const rows = Object.entries(REQUEST_FIELDS).filter(([route]) => route.startsWith('POST'));
-  const named = (rules: FieldRules, ...treatments: readonly string[]) =>
-    Object.entries(rules)
-      .filter(([, { treatment }]) => treatments.includes(treatment))
-      .map(([name]) => code(name))
-      .join(', ');
+const outcomesOf = (rules: FieldRules): ReadonlyMap<string, string> =>
+  new Map(Object.entries(rules).map(([name, rule]) => [name, outcomeOf(rule)]));
+
+/** Fields with the same outcome share a row; those that `other` has alike are one row. */
+function fieldTable(
+  rules: FieldRules,
+  other?: readonly [group: string, rules: FieldRules],
+): string {
+  const [group, shared] = other ?? ['', {}];
+  const known = outcomesOf(shared);
+  const rows = new Map<string, string[]>();
+  for (const [name, outcome] of outcomesOf(rules)) {
+    const row = known.get(name) === outcome ? `as in ${code(group)} | ` : outcome;
+    rows.set(row, [...(rows.get(row) ?? []), code(name)]);
+  }
+  const honoured = rows.size === 1 ? rows.get('honoured | ') : undefined;
+  if (honoured) return `Honoured: ${honoured.join(', ')}.`;
   return table(
-    ['route', 'honoured', 'by model', 'reported', 'refused'],
-    rows.map(([route, rules]) => [
-      code(route.replace('POST ', '')),
-      named(rules, 'honoured'),
-      named(rules, 'advice', 'meaning'),
-      named(rules, 'ignored'),
-      named(rules, 'refused'),
-    ]),
+    ['fields', 'treatment', 'note'],
+    [...rows].map(([outcome, names]) => [names.join(', '), ...outcome.split(' | ')]),
   );
+}
+
+function sections(groups: Groups): string {
+  const named = Object.entries(groups).filter(([, rules]) => Object.keys(rules).length > 0);
+  return named
+    .map(([name, rules], at) => {
+      const other = mostAlike(rules, named.slice(0, at));
+      return `### ${code(name)}\n\n${fieldTable(rules, other)}`;
+    })
+    .join('\n\n');
+}
+
+function mostAlike(rules: FieldRules, others: readonly (readonly [string, FieldRules])[]) {
+  const own = outcomesOf(rules);
+  const alike = ([, other]: readonly [string, FieldRules]) =>
+    [...outcomesOf(other)].filter(([name, outcome]) => own.get(name) === outcome).length;
+  return others
+    .filter(other => alike(other) >= MIN_SHARED)
+    .toSorted((a, b) => alike(b) - alike(a))[0];
 }
 
 /** Tables of `docs/reference/fields.md`. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
 import {
   Catalogue,
@@ -19,8 +18,8 @@ import {
 } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
 import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/open-responses.js';
-import { COMMAND_LINE, helpOf, leafCommands } from './command-tree.js';
-import { compatibility, fieldTables } from './field-tables.js';
+import { COMMAND_LINE, leafCommands, manualHelpOf } from './command-tree.js';
+import { fieldTables } from './field-tables.js';
 import { code, table } from './markdown-table.js';
 
 type Tables = Readonly<Record<string, () => string>>;
@@ -36,18 +35,23 @@ const ENDPOINT_TABLES: Tables = {
 const ERROR_TABLES: Tables = {
   errors: () =>
     table(
-      ['status', 'code', 'type', 'retry', 'meaning'],
+      ['status', 'code', 'retry', 'meaning'],
       Object.entries(ERROR_REGISTRY)
         .sort(([, a], [, b]) => a.status - b.status)
         .map(([name, { status, type, retry, help }]) => [
           String(status),
           code(name),
-          code(type),
           retry,
-          help,
+          type === usualType(status) ? help : `${help} Type ${code(type)}.`,
         ]),
     ),
 };
+
+/** The page says this in a sentence. */
+function usualType(status: number): string {
+  if (status === 429) return 'rate_limit_error';
+  return status < 500 ? 'invalid_request_error' : 'server_error';
+}
 
 const SETTING_TABLES: Tables = {
   settings: () =>
@@ -97,19 +101,7 @@ const CATALOGUE_PAGE = 'docs/reference/models.md';
 const CATALOGUE_TABLES: Tables = {
   catalogue: () =>
     table(
-      [
-        'name',
-        'what',
-        'engine',
-        'devices',
-        'size',
-        'memory',
-        'languages',
-        'voices',
-        'licence',
-        'source',
-        'run here',
-      ],
+      ['name', 'what', 'engine', 'devices', 'size', 'languages', 'voices', 'licence', 'source'],
       Catalogue.load('').entries.map(catalogueRow),
     ),
 };
@@ -119,29 +111,30 @@ function catalogueRow(entry: CatalogueEntry): readonly string[] {
     ...(from.startsWith('hf:') ? [code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1'))] : []),
     ...packages.map(({ name, version }) => code(`pip ${name} ${version}`)),
   ]);
-  const { cpu_mb: cpu, cuda_mb: cuda } = entry.memory ?? {};
-  const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`].filter(Boolean).join(', ');
   const { engine, languages = [] } = entry.entry;
-  const runs = readFileSync(CATALOGUE_PAGE, 'utf8').split('## Runs')[1] ?? '';
   return [
     code(entry.name),
     entry.summary,
     engine,
     devicesOf(entry).join(', ') || '-',
     sizeText(entry),
-    memory || 'unknown',
     languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many',
     String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || '-'),
     entry.licence ?? '-',
     sources.join(', ') || 'a server elsewhere',
-    runs.includes(`| \`${entry.name}\` |`) ? 'yes' : 'never',
   ];
 }
 
 function sizeText(entry: CatalogueEntry): string {
   if (Object.keys(entry.sources).length === 0) return '-';
   const bytes = knownBytes(entry);
-  return `${bytes === 0 ? 'unknown' : byteText(bytes)}${entry.unverified ? ', unverified' : ''}`;
+  const { cpu_mb: cpu, cuda_mb: cuda } = entry.memory ?? {};
+  return [
+    bytes === 0 ? 'unknown' : byteText(bytes),
+    ...(cpu ? [`memory on a CPU ${cpu} MB`] : []),
+    ...(cuda ? [`memory on CUDA ${cuda} MB`] : []),
+    ...(entry.unverified ? ['unverified'] : []),
+  ].join(', ');
 }
 
 const ENGINE_TABLES: Tables = {
@@ -183,22 +176,31 @@ const CHOICE_TABLES: Tables = {
 };
 
 const COMMAND_TABLES: Tables = {
-  commands: () =>
-    table(
-      ['command', 'what it does'],
-      leafCommands(COMMAND_LINE).map(({ words, command }) => [
-        `[${code(`switchyard ${words}`)}](#switchyard-${words.replaceAll(' ', '-')})`,
-        command.description(),
-      ]),
-    ),
+  commands: commandLinks,
   'exit-codes': () => table(['exit code', 'meaning'], exitRows()),
   help: () =>
     leafCommands(COMMAND_LINE)
       .map(
-        ({ words, command }) => `### switchyard ${words}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,
+        ({ words, command }) =>
+          `### switchyard ${words}\n\n\`\`\`text\n${manualHelpOf(command, words)}\n\`\`\``,
       )
       .join('\n\n'),
 };
+
+/** One row for each group of commands, and one for those of no group. */
+function commandLinks(): string {
+  const groups = new Map<string, string[]>();
+  for (const { words } of leafCommands(COMMAND_LINE)) {
+    const [first = '', name] = words.split(' ');
+    const group = name === undefined ? '' : code(first);
+    const link = `[${name ?? first}](#switchyard-${words.replaceAll(' ', '-')})`;
+    groups.set(group, [...(groups.get(group) ?? []), link]);
+  }
+  return table(
+    ['group', 'commands'],
+    [...groups].map(([group, links]) => [group, links.join(', ')]),
+  );
+}
 
 const OPEN_RESPONSES_TABLES: Tables = {
   'open-responses': () =>
@@ -212,7 +214,6 @@ const OPEN_RESPONSES_TABLES: Tables = {
 export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/http-api.md': ENDPOINT_TABLES,
   'docs/reference/fields.md': fieldTables,
-  'docs/reference/compatibility.md': { compatibility },
   'docs/reference/cli.md': COMMAND_TABLES,
   'docs/reference/errors.md': ERROR_TABLES,
   'docs/reference/settings.md': SETTING_TABLES,
