@@ -19,33 +19,31 @@ import {
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
 import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/open-responses.js';
 import { COMMAND_LINE, leafCommands, manualHelpOf } from './command-tree.js';
-import { fieldTables } from './field-tables.js';
-import { code, table } from './markdown-table.js';
+import { fieldLists } from './field-lists.js';
+import { code, list, table } from './markdown.js';
 
 type Tables = Readonly<Record<string, () => string>>;
 
 const ENDPOINT_TABLES: Tables = {
   endpoints: () =>
-    table(
-      ['route', 'what'],
-      ENDPOINTS.map(({ method, path, summary }) => [code(`${method} ${path}`), summary]),
-    ),
+    list(ENDPOINTS.map(({ method, path, summary }) => `${code(`${method} ${path}`)}: ${summary}`)),
 };
+
+const ERRORS = Object.entries(ERROR_REGISTRY);
 
 const ERROR_TABLES: Tables = {
   errors: () =>
-    table(
-      ['status', 'code', 'retry', 'meaning'],
-      Object.entries(ERROR_REGISTRY)
-        .sort(([, a], [, b]) => a.status - b.status)
-        .map(([name, { status, type, retry, help }]) => [
-          String(status),
-          code(name),
-          retry,
-          type === usualType(status) ? help : `${help} Type ${code(type)}.`,
-        ]),
-    ),
+    [...Map.groupBy(ERRORS, ([, { status }]) => status)]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, errors]) => `### ${status}\n\n${list(errors.map(errorItem))}`)
+      .join('\n\n'),
 };
+
+function errorItem([name, error]: (typeof ERRORS)[number]): string {
+  const { status, type, retry, help } = error;
+  const when = retry === 'never' ? '' : ` (retry ${retry})`;
+  return `${code(name)}${when}: ${help}${type === usualType(status) ? '' : ` Type ${code(type)}.`}`;
+}
 
 /** The page says this in a sentence. */
 function usualType(status: number): string {
@@ -72,14 +70,11 @@ const SETTING_TABLES: Tables = {
 
 const METRIC_TABLES: Tables = {
   metrics: () =>
-    table(
-      ['metric', 'type', 'labels', 'what'],
-      Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help }]) => [
-        code(name),
-        type,
-        labels.map(code).join(' '),
-        help,
-      ]),
+    list(
+      Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help }]) => {
+        const by = labels.length > 0 ? ` by ${labels.map(code).join(', ')}` : '';
+        return `${code(name)} (${type}${by}): ${help}`;
+      }),
     ),
 };
 
@@ -116,17 +111,17 @@ function catalogueRow(entry: CatalogueEntry): readonly string[] {
     code(entry.name),
     entry.summary,
     engine,
-    devicesOf(entry).join(', ') || '-',
+    devicesOf(entry).join(', '),
     sizeText(entry),
     languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many',
-    String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || '-'),
-    entry.licence ?? '-',
+    String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || ''),
+    entry.licence ?? '',
     sources.join(', ') || 'a server elsewhere',
   ];
 }
 
 function sizeText(entry: CatalogueEntry): string {
-  if (Object.keys(entry.sources).length === 0) return '-';
+  if (Object.keys(entry.sources).length === 0) return '';
   const bytes = knownBytes(entry);
   const { cpu_mb: cpu, cuda_mb: cuda } = entry.memory ?? {};
   return [
@@ -204,16 +199,16 @@ function commandLinks(): string {
 
 const OPEN_RESPONSES_TABLES: Tables = {
   'open-responses': () =>
-    table(
-      ['rule', 'result'],
-      [...OPEN_RESPONSES_CASES.map(({ rule }) => [rule, 'passed']), ...OPEN_RESPONSES_OTHERS],
-    ),
+    [
+      list(OPEN_RESPONSES_CASES.map(({ rule }) => rule)),
+      table(['not passed', 'why'], OPEN_RESPONSES_OTHERS),
+    ].join('\n\n'),
 };
 
 /** Tables generated from the registries: file → marker name → Markdown. */
 export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/http-api.md': ENDPOINT_TABLES,
-  'docs/reference/fields.md': fieldTables,
+  'docs/reference/fields.md': fieldLists,
   'docs/reference/cli.md': COMMAND_TABLES,
   'docs/reference/errors.md': ERROR_TABLES,
   'docs/reference/settings.md': SETTING_TABLES,

@@ -11,7 +11,7 @@ import {
   SESSION_FIELDS,
 } from '../../src/contracts/realtime/session-fields.js';
 import { REQUEST_FIELDS } from '../../src/gateway/http/openapi/request-fields.js';
-import { code, table } from './markdown-table.js';
+import { code, list } from './markdown.js';
 
 type Groups = Readonly<Record<string, FieldRules>>;
 
@@ -19,7 +19,8 @@ type Groups = Readonly<Record<string, FieldRules>>;
 function treatmentOf({ treatment, capability = '', byEngine }: FieldRule): string {
   if (treatment !== 'advice' && treatment !== 'meaning') return byEngine ? 'by engine' : treatment;
   const otherwise = treatment === 'advice' ? 'ignored' : 'refused';
-  return `${capability === PASSED_ON ? 'upstream' : code(capability)}, else ${otherwise}`;
+  const by = capability === PASSED_ON ? 'upstream servers' : `models with ${code(capability)}`;
+  return `${by}, else ${otherwise}`;
 }
 
 const sentence = (why: string): string =>
@@ -28,29 +29,21 @@ const sentence = (why: string): string =>
 /** Fewer rows than these are repeated instead of referred to. */
 const MIN_SHARED = 8;
 
-const outcomeOf = (rule: FieldRule): string => `${treatmentOf(rule)} | ${sentence(rule.why)}`;
+const outcomeOf = (rule: FieldRule): string => `${treatmentOf(rule)}. ${sentence(rule.why)}`;
 
 const outcomesOf = (rules: FieldRules): ReadonlyMap<string, string> =>
   new Map(Object.entries(rules).map(([name, rule]) => [name, outcomeOf(rule)]));
 
-/** Fields with the same outcome share a row; those that `other` has alike are one row. */
-function fieldTable(
-  rules: FieldRules,
-  other?: readonly [group: string, rules: FieldRules],
-): string {
+/** Fields with the same outcome share an item; those that `other` has alike are one item. */
+function fieldList(rules: FieldRules, other?: readonly [group: string, rules: FieldRules]): string {
   const [group, shared] = other ?? ['', {}];
   const known = outcomesOf(shared);
-  const rows = new Map<string, string[]>();
-  for (const [name, outcome] of outcomesOf(rules)) {
-    const row = known.get(name) === outcome ? `as in ${code(group)} | ` : outcome;
-    rows.set(row, [...(rows.get(row) ?? []), code(name)]);
+  const items = new Map<string, string[]>();
+  for (const [name, own] of outcomesOf(rules)) {
+    const outcome = known.get(name) === own ? `as in ${code(group)}` : own;
+    items.set(outcome, [...(items.get(outcome) ?? []), code(name)]);
   }
-  const honoured = rows.size === 1 ? rows.get('honoured | ') : undefined;
-  if (honoured) return `Honoured: ${honoured.join(', ')}.`;
-  return table(
-    ['fields', 'treatment', 'note'],
-    [...rows].map(([outcome, names]) => [names.join(', '), ...outcome.split(' | ')]),
-  );
+  return list([...items].map(([outcome, names]) => `${names.join(', ')}: ${outcome.trimEnd()}`));
 }
 
 function sections(groups: Groups): string {
@@ -58,7 +51,7 @@ function sections(groups: Groups): string {
   return named
     .map(([name, rules], at) => {
       const other = mostAlike(rules, named.slice(0, at));
-      return `### ${code(name)}\n\n${fieldTable(rules, other)}`;
+      return `### ${code(name)}\n\n${fieldList(rules, other)}`;
     })
     .join('\n\n');
 }
@@ -72,12 +65,12 @@ function mostAlike(rules: FieldRules, others: readonly (readonly [string, FieldR
     .toSorted((a, b) => alike(b) - alike(a))[0];
 }
 
-/** Tables of `docs/reference/fields.md`. */
-export const fieldTables: Readonly<Record<string, () => string>> = {
+/** Lists of `docs/reference/fields.md`. */
+export const fieldLists: Readonly<Record<string, () => string>> = {
   'request-fields': () => sections(REQUEST_FIELDS),
-  'realtime-query': () => fieldTable(REALTIME_QUERY),
+  'realtime-query': () => fieldList(REALTIME_QUERY),
   'session-fields': () => sections(SESSION_FIELDS),
   'older-session-fields': () => sections(OLDER_SESSION_FIELDS),
   'event-fields': () => sections(EVENT_FIELDS),
-  'client-secret-fields': () => fieldTable(CLIENT_SECRET_FIELDS),
+  'client-secret-fields': () => fieldList(CLIENT_SECRET_FIELDS),
 };
