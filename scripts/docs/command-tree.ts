@@ -5,7 +5,7 @@ import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 const WIDTH = 120;
 /** Options of every command that talks to a gateway, which the page explains once. */
 const GATEWAY_OPTIONS = ['--url', '--api-key', '--key-file'];
-const USUAL_JSON = ['one JSON document', 'the answer of the gateway as one JSON document'];
+const USUAL_JSON = /(^| as )one JSON document$/;
 
 /** The whole command line. */
 export const COMMAND_LINE = program(() => Promise.resolve(ENGINE_CHECKS));
@@ -33,8 +33,11 @@ export function helpOf(command: Command): string {
   return text.trimEnd();
 }
 
-/** The help as the manual shows it: what all commands have in common is left out. */
-export function manualHelpOf(command: Command, words: string): string {
+/** An example that shows more than the options of its command: another program, a file. */
+const SHOWS_MORE = /[|<>]|\$\(/;
+
+/** The help as the manual shows it, without what all commands have in common. */
+export function manualHelpOf(command: Command): string {
   const before = command.configureHelp();
   const own = (each: Option) => !isCommon(each);
   command.configureHelp({
@@ -45,12 +48,15 @@ export function manualHelpOf(command: Command, words: string): string {
   command.configureHelp(before);
   return text
     .replace(/^Usage: /, '')
-    .replace(`\n  switchyard ${words}\n`, '\n')
-    .replace(/\n\nExamples:$/, '');
+    .replace(/\nExamples:\n((?: {2}.*(?:\n|$))+)/, (_, lines: string) => {
+      const kept = lines.split('\n').filter(line => SHOWS_MORE.test(line));
+      return kept.length > 0 ? `\nExamples:\n${kept.join('\n')}\n` : '';
+    })
+    .trimEnd();
 }
 
 const isCommon = ({ long, description }: Option): boolean =>
-  GATEWAY_OPTIONS.includes(long ?? '') || (long === '--json' && USUAL_JSON.includes(description));
+  GATEWAY_OPTIONS.includes(long ?? '') || (long === '--json' && USUAL_JSON.test(description));
 
 function usageOf(command: Command): string {
   const common = command.options.filter(isCommon).map(({ long }) => long);

@@ -177,7 +177,7 @@ const COMMAND_TABLES: Tables = {
     leafCommands(COMMAND_LINE)
       .map(
         ({ words, command }) =>
-          `### switchyard ${words}\n\n\`\`\`text\n${manualHelpOf(command, words)}\n\`\`\``,
+          `### switchyard ${words}\n\n\`\`\`text\n${manualHelpOf(command)}\n\`\`\``,
       )
       .join('\n\n'),
 };
