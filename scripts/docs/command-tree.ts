@@ -48,6 +48,7 @@ export function manualHelpOf(command: Command): string {
   command.configureHelp(before);
   return text
     .replace(/^Usage: /, '')
+    .replaceAll(/^(Options|Arguments):\n/gm, '')
     .replace(/\nExamples:\n((?: {2}.*(?:\n|$))+)/, (_, lines: string) => {
       const kept = lines.split('\n').filter(line => SHOWS_MORE.test(line));
       return kept.length > 0 ? `\nExamples:\n${kept.join('\n')}\n` : '';
