@@ -1,8 +1,11 @@
-import { type Command } from 'commander';
-
-const WIDTH = 120;
+import { type Command, type Help, type Option } from 'commander';
 import { program } from '../../src/cli/program.js';
 import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
+
+const WIDTH = 120;
+/** Options of every command that talks to a gateway, which the page explains once. */
+const GATEWAY_OPTIONS = ['--url', '--api-key', '--key-file'];
+const USUAL_JSON = /(^| as )one JSON document$/;
 
 /** The whole command line. */
 export const COMMAND_LINE = program(() => Promise.resolve(ENGINE_CHECKS));
@@ -28,4 +31,42 @@ export function helpOf(command: Command): string {
   });
   command.outputHelp();
   return text.trimEnd();
+}
+
+/** An example that shows more than the options of its command: another program, a file. */
+const SHOWS_MORE = /[|<>]|\$\(/;
+
+/** The help as the manual shows it, without what all commands have in common. */
+export function manualHelpOf(command: Command): string {
+  const before = command.configureHelp();
+  const own = (each: Option) => !isCommon(each);
+  command.configureHelp({
+    visibleOptions: () => command.options.filter(own),
+    commandUsage: each => usageOf(each),
+  } satisfies Partial<Help>);
+  const text = helpOf(command);
+  command.configureHelp(before);
+  return text
+    .replace(/^Usage: /, '')
+    .replaceAll(/^(Options|Arguments):\n/gm, '')
+    .replace(/\nExamples:\n((?: {2}.*(?:\n|$))+)/, (_, lines: string) => {
+      const kept = lines.split('\n').filter(line => SHOWS_MORE.test(line));
+      return kept.length > 0 ? `\nExamples:\n${kept.join('\n')}\n` : '';
+    })
+    .trimEnd();
+}
+
+const isCommon = ({ long, description }: Option): boolean =>
+  GATEWAY_OPTIONS.includes(long ?? '') || (long === '--json' && USUAL_JSON.test(description));
+
+function usageOf(command: Command): string {
+  const common = command.options.filter(isCommon).map(({ long }) => long);
+  const added = [
+    ...(common.includes('--url') ? ['[gateway options]'] : []),
+    ...(common.includes('--json') ? ['[--json]'] : []),
+    ...(command.options.length > common.length ? ['[options]'] : []),
+  ];
+  const parents = [];
+  for (let each: Command | null = command; each; each = each.parent) parents.unshift(each.name());
+  return [...parents, ...added, command.usage().replace(/^\[options\] ?/, '')].join(' ').trim();
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
 import {
   Catalogue,
@@ -19,35 +18,38 @@ import {
 } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
 import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/open-responses.js';
-import { COMMAND_LINE, helpOf, leafCommands } from './command-tree.js';
-import { compatibility, fieldTables } from './field-tables.js';
-import { code, table } from './markdown-table.js';
+import { COMMAND_LINE, leafCommands, manualHelpOf } from './command-tree.js';
+import { fieldLists } from './field-lists.js';
+import { code, list, table } from './markdown.js';
 
 type Tables = Readonly<Record<string, () => string>>;
 
 const ENDPOINT_TABLES: Tables = {
   endpoints: () =>
-    table(
-      ['route', 'what'],
-      ENDPOINTS.map(({ method, path, summary }) => [code(`${method} ${path}`), summary]),
-    ),
+    list(ENDPOINTS.map(({ method, path, summary }) => `${code(`${method} ${path}`)}: ${summary}`)),
 };
+
+const ERRORS = Object.entries(ERROR_REGISTRY);
 
 const ERROR_TABLES: Tables = {
   errors: () =>
-    table(
-      ['status', 'code', 'type', 'retry', 'meaning'],
-      Object.entries(ERROR_REGISTRY)
-        .sort(([, a], [, b]) => a.status - b.status)
-        .map(([name, { status, type, retry, help }]) => [
-          String(status),
-          code(name),
-          code(type),
-          retry,
-          help,
-        ]),
-    ),
+    [...Map.groupBy(ERRORS, ([, { status }]) => status)]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, errors]) => `### ${status}\n\n${list(errors.map(errorItem))}`)
+      .join('\n\n'),
 };
+
+function errorItem([name, error]: (typeof ERRORS)[number]): string {
+  const { status, type, retry, help } = error;
+  const when = retry === 'never' ? '' : ` (retry ${retry})`;
+  return `${code(name)}${when}: ${help}${type === usualType(status) ? '' : ` Type ${code(type)}.`}`;
+}
+
+/** The page says this in a sentence. */
+function usualType(status: number): string {
+  if (status === 429) return 'rate_limit_error';
+  return status < 500 ? 'invalid_request_error' : 'server_error';
+}
 
 const SETTING_TABLES: Tables = {
   settings: () =>
@@ -68,14 +70,11 @@ const SETTING_TABLES: Tables = {
 
 const METRIC_TABLES: Tables = {
   metrics: () =>
-    table(
-      ['metric', 'type', 'labels', 'what'],
-      Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help }]) => [
-        code(name),
-        type,
-        labels.map(code).join(' '),
-        help,
-      ]),
+    list(
+      Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help }]) => {
+        const by = labels.length > 0 ? ` by ${labels.map(code).join(', ')}` : '';
+        return `${code(name)} (${type}${by}): ${help}`;
+      }),
     ),
 };
 
@@ -97,19 +96,7 @@ const CATALOGUE_PAGE = 'docs/reference/models.md';
 const CATALOGUE_TABLES: Tables = {
   catalogue: () =>
     table(
-      [
-        'name',
-        'what',
-        'engine',
-        'devices',
-        'size',
-        'memory',
-        'languages',
-        'voices',
-        'licence',
-        'source',
-        'run here',
-      ],
+      ['name', 'what', 'engine', 'devices', 'size', 'languages', 'voices', 'licence', 'source'],
       Catalogue.load('').entries.map(catalogueRow),
     ),
 };
@@ -119,29 +106,30 @@ function catalogueRow(entry: CatalogueEntry): readonly string[] {
     ...(from.startsWith('hf:') ? [code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1'))] : []),
     ...packages.map(({ name, version }) => code(`pip ${name} ${version}`)),
   ]);
-  const { cpu_mb: cpu, cuda_mb: cuda } = entry.memory ?? {};
-  const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`].filter(Boolean).join(', ');
   const { engine, languages = [] } = entry.entry;
-  const runs = readFileSync(CATALOGUE_PAGE, 'utf8').split('## Runs')[1] ?? '';
   return [
     code(entry.name),
     entry.summary,
     engine,
-    devicesOf(entry).join(', ') || '-',
+    devicesOf(entry).join(', '),
     sizeText(entry),
-    memory || 'unknown',
     languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many',
-    String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || '-'),
-    entry.licence ?? '-',
+    String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || ''),
+    entry.licence ?? '',
     sources.join(', ') || 'a server elsewhere',
-    runs.includes(`| \`${entry.name}\` |`) ? 'yes' : 'never',
   ];
 }
 
 function sizeText(entry: CatalogueEntry): string {
-  if (Object.keys(entry.sources).length === 0) return '-';
+  if (Object.keys(entry.sources).length === 0) return '';
   const bytes = knownBytes(entry);
-  return `${bytes === 0 ? 'unknown' : byteText(bytes)}${entry.unverified ? ', unverified' : ''}`;
+  const { cpu_mb: cpu, cuda_mb: cuda } = entry.memory ?? {};
+  return [
+    bytes === 0 ? 'unknown' : byteText(bytes),
+    ...(cpu ? [`memory on a CPU ${cpu} MB`] : []),
+    ...(cuda ? [`memory on CUDA ${cuda} MB`] : []),
+    ...(entry.unverified ? ['unverified'] : []),
+  ].join(', ');
 }
 
 const ENGINE_TABLES: Tables = {
@@ -183,36 +171,44 @@ const CHOICE_TABLES: Tables = {
 };
 
 const COMMAND_TABLES: Tables = {
-  commands: () =>
-    table(
-      ['command', 'what it does'],
-      leafCommands(COMMAND_LINE).map(({ words, command }) => [
-        `[${code(`switchyard ${words}`)}](#switchyard-${words.replaceAll(' ', '-')})`,
-        command.description(),
-      ]),
-    ),
+  commands: commandLinks,
   'exit-codes': () => table(['exit code', 'meaning'], exitRows()),
   help: () =>
     leafCommands(COMMAND_LINE)
       .map(
-        ({ words, command }) => `### switchyard ${words}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,
+        ({ words, command }) =>
+          `### switchyard ${words}\n\n\`\`\`text\n${manualHelpOf(command)}\n\`\`\``,
       )
       .join('\n\n'),
 };
 
+/** One row for each group of commands, and one for those of no group. */
+function commandLinks(): string {
+  const groups = new Map<string, string[]>();
+  for (const { words } of leafCommands(COMMAND_LINE)) {
+    const [first = '', name] = words.split(' ');
+    const group = name === undefined ? '' : code(first);
+    const link = `[${name ?? first}](#switchyard-${words.replaceAll(' ', '-')})`;
+    groups.set(group, [...(groups.get(group) ?? []), link]);
+  }
+  return table(
+    ['group', 'commands'],
+    [...groups].map(([group, links]) => [group, links.join(', ')]),
+  );
+}
+
 const OPEN_RESPONSES_TABLES: Tables = {
   'open-responses': () =>
-    table(
-      ['rule', 'result'],
-      [...OPEN_RESPONSES_CASES.map(({ rule }) => [rule, 'passed']), ...OPEN_RESPONSES_OTHERS],
-    ),
+    [
+      list(OPEN_RESPONSES_CASES.map(({ rule }) => rule)),
+      table(['not passed', 'why'], OPEN_RESPONSES_OTHERS),
+    ].join('\n\n'),
 };
 
 /** Tables generated from the registries: file → marker name → Markdown. */
 export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/http-api.md': ENDPOINT_TABLES,
-  'docs/reference/fields.md': fieldTables,
-  'docs/reference/compatibility.md': { compatibility },
+  'docs/reference/fields.md': fieldLists,
   'docs/reference/cli.md': COMMAND_TABLES,
   'docs/reference/errors.md': ERROR_TABLES,
   'docs/reference/settings.md': SETTING_TABLES,

@@ -243,6 +243,29 @@ describe('the manual', () => {
   });
 });
 
+describe('the glossary of the code', () => {
+  const page = 'docs/explain/glossary-of-the-code.md';
+  const rows = read(page)
+    .split('\n')
+    .filter(line => /^\| (?!term)/.test(line))
+    .map(line => line.split('|').map(cell => cell.trim()));
+
+  it('has thirty terms and more, each once', () => {
+    const terms = rows.map(([, term = '']) => term);
+    expect(terms.length).toBeGreaterThanOrEqual(30);
+    expect(terms).toEqual([...new Set(terms)]);
+  });
+
+  it.each(rows.map(([, term = '', text = '', file = '']) => [term, text, file] as const))(
+    '%s stands in the file that the row names',
+    (term, text, file) => {
+      const code = read(join(dirname(page), /\(([^)]+)\)/.exec(file)?.[1] ?? ''));
+      const name = /^[^[]*`([A-Z]\w+)`/.exec(text)?.[1] ?? term;
+      expect(code.toLowerCase()).toContain(name.toLowerCase());
+    },
+  );
+});
+
 describe('the word list of the spell check', () => {
   it('is sorted and names no word twice', () => {
     const words = read('config/words.txt').trimEnd().split('\n');

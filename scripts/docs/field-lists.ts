@@ -1,0 +1,76 @@
+import {
+  type FieldRule,
+  type FieldRules,
+  PASSED_ON,
+} from '../../src/contracts/openai/field-types.js';
+import {
+  CLIENT_SECRET_FIELDS,
+  EVENT_FIELDS,
+  OLDER_SESSION_FIELDS,
+  REALTIME_QUERY,
+  SESSION_FIELDS,
+} from '../../src/contracts/realtime/session-fields.js';
+import { REQUEST_FIELDS } from '../../src/gateway/http/openapi/request-fields.js';
+import { code, list } from './markdown.js';
+
+type Groups = Readonly<Record<string, FieldRules>>;
+
+/** What happens to a field, in the words that the page explains. */
+function treatmentOf({ treatment, capability = '', byEngine }: FieldRule): string {
+  if (treatment !== 'advice' && treatment !== 'meaning') return byEngine ? 'by engine' : treatment;
+  const otherwise = treatment === 'advice' ? 'ignored' : 'refused';
+  const by = capability === PASSED_ON ? 'upstream servers' : `models with ${code(capability)}`;
+  return `${by}, else ${otherwise}`;
+}
+
+const sentence = (why: string): string =>
+  why === '' ? '' : `${why.charAt(0).toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
+
+/** Fewer rows than these are repeated instead of referred to. */
+const MIN_SHARED = 8;
+
+const outcomeOf = (rule: FieldRule): string => `${treatmentOf(rule)}. ${sentence(rule.why)}`;
+
+const outcomesOf = (rules: FieldRules): ReadonlyMap<string, string> =>
+  new Map(Object.entries(rules).map(([name, rule]) => [name, outcomeOf(rule)]));
+
+/** Fields with the same outcome share an item; those that `other` has alike are one item. */
+function fieldList(rules: FieldRules, other?: readonly [group: string, rules: FieldRules]): string {
+  const [group, shared] = other ?? ['', {}];
+  const known = outcomesOf(shared);
+  const items = new Map<string, string[]>();
+  for (const [name, own] of outcomesOf(rules)) {
+    const outcome = known.get(name) === own ? `as in ${code(group)}` : own;
+    items.set(outcome, [...(items.get(outcome) ?? []), code(name)]);
+  }
+  return list([...items].map(([outcome, names]) => `${names.join(', ')}: ${outcome.trimEnd()}`));
+}
+
+function sections(groups: Groups): string {
+  const named = Object.entries(groups).filter(([, rules]) => Object.keys(rules).length > 0);
+  return named
+    .map(([name, rules], at) => {
+      const other = mostAlike(rules, named.slice(0, at));
+      return `### ${code(name)}\n\n${fieldList(rules, other)}`;
+    })
+    .join('\n\n');
+}
+
+function mostAlike(rules: FieldRules, others: readonly (readonly [string, FieldRules])[]) {
+  const own = outcomesOf(rules);
+  const alike = ([, other]: readonly [string, FieldRules]) =>
+    [...outcomesOf(other)].filter(([name, outcome]) => own.get(name) === outcome).length;
+  return others
+    .filter(other => alike(other) >= MIN_SHARED)
+    .toSorted((a, b) => alike(b) - alike(a))[0];
+}
+
+/** Lists of `docs/reference/fields.md`. */
+export const fieldLists: Readonly<Record<string, () => string>> = {
+  'request-fields': () => sections(REQUEST_FIELDS),
+  'realtime-query': () => fieldList(REALTIME_QUERY),
+  'session-fields': () => sections(SESSION_FIELDS),
+  'older-session-fields': () => sections(OLDER_SESSION_FIELDS),
+  'event-fields': () => sections(EVENT_FIELDS),
+  'client-secret-fields': () => fieldList(CLIENT_SECRET_FIELDS),
+};
