@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
-import { paceOf } from './batches.controller.js';
+import { idempotencyKeyOf, paceOf } from './batches.controller.js';
 import { newJob } from './batches.service.js';
 
 const NOW = 1_000_000;
@@ -39,5 +39,14 @@ describe('jobPace', () => {
     ['after its end', { status: 'completed' }],
   ] as const)('is not known %s', (_, overrides) => {
     expect(paceOf(job(overrides), NOW)).toEqual({ rate_per_s: null, eta_s: null });
+  });
+});
+
+describe('idempotencyKeyOf', () => {
+  it('takes 1 to 255 characters, or none at all', () => {
+    expect(idempotencyKeyOf({})).toBeUndefined();
+    expect(idempotencyKeyOf({ 'idempotency-key': 'k'.repeat(255) })).toHaveLength(255);
+    for (const key of ['', 'k'.repeat(256)])
+      expect(() => idempotencyKeyOf({ 'idempotency-key': key })).toThrow('255');
   });
 });
