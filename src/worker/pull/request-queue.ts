@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   createRedisBackend,
   type JobJson,
@@ -133,8 +134,18 @@ export class RequestQueue {
     const deviceMs = result.outcome === 'completed' ? deviceShareMs(result.execution) : undefined;
     if (deviceMs !== undefined)
       await this.#accounted(this.#order.settle(this.spec.model.id, job.id, deviceMs));
-    await orLost(backend.moveToCompleted(minimal(job), result, kept, job.token, false));
+    try {
+      await orLost(backend.moveToCompleted(minimal(job), result, kept, job.token, false));
+    } catch (error) {
+      if (!(error instanceof JobLost) || !(await this.#hasResult(job, result))) throw error;
+    }
     await this.#expire(job.id, kept, result);
+  }
+
+  /** An earlier attempt was executed, and its confirmation was lost with the connection. */
+  async #hasResult({ id }: Stray, result: QueueJobResult): Promise<boolean> {
+    const json = await this.connections.for('work').hget(this.key(id), 'returnvalue');
+    return json === writeJson(result);
   }
 
   /** Fails the job in BullMQ, for jobs without a result. @throws JobLost */
@@ -183,7 +194,7 @@ export class RequestQueue {
     if (typeof kept !== 'object' || !('age' in kept)) return;
     const expiry = this.#expiry;
     // The gateway that stopped it has answered the caller.
-    const ms = outcome === 'cancelled' ? expiry.answeredMs : kept.age * 1000;
+    const ms = outcome === 'cancelled' ? expiry.stoppedMs : kept.age * 1000;
     await expiry.expire(this.key(''), jobId, ms).catch(() => undefined);
   }
 
