@@ -1,11 +1,8 @@
 import { type Redis } from 'ioredis';
 import { MAX_EVENTS } from './keys.js';
 
-/**
- * A finished job whose caller has the answer is kept this long: other gateways may wait
- * for the same id. Milliseconds.
- */
-const ANSWERED_TTL_MS = 10_000;
+/** A job that was stopped is kept this long: other gateways may wait for the same id. */
+const STOPPED_TTL_MS = 10_000;
 
 /** Older entries of an event stream are removed. Milliseconds. */
 const EVENTS_TTL_MS = 60_000;
@@ -78,12 +75,9 @@ export class ResultExpiry {
     private readonly resultTtlMs: number,
   ) {}
 
-  /**
-   * Milliseconds that an unneeded finished job stays, except for gateways that wait for
-   * the same id.
-   */
-  get answeredMs(): number {
-    return Math.min(ANSWERED_TTL_MS, this.resultTtlMs);
+  /** Milliseconds that a stopped job stays. */
+  get stoppedMs(): number {
+    return Math.min(STOPPED_TTL_MS, this.resultTtlMs);
   }
 
   /**

@@ -1,11 +1,20 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { type ResponseEvent } from '../../src/contracts/openai/responses.js';
 import { syntheticText } from '../../src/worker/engines/synthetic/recognizer.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith, POSTGRES } from '../support/requires.js';
-import { ResponseClient, textOf } from '../support/response-client.js';
+import {
+  countFrom,
+  deltasOf,
+  eventsIn,
+  numbersOf,
+  ResponseClient,
+  taken,
+  textOf,
+} from '../support/response-client.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
@@ -155,4 +164,32 @@ describeWith(POSTGRES)('accepted work, with default settings', () => {
     },
     300_000,
   );
+});
+
+describeWith(POSTGRES)('a followed response', () => {
+  it('ends with one error while PostgreSQL is silent, and goes on behind it afterwards', async () => {
+    const client = new ResponseClient(url(0));
+    const undisturbed = textOf(await client.created(WORDS));
+    const seen: ResponseEvent[] = [];
+    const stream = await client.create(WORDS, { background: true, stream: true });
+    for await (const event of eventsIn(stream)) {
+      seen.push(event);
+      if (event.type === 'response.output_text.delta') postgres.freeze();
+    }
+    postgres.thaw();
+    const before = seen.filter(({ type }) => type !== 'error');
+    const last = before.length - 1;
+    expect(seen.slice(before.length)).toEqual([
+      {
+        type: 'error',
+        error: expect.objectContaining({ code: 'storage_unavailable' }),
+        sequence_number: last,
+      },
+    ]);
+    const { id } = (seen[0] as Extract<ResponseEvent, { response: unknown }>).response;
+    const all = [...before, ...(await taken(client.follow(id, last)))];
+    expect(numbersOf(all)).toEqual(countFrom(0, all.length));
+    expect(all.at(-1)).toMatchObject({ type: 'response.completed' });
+    expect(deltasOf(all)).toBe(undisturbed);
+  });
 });

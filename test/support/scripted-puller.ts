@@ -44,6 +44,7 @@ export class ScriptedPuller implements AsyncDisposable {
   readonly #connections: Redis[];
   readonly #order: RedisOrder;
   #heart: NodeJS.Timeout | undefined;
+  #isDead = false;
 
   private constructor(private readonly options: Required<PullerOptions>) {
     this.#keys = new QueueKeys(options.prefix);
@@ -87,15 +88,16 @@ export class ScriptedPuller implements AsyncDisposable {
     return this.#connections[0]!;
   }
 
-  /** Waits for the next job, and holds it. */
+  /** Waits for the next job, and holds it. Rejects when it has died. */
   async take(): Promise<HeldJob> {
     const token = randomUUID();
-    for (;;) {
+    while (!this.#isDead) {
       await this.#order.release(this.options.model).catch(() => undefined);
       const job = await this.#worker.getNextJob(token, { block: false }).catch(() => undefined);
       if (job) return this.#held(job, token);
       await new Promise(resolve => setTimeout(resolve, 5));
     }
+    throw new Error('the puller has died');
   }
 
   /** Puts back what a dead worker held, once its lock is over. */
@@ -113,6 +115,7 @@ export class ScriptedPuller implements AsyncDisposable {
 
   /** No longer heard of, and holding what it holds. */
   async die(): Promise<void> {
+    this.#isDead = true;
     clearInterval(this.#heart);
     await this.#commands.del(this.#keys.worker(this.options.id)).catch(() => undefined);
     await this.#commands.publish(this.#keys.announced, this.options.id).catch(() => undefined);

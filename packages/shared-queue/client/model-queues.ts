@@ -253,13 +253,12 @@ export class ModelQueues {
   }
 
   /**
-   * Its caller has the answer: it stays for a moment only, for gateways that wait for the
-   * same id. Milliseconds of that moment.
+   * Its gateway has the answer: it stays for a while only. Milliseconds of that while.
    */
   async answered({ model, jobId }: JobRef): Promise<number> {
-    const expiry = this.#expiry();
-    await expiry.expire(this.link.keys.base(model), jobId, expiry.answeredMs, true);
-    return expiry.answeredMs;
+    const { keys, answeredMs } = this.link;
+    await this.#expiry().expire(keys.base(model), jobId, answeredMs, true);
+    return answeredMs;
   }
 
   /** Removes finished jobs and events that have outlived their time, for all gateways. */

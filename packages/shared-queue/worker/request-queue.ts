@@ -145,8 +145,18 @@ export class RequestQueue {
       job.token,
       false,
     );
-    await this.#finish(backend, job.id, args);
+    try {
+      await this.#finish(backend, job.id, args);
+    } catch (error) {
+      if (!(error instanceof JobLost) || !(await this.#hasResult(job, result))) throw error;
+    }
     await this.#expire(job.id, kept, result);
+  }
+
+  /** An earlier attempt was executed, and its confirmation was lost with the connection. */
+  async #hasResult({ id }: Stray, result: QueueJobResult): Promise<boolean> {
+    const json = await this.link.for('work').hget(this.key(id), 'returnvalue');
+    return json === writeJson(result);
   }
 
   /** Fails the job in BullMQ, for jobs without a result. @throws JobLost */
@@ -225,7 +235,7 @@ export class RequestQueue {
     if (typeof kept !== 'object' || !('age' in kept)) return;
     const expiry = this.#expiry;
     // The gateway that stopped it has answered the caller.
-    const ms = outcome === 'cancelled' ? expiry.answeredMs : kept.age * 1000;
+    const ms = outcome === 'cancelled' ? expiry.stoppedMs : kept.age * 1000;
     await expiry.expire(this.key(''), jobId, ms).catch(() => undefined);
   }
 

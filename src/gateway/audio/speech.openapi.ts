@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { SPEECH_CONTENT_TYPES, speechDelta, speechDone } from '../../contracts/formats/speech.js';
+import { SPEECH_CONTENT_TYPES } from '@switchyard/worker-protocol/speech-format.js';
+import { speechDelta, speechDone } from '../../contracts/formats/speech.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';

@@ -30,6 +30,13 @@ export class SharedQueueLink implements QueueLink, OnApplicationShutdown {
   readonly enabled: boolean;
   readonly keys: QueueKeys;
   readonly clock = new RedisClock();
+  /**
+   * Milliseconds that a finished job stays when its gateway has the answer: for others that
+   * wait for the same id, and for the one that takes the request over when that gateway dies
+   * before the answer is stored. A take-over comes a lease after the last sign of life, and
+   * another one later when the database was silent.
+   */
+  readonly answeredMs: number;
   readonly #access: SharedQueueAccess | undefined;
   readonly #redis: Redis | undefined;
   readonly #back = new Subject<void>();
@@ -45,6 +52,7 @@ export class SharedQueueLink implements QueueLink, OnApplicationShutdown {
     this.#access = sharedQueueAccess(settings);
     this.enabled = this.#access !== undefined;
     this.keys = new QueueKeys(settings.redis.prefix);
+    this.answeredMs = Math.min(3 * settings.requests.leaseMs, settings.redis.resultTtlMs);
     if (!this.enabled) return;
     this.#redis = link.commands(COMMAND_MS);
     // First of all that is sent: whatever reads a reply knows the time.

@@ -48,7 +48,7 @@ export const SETTINGS_TABLE = {
     600_000,
     1000,
     DAY_MS,
-    'How long an unread result of the shared queue is stored; after it was read, 10 s at most.',
+    'How long an unread result of the shared queue is stored; after it was read, three `requests.lease_ms` at most.',
   ),
   'redis.lock_ms': ms(
     5000,

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { credentials } from '@grpc/grpc-js';
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -6,8 +8,11 @@ import {
   NOT_SERVING,
   SERVING,
 } from '@switchyard/worker-protocol/health.codec.js';
+import { type JobCompleted } from '@switchyard/shared-queue/result.codec.js';
+import { blobOf } from '../../../src/platform/storage/blob-keys.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { pause } from '../../support/waiting.js';
+import { ttsModel } from '../worker/worker-process.js';
 import { PullQueue } from './pull-harness.js';
 
 const model = syntheticModel({ steps: 100, baseMs: 20 });
@@ -25,7 +30,47 @@ async function pullHealth(address: string): Promise<HealthCheckResponse['status'
   }
 }
 
+/** A way to Redis that breaks once, when it has passed a result on and before the confirmation. */
+async function breakingLink(redisPort: number) {
+  let isBroken = false;
+  const server = createServer(near => {
+    const far = connect(redisPort, '127.0.0.1');
+    far.pipe(near);
+    near.on('data', (bytes: Buffer) => {
+      far.write(bytes);
+      if (isBroken || !bytes.includes('"outcome":"completed"')) return;
+      isBroken = true;
+      far.unpipe().resume().once('data', () => near.destroy());
+    });
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      one.on('error', () => undefined).on('close', () => other.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.dispose]: () => void server.close(),
+  };
+}
+
 describe('a pull worker', () => {
+  it('leaves the bytes of a result alone whose confirmation was lost', async () => {
+    const sharedQueue: { url?: string } = {};
+    await using harness = await PullQueue.start({ model: ttsModel, sharedQueue });
+    using link = await breakingLink(harness.redis.port);
+    sharedQueue.url = link.url;
+    const worker = await harness.worker();
+    const options = { text: 'bytes', voice: 'synthetic', format: 'wav' };
+    const speech = { fields: { kind: 'speech', audio: undefined, options } };
+    const { value } = (await harness.result(await harness.submit('', speech))) as JobCompleted;
+    await harness.until('it tries again', () => worker.log.includes('delivery_failed'));
+    await harness.result(await harness.submit('', speech));
+    expect(worker.log).not.toContain('late_answer_dropped');
+    expect(await harness.blobs.size(blobOf(value)!)).toBeGreaterThan(0);
+  });
+
   it('survives a Redis that is killed and started again: not ready meanwhile, back by itself', async () => {
     await using harness = await PullQueue.start({ model });
     const worker = await harness.worker();

@@ -87,6 +87,11 @@ export class TwoGateways implements AsyncDisposable {
     await this.until(`${count} wait`, async () => (await this.client.zcard(key)) === count);
   }
 
+  /** The SQLite file of both. */
+  get database(): string {
+    return join(this.folder, 'data', 'switchyard.db');
+  }
+
   /** Uploads in the blob store. */
   audioFiles(): Promise<string[]> {
     const folder = join(this.folder, 'data', 'blobs', 'plane', 'audio');

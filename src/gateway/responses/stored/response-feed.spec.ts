@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { fastify } from 'fastify';
 import { temporaryFolder } from '../../../../test/support/temporary-folder.js';
 import { type ResponseRecord, type ResponseRun } from '../../../core/request/response-record.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
@@ -136,5 +137,34 @@ describe('the feed of a background response', () => {
       await expect(text).rejects.toMatchObject({ code: 'response_not_found' });
     await store.create(record({ id: 'resp_2', status: 'completed', nextSequence: 9 }), []);
     expect(await framesOf(feed.follow({ ...REF, id: 'resp_2' }, -1, LEFT))).toBe('');
+  });
+
+  it('tells a caller who has events by one last event that it goes no further, any other by the status', async () => {
+    await using server = fastify();
+    server.get('/', (_, reply) => feed.send(reply, {}, REF));
+    server.get('/next', (_, reply) => feed.send(reply, {}, REF, 0));
+    const url = await server.listen();
+    const answer = await fetch(url);
+    const next = fetch(`${url}/next`);
+    await store.remove(REF);
+    const text = await answer.text();
+    expect(numbersIn(text)).toEqual([0, 0]);
+    expect(text.match(/"code":"response_not_found"/g)).toHaveLength(1);
+    expect(text.match(/^event: .*|^data: \[.*/gm)).toEqual([
+      'event: response.x',
+      'event: error',
+      'data: [DONE]',
+    ]);
+    expect((await next).ok).toBe(false);
+  });
+
+  it('tells its callers of a shutdown', async () => {
+    await using server = fastify();
+    server.get('/', (_, reply) => feed.send(reply, {}, REF));
+    const answer = await fetch(await server.listen());
+    feed.onModuleDestroy();
+    expect(await answer.text()).toMatch(
+      /\nevent: error\n.*"code":"shutting_down".*\n\ndata: \[DONE\]\n\n$/,
+    );
   });
 });

@@ -6,8 +6,11 @@ import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxj
 import { SSE_DONE, sseEvent } from '../../../contracts/formats/server-sent-event.js';
 import { FINAL_EVENTS, type ResponseEvent } from '../../../contracts/openai/responses.js';
 import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { shownError } from '../../../core/errors/domain-error.js';
 import { type ResponseProgress, type ResponseRef } from '../../../core/request/response-record.js';
+import { shuttingDown } from '../../../platform/http/passing-errors.js';
 import { sendEvents } from '../../inference/output-stream.js';
+import { failureOf } from '../writer/response-generation.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords } from './response-records.js';
 
@@ -36,7 +39,7 @@ export class ResponseFeed implements OnModuleDestroy {
     private readonly records: ResponseRecords,
   ) {}
 
-  /** Readers continue at another gateway. */
+  /** Readers are told so, and continue at another gateway. */
   onModuleDestroy(): void {
     this.#stop.abort();
   }
@@ -65,28 +68,53 @@ export class ResponseFeed implements OnModuleDestroy {
   /**
    * Events after number `after` (-1: all) until the final one. A slow follower holds one
    * portion of them.
-   * @throws DomainError `response_not_found` when the response is deleted meanwhile
+   * @throws DomainError `response_not_found` when the response is deleted meanwhile,
+   *   `storage_unavailable`, `shutting_down`
    */
   async *follow(ref: ResponseRef, after: number, left: AbortSignal): AsyncGenerator<Buffer> {
+    for await (const { frames } of this.#portions(ref, after, left)) yield* frames;
+  }
+
+  /**
+   * Sends what `follow` reads, until the caller leaves. When it fails, the last event says so;
+   * as long as none was sent, the status.
+   */
+  send(reply: FastifyReply, headers: Record<string, string>, ref: ResponseRef, after = -1): void {
+    const left = new AbortController();
+    reply.raw.once('close', () => left.abort());
+    sendEvents(reply, headers, Readable.from(this.#toItsEnd(ref, after, left.signal)));
+  }
+
+  async *#toItsEnd(ref: ResponseRef, after: number, left: AbortSignal): AsyncGenerator<Buffer> {
+    let last = after;
+    try {
+      for await (const portion of this.#portions(ref, after, left)) {
+        yield* portion.frames;
+        ({ last } = portion);
+      }
+    } catch (thrown) {
+      if (last === after) throw thrown;
+      const error = failureOf(shownError(thrown));
+      // Not the next number: the response goes on, and `starting_after` finds the rest.
+      const frame = eventFrame({ type: 'error', error, sequence_number: last });
+      yield Buffer.from(frame + SSE_DONE);
+    }
+  }
+
+  async *#portions(ref: ResponseRef, after: number, left: AbortSignal): AsyncGenerator<Portion> {
     const signal = AbortSignal.any([left, this.#stop.signal]);
     const reader = this.#join(ref);
     try {
       for (let last = after; await reader.hasMore(last, signal);) {
         const portion = await reader.read(last);
-        yield* portion.frames;
+        yield portion;
         if (portion.isFinal) return;
-        last = portion.last;
+        ({ last } = portion);
       }
+      if (this.#stop.signal.aborted) throw shuttingDown();
     } finally {
       reader.leave();
     }
-  }
-
-  /** Sends what `follow` reads, until the caller leaves. */
-  send(reply: FastifyReply, headers: Record<string, string>, ref: ResponseRef, after = -1): void {
-    const left = new AbortController();
-    reply.raw.once('close', () => left.abort());
-    sendEvents(reply, headers, Readable.from(this.follow(ref, after, left.signal)));
   }
 
   #join(ref: ResponseRef): SharedReader {
@@ -105,7 +133,7 @@ export class ResponseFeed implements OnModuleDestroy {
  */
 class SharedReader {
   readonly #heads = new ReplaySubject<ResponseProgress>(1);
-  readonly #portions = new Map<number, ReturnType<typeof readPortion>>();
+  readonly #portions = new Map<number, Promise<Portion>>();
   readonly #idle = new AbortController();
   #followers = 0;
   #end: (() => void) | undefined;
@@ -144,7 +172,7 @@ class SharedReader {
   }
 
   /** Events after `last`. */
-  read(last: number): ReturnType<typeof readPortion> {
+  read(last: number): Promise<Portion> {
     const known = this.#portions.get(last);
     if (known) return known;
     const portion = readPortion(this.log, this.ref, last);
@@ -173,14 +201,24 @@ class SharedReader {
 }
 
 /** Consecutive events as they are streamed. */
-async function readPortion(log: ResponseEventLog, ref: ResponseRef, after: number) {
+interface Portion {
+  readonly frames: readonly Buffer[];
+  /** Number of the last one. */
+  readonly last: number;
+  /** No event follows: without events they were removed. */
+  readonly isFinal: boolean;
+}
+
+async function readPortion(
+  log: ResponseEventLog,
+  ref: ResponseRef,
+  after: number,
+): Promise<Portion> {
   const events = await log.read(ref, after, PORTION);
   const { type, sequence_number: last } = events.at(-1) ?? { sequence_number: after };
   return {
     frames: events.map(({ token_ids: _, ...event }) => Buffer.from(eventFrame(event))),
-    /** Number of the last one. */
     last,
-    /** No event follows: without events they were removed. */
     isFinal: type === undefined || FINAL_EVENTS.has(type),
   };
 }
