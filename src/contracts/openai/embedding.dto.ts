@@ -8,6 +8,7 @@ import {
   type ServiceTier,
 } from './field-types.js';
 import {
+  ClassField,
   Field,
   ModelNameField,
   RequiredField,
@@ -67,6 +68,9 @@ export class EmbeddingDto {
 
   @Unlisted(END_USER)
   user?: unknown;
+
+  @ClassField()
+  priority?: unknown;
 
   @ServiceTierField()
   service_tier: ServiceTier = 'auto';
