@@ -1,5 +1,8 @@
 import { type EngineBase, type ItemOutcome } from './engine.js';
 
+/** Class of a request; aged BATCH stands between the two (D-03). */
+export type Urgency = 'realtime' | 'aged' | 'batch';
+
 /** Tokens of a text request, as its engine counted them. */
 export interface TokenUsage {
   readonly promptTokens: number;
@@ -20,6 +23,8 @@ export interface EmbedItem {
   /** Vectors the answer must hold. */
   readonly inputs: number;
   readonly tenant: string;
+  /** Its class, for a server with a queue of its own; absent: that server is told none. */
+  readonly urgency?: Urgency;
   readonly signal: AbortSignal;
 }
 

@@ -1,6 +1,7 @@
 import { Metadata } from '@grpc/grpc-js';
 import { RequestPriority } from '@switchyard/engine-api/request-priority.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
+import { type Urgency } from '@switchyard/engine-api/text-embedder.js';
 import { type Execution, type Group, Priority } from './generated/switchyard/v1/common.js';
 import {
   type StreamConfig,
@@ -91,6 +92,8 @@ export interface CallGroup {
   readonly agingShare?: number;
   /** Milliseconds that the device may take for this call alone (D-07); absent: unlimited. */
   readonly timeLimitMs?: number | undefined;
+  /** Milliseconds that are left until the caller wants the first output; absent: no deadline. */
+  readonly firstOutputMs?: number | undefined;
 }
 
 /** How one request was computed. `batchId` is empty when the worker reports none. */
@@ -128,12 +131,12 @@ export const traceOfCall = (metadata: Metadata): Pick<CallEnvelope, 'traceparent
 export const encodeEnvelope = ({
   requestId,
   priority,
-  group: { id, size, agingShare = 0, timeLimitMs = 0 },
+  group: { id, size, agingShare = 0, timeLimitMs = 0, firstOutputMs = 0 },
 }: CallEnvelope) => ({
   requestId,
   priority:
     priority === RequestPriority.REALTIME || agingShare > 0 ? Priority.REALTIME : Priority.BATCH,
-  group: { id, size, agingShare, timeLimitMs },
+  group: { id, size, agingShare, timeLimitMs, firstOutputMs },
 });
 
 /** What names a call: its request, and the attempt at it, which is its group's id (D-56). */
@@ -141,6 +144,10 @@ export const attemptOf = (message: { readonly requestId: string; readonly group?
   id: message.requestId,
   attempt: message.group?.id,
 });
+
+/** Its class, as a server behind an engine is told it. */
+export const urgencyOf = ({ priority, group }: Pick<CallEnvelope, 'priority' | 'group'>): Urgency =>
+  priority === RequestPriority.REALTIME ? 'realtime' : group.agingShare ? 'aged' : 'batch';
 
 /**
  * A call without a group is a group of its own. Aged BATCH is BATCH with
@@ -151,7 +158,7 @@ export function decodeEnvelope(message: {
   readonly priority: Priority;
   readonly group?: Group;
 }): CallEnvelope {
-  const { id = '', size = 1, agingShare = 0, timeLimitMs = 0 } = message.group ?? {};
+  const { id = '', size = 1, agingShare = 0, timeLimitMs, firstOutputMs } = message.group ?? {};
   const isAged = agingShare > 0;
   const isRealtime = message.priority === Priority.REALTIME && !isAged;
   return {
@@ -162,6 +169,7 @@ export function decodeEnvelope(message: {
       size: Math.max(1, size),
       agingShare: isAged ? Math.min(1, agingShare) : undefined,
       timeLimitMs: timeLimitMs || undefined,
+      firstOutputMs: firstOutputMs || undefined,
     },
   };
 }

@@ -60,7 +60,7 @@ export interface GenerateCallFields extends CallEnvelope {
 export type GenerationMessage = NonNullable<GenerateResponse['message']>;
 
 /** One `Embed` call as both sides see it. */
-export type EmbedCallFields = CallEnvelope & Omit<EmbedItem, 'signal'>;
+export type EmbedCallFields = CallEnvelope & Omit<EmbedItem, 'signal' | 'urgency'>;
 
 export interface Embedded {
   /** 32-bit floats, little endian, one vector after another. */

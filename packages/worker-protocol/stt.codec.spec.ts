@@ -131,7 +131,10 @@ describe('TranscribeFile on the wire', () => {
       priority: RequestPriority.BATCH,
       group: { id: 'g', size: 1, agingShare: 0.25 },
     });
-    const beyond = { ...message, group: { id: 'g', size: 1, agingShare: 7, timeLimitMs: 0 } };
+    const beyond = {
+      ...message,
+      group: { id: 'g', size: 1, agingShare: 7, timeLimitMs: 0, firstOutputMs: 0 },
+    };
     expect(decodeTranscribeCall(beyond).group.agingShare).toBe(1);
   });
 

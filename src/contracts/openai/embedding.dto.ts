@@ -9,6 +9,7 @@ import {
   type ServiceTier,
 } from './field-types.js';
 import {
+  ClassField,
   Field,
   ModelNameField,
   RequiredField,
@@ -68,6 +69,9 @@ export class EmbeddingDto {
 
   @Unlisted(END_USER)
   user?: unknown;
+
+  @ClassField()
+  priority?: unknown;
 
   @ServiceTierField()
   service_tier: ServiceTier = 'auto';

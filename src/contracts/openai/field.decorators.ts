@@ -8,6 +8,7 @@ import {
   filledText,
   fromForm,
   anyText,
+  anything,
   whole,
   type FieldRule,
   type FieldRules,
@@ -201,6 +202,16 @@ export const ServiceTierField = (description = TIERS): PropertyDecorator =>
     default: 'auto',
     description,
     rule: honoured('Priority; the `X-Priority` header wins.'),
+  });
+
+const CLASS =
+  '`realtime` or `batch`, as in the `X-Priority` header, which wins. Values of other servers are ignored, and passed on to none.';
+
+/** `priority` of every request for text. */
+export const ClassField = (): PropertyDecorator =>
+  Field(anything({ enum: ['realtime', 'batch'] }), {
+    description: CLASS,
+    rule: honoured(CLASS),
   });
 
 /** `limit` of a list: the entries of one page. */

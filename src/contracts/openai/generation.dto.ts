@@ -17,6 +17,7 @@ import {
   foreignFields,
 } from './field-types.js';
 import {
+  ClassField,
   Field,
   ModelNameField,
   PassesOn,
@@ -59,6 +60,9 @@ export class TextModelFields {
 
   @ServiceTierField(`${TIERS} The answer reports the tier that was used.`)
   service_tier: ServiceTier = 'auto';
+
+  @ClassField()
+  priority?: unknown;
 }
 
 /**

@@ -1,7 +1,12 @@
 import { type Fields, fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { unsupportedField } from '../schema/field-problems.js';
 import { asksForNothing } from '../schema/rules.js';
 import { type FieldRules } from './field-types.js';
+
+/** The class that `priority` of a body names; undefined: none of this gateway's. */
+export const classIn = (priority: unknown): PriorityLabel | undefined =>
+  priority === 'realtime' || priority === 'batch' ? priority : undefined;
 
 /** Ignored fields that are told apart; a caller may send any number. */
 const MOST_PATHS = 1000;
@@ -48,12 +53,19 @@ export class IgnoredFields {
    */
   unknown(rules: FieldRules, object: Fields): void {
     const why = 'nothing here knows it';
-    this.others(object, name => Object.hasOwn(rules, name), why);
+    this.priority(object);
+    this.others(object, name => Object.hasOwn(rules, name) || name === 'priority', why);
     for (const container of containersIn(rules)) {
       const inner = object[container];
       const isKnown = (name: string): boolean => Object.hasOwn(rules, `${container}.${name}`);
       if (isObject(inner)) this.others(inner, isKnown, why, `${container}.`);
     }
+  }
+
+  /** `priority` is a class of this gateway; numbers of other servers are not passed on. */
+  priority({ priority }: Fields): void {
+    if (classIn(priority) === undefined)
+      this.advised('priority', priority, 'its values are realtime and batch');
   }
 
   /** Fields of an object that do not act. There may be any number: none is copied. */

@@ -10,6 +10,7 @@ import {
   type ServiceTier,
 } from './field-types.js';
 import {
+  ClassField,
   Field,
   ModelNameField,
   RequiredField,
@@ -66,6 +67,9 @@ export class RerankDto {
 
   @Unlisted(advice(PASSED_ON, 'Local models refuse a document that is too long.'))
   max_tokens_per_doc?: unknown;
+
+  @ClassField()
+  priority?: unknown;
 
   @ServiceTierField('As in embeddings.')
   service_tier: ServiceTier = 'auto';

@@ -18,8 +18,8 @@ export function bodyFields(body: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * What a request for a model says: its fields, and its bytes as they came, which may
- * be passed on.
+ * What a request for a model says: its fields, and its bytes as they came but for
+ * `priority`, which may be passed on.
  */
 export interface JsonRequest {
   readonly fields: Readonly<Record<string, unknown>>;
@@ -34,7 +34,11 @@ export function jsonRequest(_: unknown, context: ExecutionContext): JsonRequest 
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   if (request.isMultipart())
     throw new DomainError('unsupported_media_type', 'Send the request as application/json.');
-  return { fields: bodyFields(request.body), bytes: BODIES.get(request) ?? NO_BYTES };
+  const fields = bodyFields(request.body);
+  const { priority, ...others } = fields;
+  // A server that the bytes are passed on to would let any caller go first by it.
+  const bytes = priority === undefined ? BODIES.get(request) : Buffer.from(writeJson(others));
+  return { fields, bytes: bytes ?? NO_BYTES };
 }
 
 const NO_BYTES = Buffer.alloc(0);

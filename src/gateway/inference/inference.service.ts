@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import { type ServiceTier } from '../../contracts/openai/field-types.js';
+import { classIn } from '../../contracts/openai/ignored-fields.js';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
@@ -78,7 +80,8 @@ export function httpCaller(
   const { request } = reply;
   const { tenant, terms } = principalOf(request);
   const usual = terms?.defaultPriority ?? model.defaultPriority;
-  const priority = requestPriority(request.headers['x-priority'], tier, usual);
+  const { priority: named } = fieldsIn(request.body);
+  const priority = requestPriority(request.headers['x-priority'] ?? classIn(named), tier, usual);
   const deadlines = requestDeadlines(request.headers, terms);
   const traceparent = traceparentIn(request.headers);
   const route = request.routeOptions.url;

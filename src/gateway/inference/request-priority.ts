@@ -6,6 +6,7 @@ import { type PriorityLabel, RequestPriority } from '../../core/request/request-
  * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, BATCH for
  * `X-Priority: batch` or `service_tier: flex`, else `usual`. The header is Switchyard's
  * own and more specific: it wins.
+ * @param header or the class that the body names
  * @throws DomainError `invalid_value` for another header value.
  */
 export function requestPriority(

@@ -39,10 +39,11 @@ export class MessagesController {
   @DescribesMessages()
   async create(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply) {
     const { catalog, generations } = this;
+    const { compat } = this.settings;
     const native = catalog.answering(body.fields.model, 'messages');
     const work = native
-      ? nativeMessage(native, body)
-      : parseMessage(body.fields, catalog, this.settings.compat);
+      ? nativeMessage(native, body, compat)
+      : parseMessage(body.fields, catalog, compat);
     const { id: model } = work.generation.model;
     const turn = turnOf(work, reply);
     const { caller } = turn;

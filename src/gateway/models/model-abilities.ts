@@ -94,14 +94,11 @@ export function demandAbilities(
   );
   const refused = unusable.find(({ nature }) => strict || nature === 'meaning');
   if (refused) throw cannotHonour(model, { ...refused, shown: shownOf(refused, fields) }, catalog);
-  const ignored = unusable.map(({ param }) => param);
-  return canHonour(model, PASSED_ON) ? ignored : [...ignored, ...unknownFields(fields, strict)];
-}
-
-function unknownFields({ dto, body = {} }: AskedFields, strict: boolean): readonly string[] {
+  const { dto, body = {} } = fields;
   const ignored = new IgnoredFields(strict);
-  ignored.unknown(knownFieldsOf(dto.constructor), body);
-  return ignored.paths;
+  if (canHonour(model, PASSED_ON)) ignored.priority(body);
+  else ignored.unknown(knownFieldsOf(dto.constructor), body);
+  return [...unusable.map(({ param }) => param), ...ignored.paths];
 }
 
 /** By class. */

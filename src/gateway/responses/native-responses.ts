@@ -6,6 +6,7 @@ import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type FastifyReply } from 'fastify';
 import { withInnerFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { onOneLine, SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { type ItemReference, type ResponseItem } from '../../contracts/openai/response-items.js';
 import { CreateResponseRequest } from '../../contracts/openai/response.dto.js';
 import { type ResponseObject, FINAL_EVENTS } from '../../contracts/openai/responses.js';
@@ -120,7 +121,8 @@ export class NativeResponses {
     const model = this.catalog.answering(fields.model, 'responses');
     if (!model) return false;
     const dto = parseDto(CreateResponseRequest, fields);
-    const { store: stores } = this.settings.responses;
+    const { responses, compat } = this.settings;
+    const { store: stores } = responses;
     const needsStore = (dto.store ?? stores) || continues(dto);
     if (dto.background || !dto.generate || (needsStore && !stores)) return false;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
@@ -132,7 +134,9 @@ export class NativeResponses {
     } as const;
     const body = withJsonFields(bytes, turn.sent);
     const generation = { model, task, beginning: beginningOf(dto), body };
-    await this.#answer(dto, turn, { caller, generation, ignored: [] });
+    const ignored = new IgnoredFields(compat.strict);
+    ignored.priority(fields);
+    await this.#answer(dto, turn, { caller, generation, ignored: ignored.paths });
     return true;
   }
 

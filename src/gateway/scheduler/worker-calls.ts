@@ -50,8 +50,10 @@ export class WorkerCalls {
     const { workerId, groupId, members, agingShare } = plan;
     const { request } = tracked;
     const timeLimitMs = request.inferenceTimeoutMs;
-    const group = { id: groupId, size: members.length, agingShare, timeLimitMs };
     const sentAtMs = this.registry.nowMs();
+    const { until, atMs = 0 } = request.deadline ?? {};
+    const firstOutputMs = until === 'first_output' ? Math.max(1, atMs - sentAtMs) : undefined;
+    const group = { id: groupId, size: members.length, agingShare, timeLimitMs, firstOutputMs };
     let call: WorkerCall | undefined;
     let reply: WorkerReply;
     try {

@@ -1,5 +1,5 @@
 import { type EngineBase } from '@switchyard/engine-api/engine.js';
-import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
+import { type TokenUsage, type Urgency } from '@switchyard/engine-api/text-embedder.js';
 import { type GenerateCallFields } from '@switchyard/worker-protocol/generation.codec.js';
 import { type GenerationActivity } from '@switchyard/worker-protocol/health.codec.js';
 import { type GenerationHead } from '../../contracts/formats/generation-body.js';
@@ -16,6 +16,10 @@ export interface GenerateItem
    * is not aged.
    */
   readonly agingShare?: number | undefined;
+  /** Its class as one word. */
+  readonly urgency?: Urgency;
+  /** Milliseconds until its first output is late; absent: no such deadline. */
+  readonly firstOutputMs?: number | undefined;
   /** Checked between steps; once aborted, nothing more is yielded. */
   readonly signal: AbortSignal;
 }

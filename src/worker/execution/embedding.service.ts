@@ -4,6 +4,7 @@ import {
   type EmbedItem,
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
+import { urgencyOf } from '@switchyard/worker-protocol/call.codec.js';
 import {
   type EmbedCallFields,
   type Embedded,
@@ -31,7 +32,7 @@ export class EmbeddingService {
     calls: InFlightCalls,
   ) {
     this.#batcher = new MicroBatcher<EmbedCallFields, EmbedItem, Embedding>({
-      prepare: (input, signal) => Promise.resolve({ ...input, signal }),
+      prepare: (input, signal) => Promise.resolve({ ...input, urgency: urgencyOf(input), signal }),
       compute: group => engine.embed(group),
       engine,
       spec,

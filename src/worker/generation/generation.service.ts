@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { urgencyOf } from '@switchyard/worker-protocol/call.codec.js';
 import {
   type GenerateCallFields,
   type GenerationMessage,
@@ -159,5 +160,7 @@ const itemOf = (call: GenerateCallFields, signal: AbortSignal): GenerateItem => 
   ...call,
   priority: priorityLabel(call.priority),
   agingShare: call.group.agingShare,
+  urgency: urgencyOf(call),
+  firstOutputMs: call.group.firstOutputMs,
   signal,
 });

@@ -10,13 +10,16 @@ const SSE = 'text/event-stream; charset=utf-8';
 
 beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
+  const own = upstreamLlm(upstream);
+  const queued = { ...own, options: { ...own.options, scheduler: 'llm-d' } };
   const settings = { 'generation.max_buffered_bytes': 65_536 };
   rig = await GatewayRig.start({
-    models: [upstreamLlm(upstream)],
+    models: [upstreamLlm(upstream), { ...queued, id: 'llm-d', aliases: [] }],
     launch: 'hosted',
     settings,
   });
   await rig.ready(ID);
+  await rig.ready('llm-d');
 }, 60_000);
 afterAll(async () => {
   await rig.close();
@@ -48,6 +51,64 @@ describe('a body on its way to an upstream', () => {
     });
     expect(response.status).toBe(200);
     expect((await post).body.toString()).toBe(body.replace('"gpt-4o-mini"', '"its/own-name"'));
+  });
+});
+
+describe("a caller's own `priority`", () => {
+  it.each([0, -5, 'high', [1]])(
+    'of %j reaches no server: it is left out, and reported',
+    async priority => {
+      const post = nextPost();
+      const response = await ask('x', { priority, seed: 12345 });
+      expect(response.headers.get('x-switchyard-ignored')).toBe('priority');
+      expect(await response.json()).toMatchObject({ service_tier: 'default' });
+      const { model: _, ...sent } = (await post).json();
+      expect(sent).toEqual({ messages: [{ role: 'user', content: 'x' }], seed: 12345 });
+    },
+  );
+
+  it('is left out each time that a body has it, and other numbers keep their digits', async () => {
+    const body = `{"priority":-1,"seed":12345678901234567890,"model":"${ID}","pr\u0069ority":-2,"messages":[{"role":"user","content":"x"}]}`;
+    const post = nextPost();
+    const headers = { 'content-type': 'application/json' };
+    await (await fetch(`${rig.url}/v1/chat/completions`, { method: 'POST', headers, body })).text();
+    const sent = (await post).body.toString();
+    expect(sent).toContain('"seed":12345678901234567890');
+    expect(sent).not.toMatch(/pr\u0069ority|priority/);
+  });
+
+  it("is this gateway's class where it names one; the header wins", async () => {
+    const class1 = await ask('x', { priority: 'realtime' });
+    expect(class1.headers.get('x-switchyard-ignored')).toBeNull();
+    expect(await class1.json()).toMatchObject({ service_tier: 'priority' });
+    const class2 = await ask('x', { priority: 'realtime' }, { headers: { 'x-priority': 'batch' } });
+    expect(await class2.json()).toMatchObject({ service_tier: 'default' });
+    expect(upstream.posts.at(-1)!.json()).not.toHaveProperty('priority');
+  });
+
+  it.each([
+    ['/v1/messages', { max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }],
+    ['/v1/responses', { input: 'x', store: false }],
+  ])('is reported by %s as well', async (path, fields) => {
+    const response = await rig.post(path, { model: ID, priority: 3, ...fields });
+    expect(response.headers.get('x-switchyard-ignored')).toBe('priority');
+    await response.text();
+    expect(upstream.posts.at(-1)!.json()).not.toHaveProperty('priority');
+  });
+});
+
+describe('the deadline of a first output', () => {
+  it('goes on to a server that orders by it, less the time that the request waited', async () => {
+    const post = nextPost();
+    const response = await rig.post(
+      '/v1/chat/completions',
+      chat('x', { model: 'llm-d', stream: true }),
+      { headers: { 'x-slo-ttft-ms': '30000' } },
+    );
+    await response.text();
+    const left = Number((await post).headers['x-slo-ttft-ms']);
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(30_000);
   });
 });
 

@@ -71,10 +71,11 @@ export class UpstreamRig implements AsyncDisposable {
     return this.#loaded(new OpenAiHttpGenerator(readOpenAiHttpOptions(spec), timing));
   }
 
-  async embedder(): Promise<OpenAiHttpEmbedder> {
+  async embedder(options: ModelSpec['options'] = {}): Promise<OpenAiHttpEmbedder> {
     const spec = modelSpec('openai-http', 'embedding', {
       baseUrl: this.upstream.baseUrl,
       model: 'm',
+      ...options,
     });
     return this.#loaded(new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec), this.timing));
   }

@@ -7,10 +7,10 @@ import {
   type EmbedItem,
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
-import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { usageIn } from './generator.js';
 import { type OpenAiHttpOptions } from './options.js';
+import { toldOf } from './scheduler-words.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, textOf } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
@@ -91,18 +91,21 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
     return this.each(batch, item => this.#ask(item));
   }
 
-  #ask({ form, body, inputs, signal }: EmbedItem): Promise<Embedding> {
-    const { model, modelId } = this.options;
+  #ask(item: EmbedItem): Promise<Embedding> {
+    const { form, inputs, signal } = item;
+    const { model, modelId, scheduler } = this.options;
     const isRerank = form === 'rerank';
     // All scores are wanted: the gateway chooses the best of them and adds the documents.
     const fields = {
       model,
       ...(isRerank && { top_n: inputs, return_documents: false }),
     };
+    const told = toldOf(scheduler, item, { body: item.body, fields });
     const request = {
       path: isRerank ? '/rerank' : '/embeddings',
       accept: 'application/json',
-      body: jsonBody(withJsonFields(body, fields)),
+      headers: told.headers,
+      body: jsonBody(told.body),
       signal,
     };
     return this.call(request, async body => {

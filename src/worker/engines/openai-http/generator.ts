@@ -3,11 +3,11 @@ import { cancelledError, KIND_CAPABILITIES } from '@switchyard/engine-api/engine
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
-import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../text-generator.js';
 import { type OpenAiHttpOptions } from './options.js';
+import { toldOf } from './scheduler-words.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, textOf } from './upstream-exchange.js';
 import { unusableAnswer, UpstreamFailure, problemIn } from './upstream-failure.js';
@@ -223,12 +223,16 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
    * TCP's own means.
    */
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
-    const { modelId, model } = this.options;
+    const { modelId, model, scheduler } = this.options;
+    // Nothing of these waits for a device.
+    const queue = item.form.endsWith('tokenize') ? 'none' : scheduler;
     try {
+      const { body, headers } = toldOf(queue, item, { body: item.body, fields: { model } });
       using answer = await this.stream({
         path: PATHS[item.form],
         accept: item.stream ? 'text/event-stream' : 'application/json',
-        body: jsonBody(withJsonFields(item.body, { model })),
+        headers,
+        body: jsonBody(body),
         signal: item.signal,
         traceparent: item.traceparent,
       });

@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import {
+  choiceOption,
   EngineOptionsError,
   FLAG_OPTION,
   integerOption,
@@ -11,6 +12,7 @@ import {
 } from '@switchyard/engine-api/engine-options.js';
 import { z } from 'zod';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { type SchedulerName, SCHEDULERS } from './scheduler-words.js';
 
 const PATH = optionOf(z.string().min(1).optional(), 'the path of a file, or leave it out');
 const URL_FORM =
@@ -50,6 +52,11 @@ const connectionRules = (id: string) => ({
   ),
 });
 
+/** Whose queue the server has, and so the words that it is told of each request. */
+const QUEUE_RULES = {
+  scheduler: choiceOption(Object.keys(SCHEDULERS) as SchedulerName[], 'none'),
+};
+
 const groupRules = (id: string) => ({
   ...connectionRules(id),
   // Group members of one engine call, sent side by side.
@@ -62,6 +69,8 @@ type Connection = OptionsOf<ReturnType<typeof connectionRules>>;
 export interface OpenAiHttpOptions extends Connection {
   readonly modelId: string;
   readonly maxBatch: number;
+  /** `none` of speech, which no such server schedules. */
+  readonly scheduler?: SchedulerName;
   readonly capabilities: readonly string[];
   readonly languages: readonly string[];
 }
@@ -95,8 +104,10 @@ const entryOf = ({ id, capabilities, languages }: ModelSpec) => ({
 export const readOpenAiHttpOptions = (spec: ModelSpec): OpenAiHttpOptions => ({
   maxBatch: 1,
   ...(spec.kind === 'llm'
-    ? readOptions(spec, connectionRules(spec.id), checkConnection)
-    : readOptions(spec, groupRules(spec.id), checkGroup)),
+    ? readOptions(spec, { ...connectionRules(spec.id), ...QUEUE_RULES }, checkConnection)
+    : spec.kind === 'embedding'
+      ? readOptions(spec, { ...groupRules(spec.id), ...QUEUE_RULES }, checkGroup)
+      : readOptions(spec, groupRules(spec.id), checkGroup)),
   ...entryOf(spec),
 });
 

@@ -96,6 +96,8 @@ interface UpstreamRequest {
   /** Below `baseUrl`, such as `/audio/speech`. */
   readonly path: string;
   readonly accept: string;
+  /** Beside those of the options, which they replace. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Absent: a GET, else a POST. */
   readonly body?: RequestBody;
   readonly signal: AbortSignal;
@@ -311,13 +313,13 @@ export abstract class UpstreamEngine {
   }
 
   async #send(
-    { path, accept, body, signal }: UpstreamRequest,
+    { path, accept, headers: own, body, signal }: UpstreamRequest,
     span?: Span,
   ): Promise<IncomingMessage> {
     const { modelId } = this.options;
     if (!this.#exchange)
       throw new DomainError('engine_failed', `Model '${modelId}' is not loaded.`);
-    const headers: Record<string, string> = { ...this.options.headers, accept };
+    const headers: Record<string, string> = { ...this.options.headers, ...own, accept };
     if (this.#key !== undefined) headers.authorization = `Bearer ${this.#key}`;
     const traceparent = span && traceparentOf(span.spanContext());
     if (traceparent !== undefined) headers.traceparent = traceparent;

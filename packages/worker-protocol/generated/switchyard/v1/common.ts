@@ -44,6 +44,11 @@ export interface Group {
    * all that it computes: ProgressResponse.limit_ms. 0: none is known.
    */
   timeLimitMs: number;
+  /**
+   * Milliseconds from now within which the caller wants the first output (D-26), for a server that orders by it. 0: no
+   * such deadline.
+   */
+  firstOutputMs: number;
 }
 
 /**
@@ -216,7 +221,7 @@ export interface GenerationActivity {
 }
 
 function createBaseGroup(): Group {
-  return { id: "", size: 0, agingShare: 0, timeLimitMs: 0 };
+  return { id: "", size: 0, agingShare: 0, timeLimitMs: 0, firstOutputMs: 0 };
 }
 
 export const Group: MessageFns<Group> = {
@@ -232,6 +237,9 @@ export const Group: MessageFns<Group> = {
     }
     if (message.timeLimitMs !== 0) {
       writer.uint32(33).double(message.timeLimitMs);
+    }
+    if (message.firstOutputMs !== 0) {
+      writer.uint32(41).double(message.firstOutputMs);
     }
     return writer;
   },
@@ -281,6 +289,14 @@ export const Group: MessageFns<Group> = {
             message.timeLimitMs = reader.double();
             continue;
           }
+          case 5: {
+            if (tag !== 41) {
+              break;
+            }
+
+            message.firstOutputMs = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -302,6 +318,7 @@ export const Group: MessageFns<Group> = {
     message.size = object.size ?? 0;
     message.agingShare = object.agingShare ?? 0;
     message.timeLimitMs = object.timeLimitMs ?? 0;
+    message.firstOutputMs = object.firstOutputMs ?? 0;
     return message;
   },
 };
