@@ -10,6 +10,7 @@ import { exitRows } from '../../src/cli/program.js';
 import { byteText } from '../../src/cli/shared/terminal.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
+import { DEVICE_FIELDS } from '../../src/platform/config/device-fields.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import {
   environmentName,
@@ -78,17 +79,20 @@ const METRIC_TABLES: Tables = {
     ),
 };
 
+const fileFields = (fields: Readonly<Record<string, (typeof MODEL_FIELDS)['id']>>): string =>
+  table(
+    ['field', 'left out', 'allowed', 'what'],
+    Object.entries(fields).map(([name, field]) => [
+      code(name),
+      field.default ?? 'not possible',
+      field.allowed,
+      field.help,
+    ]),
+  );
+
 const MODEL_TABLES: Tables = {
-  'model-fields': () =>
-    table(
-      ['field', 'left out', 'allowed', 'what'],
-      Object.entries(MODEL_FIELDS).map(([name, field]) => [
-        code(name),
-        field.default ?? 'not possible',
-        field.allowed,
-        field.help,
-      ]),
-    ),
+  'model-fields': () => fileFields(MODEL_FIELDS),
+  'device-fields': () => fileFields(DEVICE_FIELDS),
 };
 
 const CATALOGUE_PAGE = 'docs/reference/models.md';

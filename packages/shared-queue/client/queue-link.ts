@@ -6,6 +6,8 @@ import { type RedisClock } from '../redis-clock.js';
 export interface QueueLink {
   readonly keys: QueueKeys;
   readonly clock: RedisClock;
+  /** Milliseconds that a finished job stays when its gateway has the answer. */
+  readonly answeredMs: number;
   /** For commands that fail at once while Redis is away. */
   readonly redis: Redis;
   readonly access: {

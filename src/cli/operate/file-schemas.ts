@@ -1,5 +1,6 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { jsonSchema } from '../../contracts/schema/rules.js';
+import { DEVICE, DEVICE_FIELDS } from '../../platform/config/device-fields.js';
 import { MODEL, MODEL_FIELDS } from '../../platform/config/model-fields.js';
 import { type SettingDefinition } from '../../platform/config/setting-definition.js';
 import {
@@ -55,20 +56,27 @@ function settingSchema(
  * `switchyard models check`.
  */
 function modelsSchema(): Fields {
-  const { properties, ...schema } = jsonSchema(MODEL) as {
-    properties: Record<string, Fields>;
-  };
-  const described = Object.entries(MODEL_FIELDS).map(
-    ([name, { help, allowed, default: unset }]) => {
-      const description = `${help} Allowed: ${allowed}.${unset === undefined ? '' : ` Left out: ${unset}.`}`;
-      return [name, { ...properties[name], description }];
-    },
+  const models = listSchema(
+    'Models that Switchyard serves',
+    'models',
+    described(jsonSchema(MODEL), MODEL_FIELDS),
   );
-  return listSchema('Models that Switchyard serves', 'models', {
-    type: 'object',
-    properties: Object.fromEntries(described) as Fields,
-    ...schema,
+  const devices = { type: 'array', items: described(jsonSchema(DEVICE), DEVICE_FIELDS) };
+  return { ...models, properties: { ...(models.properties as Fields), devices } };
+}
+
+/** An object with the help of its fields. */
+function described(
+  { properties, ...schema }: Fields,
+  fields: Readonly<
+    Record<string, Readonly<Record<'help' | 'allowed', string>> & { default?: string }>
+  >,
+): Fields {
+  const entries = Object.entries(fields).map(([name, { help, allowed, default: unset }]) => {
+    const description = `${help} Allowed: ${allowed}.${unset === undefined ? '' : ` Left out: ${unset}.`}`;
+    return [name, { ...(properties as Record<string, Fields>)[name], description }];
   });
+  return { type: 'object', properties: Object.fromEntries(entries) as Fields, ...schema };
 }
 
 /** A file with one list. */

@@ -50,6 +50,11 @@ export class FairLane<T> {
     return this.#young?.of;
   }
 
+  /** The smallest `orderMs` of an entry; Infinity: it has none. O(tenants) */
+  get firstOrderMs(): number {
+    return Math.min(...this.#turns.items.map(({ first }) => first?.key ?? Infinity));
+  }
+
   loadOf(tenant: string): TenantLoad {
     const account = this.#accounts.get(tenant);
     return {

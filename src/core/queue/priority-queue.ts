@@ -106,6 +106,17 @@ export class PriorityQueue {
     return { requests, bytes, tenants };
   }
 
+  /**
+   * Their model was loaded: its device time is that of the tenants whose requests wait for
+   * it, in equal parts (D-25). O(waiting)
+   */
+  chargeLoad(model: string, tookMs: number): void {
+    const { realtime, batch } = this.lanesOf(model);
+    const shareMs = tookMs / (realtime.size + batch.size);
+    for (const { item } of [...this.#entries.values()])
+      if (item.model === model) this.measured(item, item.costMs + shareMs);
+  }
+
   /** Both lanes of a model, to read from and to run ahead (`core/forecast`). */
   lanesOf(model: string): ModelOrder {
     const known = this.#orders.get(model);

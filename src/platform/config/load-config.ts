@@ -70,6 +70,7 @@ export function loadConfig(
     ...sources.problems,
     ...crossProblems(settings, sources, directory),
     ...models.problems,
+    ...sharedQueueProblems(settings, sources, models.models),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
   return {
@@ -78,6 +79,19 @@ export function loadConfig(
     sources,
     warnings: [...sources.warnings, ...models.warnings],
   };
+}
+
+/** Workers on devices are placed by one gateway, which must know all that waits for them. */
+function sharedQueueProblems(
+  { queue }: Settings,
+  sources: SettingSources,
+  models: readonly ModelSpec[],
+): readonly ConfigProblem[] {
+  const placed = models.find(({ device }) => device);
+  if (queue.driver !== 'redis' || !placed) return [];
+  const { origin, value } = sources.get('queue.driver')!;
+  const message = `cannot be combined with models that share a device, such as ${placed.id}`;
+  return [{ origin, path: 'queue.driver', value, message }];
 }
 
 /**

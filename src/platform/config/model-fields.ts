@@ -15,6 +15,7 @@ import {
   checked,
   rule,
 } from '../../contracts/schema/rules.js';
+import { DEVICE_NAME, SIZE } from './device-fields.js';
 import {
   AUTOSTARTS,
   ENGINE_NAMES,
@@ -153,6 +154,10 @@ const ADDRESS = matching(/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):\d{1,5}$/, 'host:p
 
 const MAX_IDLE_S = 604_800;
 
+const DEVICES = rule(`${allowedBy(DEVICE_NAME)}, or a list of such names`, error =>
+  z.union([DEVICE_NAME, z.array(DEVICE_NAME).min(1)], error),
+);
+
 const ENGINE = oneOf(ENGINE_NAMES, { 'whisper-onnx': WHISPER_ONNX_REMOVED });
 
 /** How fields are spelt: `idle_unload_s` in files, `idleUnloadS` in code. */
@@ -227,6 +232,24 @@ export const MODEL_FIELDS: Readonly<Record<SnakeCase<keyof ModelSpec>, ModelFiel
     wholeNumberFrom(1, MAX_IDLE_S, 'seconds'),
     'The workers stop after this many seconds without work; the next request starts them again.',
     'never',
+  ),
+  device: field(
+    DEVICES,
+    'Device of `devices:` whose memory its local workers use; of several, the one that has room first. It is loaded ' +
+      'when it is asked for and leaves for others (docs/guides/models-that-share-a-device.md).',
+    'none is shared',
+  ),
+  memory: field(
+    SIZE,
+    'Memory of the device that all its local workers need together.',
+    'measured at its first load, which has the device to itself',
+  ),
+  pin: field(FLAG, 'It is loaded at boot and never leaves its device; needs `memory`.', 'false'),
+  prewarm: field(FLAG, 'It is loaded while there is room for it, before anybody asks.', 'false'),
+  min_residence_s: field(
+    wholeNumberFrom(0, MAX_IDLE_S, 'seconds'),
+    'While it is in use it stays so long, unless a REALTIME request of another model waits.',
+    'five times its load time',
   ),
   default_priority: field(
     oneOf(['realtime', 'batch']),

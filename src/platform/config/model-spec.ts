@@ -49,6 +49,16 @@ export interface ModelSpec {
    * request; absent: never.
    */
   readonly idleUnloadS?: number;
+  /** Devices that its local workers may be on, together: one of these. Absent: none is shared. */
+  readonly device?: readonly DeviceSpec[];
+  /** Bytes that all its local workers need together; absent: measured at its first load. */
+  readonly memory?: number;
+  /** Loaded from boot on; never leaves its device. */
+  readonly pin?: boolean;
+  /** Loaded while there is room for it, before anybody asks. */
+  readonly prewarm?: boolean;
+  /** Seconds that it stays while it is in use; absent: five load times. */
+  readonly minResidenceS?: number;
   /**
    * Of requests that state no priority, where their key states none
    * either (default batch).
@@ -68,6 +78,16 @@ export interface ModelSpec {
   readonly voices: Readonly<Record<string, string>>;
   /** Engine settings, checked by the engine. */
   readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Memory that models share: one entry of `devices:`. */
+export interface DeviceSpec {
+  readonly id: string;
+  /** Bytes that models may use, and those kept from them. */
+  readonly memory: number;
+  readonly reserve: number;
+  /** What engines call it, such as `cuda:1`. */
+  readonly as?: string | undefined;
 }
 
 /** stream: live streams only. file: everything else. any: both. */

@@ -2,29 +2,41 @@ import { accessSync, constants } from 'node:fs';
 import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { isMap, isSeq } from 'yaml';
 import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
+import { bytesOfSize, devicesOf, impossible, namedDevices } from './devices.js';
 import { ENGINE_KINDS, MODEL } from './model-fields.js';
 import {
   camelCase,
+  type DeviceSpec,
   isPattern,
   modelOn,
   type ModelSpec,
   type RemoteSpec,
   type ReplicaSpec,
   replicaSpecs,
+  snakeCase,
   STAND_INS,
 } from './model-spec.js';
 import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';
 
 /** One entry of `models:`. */
-function readModel(node: unknown): {
+function readModel(
+  node: unknown,
+  devices: readonly DeviceSpec[],
+): {
   readonly model?: ModelSpec;
   readonly problems: readonly FieldProblem[];
 } {
   if (!isMap(node)) return { problems: [{ path: [], message: `must be ${MODEL.description}` }] };
   const { data, problems } = readFields(MODEL, node.toJSON());
   if (!data) return { problems };
-  const model = withDefaults(data);
-  const found = [...contradictions(model)];
+  const { device: names, memory, ...written } = data as Readonly<Record<string, unknown>>;
+  const named = namedDevices(names === undefined ? [] : ([names].flat() as string[]), devices);
+  const model = {
+    ...withDefaults(written),
+    ...(names !== undefined && { device: named.device }),
+    ...(memory !== undefined && { memory: bytesOfSize(String(memory)) }),
+  };
+  const found = [...named.problems, ...contradictions(model)];
   return found.length > 0 ? { problems: found } : { model, problems };
 }
 
@@ -42,6 +54,7 @@ function* contradictions(model: ModelSpec): Generator<FieldProblem> {
   yield* remoteProblems(model);
   yield* workerProblems(model);
   yield* roleProblems(model);
+  yield* deviceProblems(model);
   for (const name of ['loudness', 'itn'] as const) {
     const value = model[name];
     if (kind !== 'stt' && value !== undefined)
@@ -83,6 +96,26 @@ function* roleProblems({ kind, replicas, addresses }: ModelSpec): Generator<Fiel
   } else if (addresses.length === 0 && roles.length > 0 && roles.every(role => role === 'stream')) {
     yield problem(['replicas'], 'needs one that takes files: role file or any');
   }
+}
+
+function* deviceProblems(model: ModelSpec): Generator<FieldProblem> {
+  const { device, memory, pin, autostart } = model;
+  if (!device) {
+    for (const name of ['memory', 'pin', 'prewarm', 'minResidenceS'] as const)
+      if (model[name] !== undefined)
+        yield problem([snakeCase(name)], 'only models with a `device` have one');
+    return;
+  }
+  if (replicaSpecs(model).length === 0)
+    yield problem(['device'], 'only local workers use a device of this gateway');
+  if (autostart !== undefined)
+    yield problem(
+      ['autostart'],
+      'a model on a device is loaded when it is asked for; use `pin` or `prewarm`',
+    );
+  if (pin && memory === undefined) yield problem(['pin'], 'needs `memory`');
+  if (device.length > 1 && device.some(({ as }) => as === undefined))
+    yield problem(['device'], 'of several devices, each needs `as`: what the engine calls it');
 }
 
 const problem = (path: FieldProblem['path'], message: string, value?: unknown): FieldProblem => ({
@@ -174,14 +207,20 @@ export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []
   const problems: ConfigProblem[] = [...file.problems];
   const warnings: ConfigProblem[] = [];
   const names = new Map<string, string>();
-  for (const [index, node] of entriesOf(file, problems, warnings).entries()) {
+  const nodes = entriesOf(file, problems, warnings);
+  const devices = devicesOf(file, problems);
+  for (const [index, node] of nodes.entries()) {
     const at = (found: FieldProblem) => placed(file, { node, path: `models[${index}]` }, found);
-    const { model, problems: found } = readModel(node);
+    const { model, problems: found } = readModel(node, devices);
     problems.push(...found.map(at));
     if (!model) continue;
     models.push(model);
     problems.push(...clashes(model, names).map(at), ...objections(model, askEngine).map(at));
     if (speaksBlindly(model)) warnings.push(at(problem(['id'], NO_VOICES, model.id)));
+  }
+  for (const { model, problem: found } of impossible(models)) {
+    const index = nodes.findIndex(node => isMap(node) && node.get('id') === model.id);
+    problems.push(placed(file, { node: nodes[index], path: `models[${index}]` }, found));
   }
   return { models, problems, warnings };
 }
@@ -236,8 +275,9 @@ function entriesOf(
   }
   for (const { key } of root.items) {
     const path = String(key);
-    const message = 'no such section; only `models`';
-    if (path !== 'models') problems.push({ origin: file.originOf(key), path, message });
+    const message = 'no such section; only `models` and `devices`';
+    if (path !== 'models' && path !== 'devices')
+      problems.push({ origin: file.originOf(key), path, message });
   }
   if (list.items.length === 0) warnings.push({ origin: file.originOf(list), message: NO_MODELS });
   return list.items;

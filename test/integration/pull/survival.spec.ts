@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { credentials } from '@grpc/grpc-js';
 import { describe, expect, it } from '@jest/globals';
+import { type JobCompleted } from '@switchyard/shared-queue/result.codec.js';
 import {
   HealthStub,
   type HealthCheckResponse,
   NOT_SERVING,
   SERVING,
 } from '@switchyard/worker-protocol/health.codec.js';
-import { type JobCompleted } from '@switchyard/shared-queue/result.codec.js';
 import { blobOf } from '../../../src/platform/storage/blob-keys.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { pause } from '../../support/waiting.js';
@@ -40,7 +40,10 @@ async function breakingLink(redisPort: number) {
       far.write(bytes);
       if (isBroken || !bytes.includes('"outcome":"completed"')) return;
       isBroken = true;
-      far.unpipe().resume().once('data', () => near.destroy());
+      far
+        .unpipe()
+        .resume()
+        .once('data', () => near.destroy());
     });
     for (const [one, other] of [
       [near, far],

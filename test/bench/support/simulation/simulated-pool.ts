@@ -14,6 +14,7 @@ import { type DeviceCost, SimulatedWorker, type Work } from './simulated-worker.
 export class SimulatedPool implements WorkerPort {
   readonly #byId = new Map<string, SimulatedWorker>();
   readonly #byModel = new Map<string, SimulatedWorker[]>();
+  readonly #absent = new Set<string>();
   readonly #capacity = new Subject<string>();
   readonly capacity$: Observable<string> = this.#capacity.asObservable();
 
@@ -29,6 +30,18 @@ export class SimulatedPool implements WorkerPort {
     for (const worker of workers) this.#byId.set(worker.workerId, worker);
   }
 
+  /** From now on nothing is offered of it, or something again. */
+  serves(model: string, serves: boolean): void {
+    if (serves) this.#absent.delete(model);
+    else this.#absent.add(model);
+    if (serves) this.#capacity.next(model);
+  }
+
+  /** Requests that its workers have. */
+  running(model: string): number {
+    return (this.#byModel.get(model) ?? []).reduce((sum, { ledger }) => sum + ledger.inUse, 0);
+  }
+
   get workers(): readonly SimulatedWorker[] {
     return [...this.#byId.values()];
   }
@@ -41,7 +54,7 @@ export class SimulatedPool implements WorkerPort {
   }
 
   offer(model: string): SlotOffer | undefined {
-    const workers = this.#byModel.get(model) ?? [];
+    const workers = this.#absent.has(model) ? [] : (this.#byModel.get(model) ?? []);
     return leastLoaded(workers.filter(({ urgent }) => urgent > 0));
   }
 

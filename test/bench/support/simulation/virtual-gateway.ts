@@ -17,6 +17,7 @@ import { Forecasts } from '../../../../src/gateway/queue/forecasts.js';
 import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { aKey } from '../../../support/requests.js';
 import { EventQueue } from '../event-queue.js';
+import { type DeviceSetUp, SimulatedDevices } from './simulated-devices.js';
 import { SimulatedPool } from './simulated-pool.js';
 import { type DeviceCost, type EngineCall, type Work } from './simulated-worker.js';
 import { SimulationLedger } from './simulation-ledger.js';
@@ -39,6 +40,8 @@ export interface VirtualGatewayOptions {
    * there was D-26.
    */
   readonly onlyDrops?: boolean;
+  /** Memory that models share; absent: each has its workers from the beginning. */
+  readonly devices?: DeviceSetUp;
 }
 
 /** A request on its way; `onEnd` tells the one who sent it. */
@@ -80,6 +83,7 @@ function ended(
 export class VirtualGateway {
   readonly book = new SimulationLedger();
   readonly pool: SimulatedPool;
+  readonly devices: SimulatedDevices | undefined;
   readonly #events = new EventQueue();
   readonly #clock = new VirtualScheduler(this.#events);
   readonly #timers = new WindowTimers(this.#clock, this.#clock);
@@ -103,6 +107,7 @@ export class VirtualGateway {
     shares = true,
     forecasts = false,
     onlyDrops = false,
+    devices,
   }: VirtualGatewayOptions) {
     this.#shares = shares;
     this.#forecasts = forecasts;
@@ -129,6 +134,13 @@ export class VirtualGateway {
       workers: this.pool,
       newGroupId: () => `group-${(groups += 1)}`,
     });
+    this.devices =
+      devices &&
+      new SimulatedDevices(devices, {
+        ...{ pool: this.pool, queue, nowMs: () => this.nowMs, wake: () => this.#wake() },
+        at: (atMs, run) => this.at(atMs, run),
+      });
+    if (devices) this.at(0, () => this.#wake());
     this.pool.capacity$.subscribe(() => this.#wake());
     this.#timers.wakes$.subscribe(() => this.#wake());
   }
@@ -230,8 +242,10 @@ export class VirtualGateway {
     for (const { id } of this.#dispatcher.queue.aged(nowMs))
       if (this.#lives.get(id)?.promote()) this.book.promotions += 1;
     for (const { id } of this.#dispatcher.queue.expired(nowMs)) this.#settle(id, expired());
+    this.devices?.look();
     for (let plan = this.#dispatcher.next(nowMs); plan; plan = this.#dispatcher.next(nowMs))
       this.#send(plan);
+    this.devices?.look();
     this.#timers.wakeAt(this.#dispatcher.nextWakeMs(nowMs));
   }
 
@@ -322,6 +336,7 @@ export class VirtualGateway {
       attempts: 1,
     });
     this.#lives.delete(id);
+    if (this.devices) this.#wake();
     onEnd(this.nowMs);
   }
 

@@ -1,0 +1,42 @@
+import { type SharedDevice } from './swap-policy.js';
+
+/**
+ * The memory of devices: what is loaded, loading or leaving counts, from before a process
+ * starts until it has ended. Never more than a device has.
+ */
+export class DeviceLedger {
+  readonly #held = new Map<string, { readonly device: string; bytes: number }>();
+  readonly #memory: ReadonlyMap<string, number>;
+
+  constructor(devices: readonly SharedDevice[]) {
+    this.#memory = new Map(devices.map(({ id, memory }) => [id, memory]));
+  }
+
+  used(device: string): number {
+    let bytes = 0;
+    for (const held of this.#held.values()) if (held.device === device) bytes += held.bytes;
+    return bytes;
+  }
+
+  fits(device: string, bytes: number): boolean {
+    return this.used(device) + bytes <= (this.#memory.get(device) ?? 0);
+  }
+
+  /** @throws Error when it does not fit, or holds memory already */
+  take(model: string, device: string, bytes: number): void {
+    if (this.#held.has(model)) throw new Error(`${model} holds memory already`);
+    if (!this.fits(device, bytes)) throw new Error(`${model} does not fit on ${device}`);
+    this.#held.set(model, { device, bytes });
+  }
+
+  /** Its process has ended. */
+  release(model: string): void {
+    this.#held.delete(model);
+  }
+
+  /** What it was found to use. More than was declared may exceed the device until others leave. */
+  measured(model: string, bytes: number): void {
+    const held = this.#held.get(model);
+    if (held) held.bytes = bytes;
+  }
+}

@@ -1,0 +1,155 @@
+import { DeviceLedger } from './device-ledger.js';
+import {
+  type Demand,
+  isIdle,
+  type ModelAtDevice,
+  type PlaceableModel,
+  type SharedDevice,
+  type Stage,
+  stays,
+  type Swap,
+  type SwapPolicy,
+} from './swap-policy.js';
+
+/** To be done now; its end is reported by `loaded`, `left` or `dismiss`. */
+export type PlacementStep =
+  | {
+      readonly type: 'load';
+      readonly model: string;
+      readonly device: string;
+      readonly reason: Swap['reason'];
+    }
+  /** `for`: the model that needs its memory; absent: nobody waits for its load any more. */
+  | { readonly type: 'leave'; readonly model: string; readonly for?: string };
+
+interface Place {
+  stage: Exclude<Stage, 'absent'>;
+  readonly device: string;
+  sinceMs: number;
+}
+
+/** Those who waited for its load have left. */
+const isUnwanted = (model: ModelAtDevice): boolean =>
+  model.stage === 'loading' && isIdle(model) && !model.pin && !model.prewarm;
+
+/**
+ * Which models are on which devices: takes facts, decides by the policy, keeps the ledger.
+ * Calls nothing and reads no clock: its owner does the steps and reports what became of them.
+ */
+export class Placements {
+  readonly #ledger: DeviceLedger;
+  readonly #places = new Map<string, Place>();
+  /** Models that are not to be loaded, and until when. */
+  readonly #dismissed = new Map<string, number>();
+  /** As of the last decision, most urgent first. Only `decide` writes it. */
+  swaps: readonly Swap[] = [];
+
+  constructor(
+    private readonly from: {
+      readonly devices: readonly SharedDevice[];
+      readonly policy: SwapPolicy;
+      /** The models that have a device, as they are configured now. */
+      readonly models: () => readonly PlaceableModel[];
+      readonly demandOf: (model: string) => Demand;
+      /** Milliseconds that a load of it probably takes. */
+      readonly loadMs: (model: string) => number;
+    },
+  ) {
+    this.#ledger = new DeviceLedger(from.devices);
+  }
+
+  get devices(): readonly SharedDevice[] {
+    return this.from.devices;
+  }
+
+  /** Bytes of a device that are loaded, loading or leaving. */
+  used(device: string): number {
+    return this.#ledger.used(device);
+  }
+
+  models(): readonly ModelAtDevice[] {
+    return this.from.models().map(model => {
+      const { stage = 'absent', device, sinceMs = 0 } = this.#places.get(model.id) ?? {};
+      const demand = this.from.demandOf(model.id);
+      return { ...model, stage, device, sinceMs, demand, loadMs: this.from.loadMs(model.id) };
+    });
+  }
+
+  /** What is to be done now. The steps count as begun. */
+  decide(nowMs: number): readonly PlacementStep[] {
+    const steps: PlacementStep[] = [];
+    let models = this.models();
+    const unwanted = models.filter(isUnwanted);
+    for (const { id } of unwanted) steps.push(this.#leave(id, undefined, nowMs));
+    if (unwanted.length > 0) models = this.models();
+    const open = models.filter(
+      ({ id, stage }) => stage !== 'absent' || (this.#dismissed.get(id) ?? nowMs) <= nowMs,
+    );
+    this.swaps = this.from.policy.plan(open, this.devices, nowMs);
+    for (const swap of this.swaps)
+      if (swap.atMs <= nowMs) steps.push(...this.#begin(swap, models, nowMs));
+    return steps;
+  }
+
+  /** The next instant at which `decide` may say something without any other event. */
+  nextWakeMs(nowMs: number): number | undefined {
+    const instants = [...this.swaps.map(({ atMs }) => atMs), ...this.#dismissed.values()];
+    const next = Math.min(...instants.filter(atMs => atMs > nowMs));
+    return next === Infinity ? undefined : next;
+  }
+
+  /** It takes requests. @returns milliseconds that its load took; undefined: it was not loading */
+  loaded(model: string, nowMs: number): number | undefined {
+    const place = this.#places.get(model);
+    if (place?.stage !== 'loading') return undefined;
+    const tookMs = nowMs - place.sinceMs;
+    Object.assign(place, { stage: 'resident', sinceMs: nowMs });
+    this.#dismissed.delete(model);
+    return tookMs;
+  }
+
+  /**
+   * It leaves, if it is there, and is not loaded again until then: its load failed, it was idle
+   * for long, or an operator unloads it. @returns undefined: it is not there, or leaves already
+   */
+  dismiss(model: string, untilMs: number, nowMs: number): PlacementStep | undefined {
+    this.#dismissed.set(model, untilMs);
+    const { stage } = this.#places.get(model) ?? {};
+    const isThere = stage === 'loading' || stage === 'resident';
+    return isThere ? this.#leave(model, undefined, nowMs) : undefined;
+  }
+
+  /** It may be loaded from now on. */
+  admit(model: string): void {
+    this.#dismissed.delete(model);
+  }
+
+  /** Its processes have ended: its memory is free. */
+  left(model: string): void {
+    this.#places.delete(model);
+    this.#ledger.release(model);
+  }
+
+  /** What its processes were found to use. Bytes. */
+  measured(model: string, bytes: number): void {
+    this.#ledger.measured(model, bytes);
+  }
+
+  *#begin(swap: Swap, models: readonly ModelAtDevice[], nowMs: number): Generator<PlacementStep> {
+    const { model: id, device, leaving, reason } = swap;
+    const { memory } = models.find(model => model.id === id)!;
+    const present = models.filter(model => leaving.includes(model.id) && stays(model));
+    if (present.length === 0 && this.#ledger.fits(device, memory)) {
+      this.#ledger.take(id, device, memory);
+      this.#places.set(id, { stage: 'loading', device, sinceMs: nowMs });
+      yield { type: 'load', model: id, device, reason };
+      return;
+    }
+    for (const model of present) yield this.#leave(model.id, id, nowMs);
+  }
+
+  #leave(model: string, forModel: string | undefined, nowMs: number): PlacementStep {
+    Object.assign(this.#places.get(model)!, { stage: 'leaving', sinceMs: nowMs });
+    return { type: 'leave', model, ...(forModel !== undefined && { for: forModel }) };
+  }
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals';
+import { bytesOfSize, sizeText } from './devices.js';
+import { modelsFromFile } from './models-file.js';
+import { parseYaml } from './yaml-file.js';
+
+const GIB = 2 ** 30;
+const DEVICES = 'devices:\n  - { id: gpu0, memory: 12GiB, reserve: 0.5GiB }\n';
+const model = (id: string, fields: string) =>
+  `  - { id: ${id}, kind: stt, engine: synthetic, capabilities: [transcribe], ${fields} }\n`;
+const read = (text: string) => modelsFromFile(parseYaml(text, 'models.yaml'));
+const brief = (text: string) =>
+  read(text).problems.map(({ path, message }) => `${path} ${message}`);
+const inFile = (...models: string[]) => `${DEVICES}models:\n${models.join('')}`;
+
+describe('devices of the models file', () => {
+  it('reads sizes in binary and decimal units', () => {
+    expect(['12GiB', '0.5 GiB', '700MB', '1TiB'].map(bytesOfSize)).toEqual([
+      12 * GIB,
+      GIB / 2,
+      700_000_000,
+      1024 * GIB,
+    ]);
+    expect([sizeText(11.5 * GIB), sizeText(200 * 2 ** 20)]).toEqual(['11.5 GiB', '200 MiB']);
+  });
+
+  it('gives a model its device, less what is in reserve, and its sizes in bytes', () => {
+    const text = inFile(model('m', 'device: gpu0, memory: 7GiB, pin: true, min_residence_s: 30'));
+    expect(read(text)).toMatchObject({
+      problems: [],
+      models: [
+        {
+          device: [{ id: 'gpu0', memory: 11.5 * GIB, reserve: GIB / 2 }],
+          ...{ memory: 7 * GIB, pin: true, minResidenceS: 30 },
+        },
+      ],
+    });
+  });
+
+  it('takes the memory of the machine where none is declared', () => {
+    const text = `devices: [{ id: ram }]\nmodels:\n${model('m', 'device: ram')}`;
+    expect(read(text).models[0]?.device?.[0]?.memory).toBeGreaterThan(GIB / 4);
+  });
+
+  it.each([
+    [
+      'a device that is not listed',
+      inFile(model('m', 'device: gpu1')),
+      'models[0].device is none of gpu0',
+    ],
+    [
+      'a device without a list',
+      `models:\n${model('m', 'device: gpu1')}`,
+      'models[0].device needs `devices:`',
+    ],
+    [
+      'memory without a device',
+      inFile(model('m', 'memory: 1GiB')),
+      'models[0].memory only models with a `device`',
+    ],
+    [
+      'a model that is too large, with the sum',
+      inFile(model('m', 'device: gpu0, memory: 12GiB')),
+      'models[0].memory 12 GiB does not fit: gpu0 has 11.5 GiB (12 GiB less 0.5 GiB in reserve)',
+    ],
+    [
+      'a pin of unknown size',
+      inFile(model('m', 'device: gpu0, pin: true')),
+      'models[0].pin needs `memory`',
+    ],
+    [
+      'a start at boot',
+      inFile(model('m', 'device: gpu0, autostart: always')),
+      'models[0].autostart a model on a device',
+    ],
+    [
+      'remote workers',
+      inFile(model('m', 'device: gpu0, addresses: ["a:1"]')),
+      'models[0].device only local workers',
+    ],
+    [
+      'several devices that engines cannot tell apart',
+      `devices: [{ id: a, memory: 1GiB }, { id: b, memory: 1GiB }]\nmodels:\n${model('m', 'device: [a, b]')}`,
+      'models[0].device of several devices, each needs `as`',
+    ],
+    [
+      'a size without a unit',
+      inFile(model('m', 'device: gpu0, memory: 7')),
+      'models[0].memory must be a size such as 12GiB',
+    ],
+    [
+      'a reserve of everything',
+      `devices: [{ id: a, memory: 1GiB, reserve: 1GiB }]\nmodels: []\n`,
+      'devices[0].reserve must be less than 1 GiB',
+    ],
+    [
+      'the same name twice',
+      'devices: [{ id: a, memory: 1GiB }, { id: a, memory: 1GiB }]\nmodels: []\n',
+      'devices[1].id names another device already',
+    ],
+  ])('rejects %s', (_, text, problem) => {
+    expect(brief(text)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it('rejects pins that do not fit together, and what fits beside none of them, with the sum', () => {
+    const pin = (id: string, memory: string) =>
+      model(id, `device: gpu0, memory: ${memory}, pin: true`);
+    expect(brief(inFile(pin('a', '7GiB'), pin('b', '6GiB')))).toEqual([
+      'models[0].memory 7 GiB + b 6 GiB (pinned) = 13 GiB does not fit: gpu0 has 11.5 GiB (12 GiB less 0.5 GiB in reserve)',
+      'models[1].memory 6 GiB + a 7 GiB (pinned) = 13 GiB does not fit: gpu0 has 11.5 GiB (12 GiB less 0.5 GiB in reserve)',
+    ]);
+    expect(brief(inFile(pin('a', '7GiB'), model('b', 'device: gpu0, memory: 6GiB')))).toHaveLength(
+      1,
+    );
+  });
+});

@@ -1,0 +1,119 @@
+import { totalmem } from 'node:os';
+import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
+import { isMap, isSeq } from 'yaml';
+import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
+import { DEVICE } from './device-fields.js';
+import { type DeviceSpec, type ModelSpec } from './model-spec.js';
+import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';
+
+const UNITS = { K: 10, M: 20, G: 30, T: 40 } as const;
+
+/** Bytes of `12GiB` or `700 MB`. */
+export function bytesOfSize(text: string): number {
+  const [, number = '', prefix = 'M', binary] = /^([\d.]+) ?([KMGT])(i?)B$/.exec(text) ?? [];
+  const power = UNITS[prefix as keyof typeof UNITS];
+  return Math.round(Number(number) * (binary ? 2 ** power : 1000 ** (power / 10)));
+}
+
+/** `11.5 GiB` */
+export const sizeText = (bytes: number): string =>
+  bytes < 2 ** 28
+    ? `${Math.round(bytes / 2 ** 20)} MiB`
+    : `${Math.round((bytes / 2 ** 30) * 100) / 100} GiB`;
+
+/** What this machine has, or what a container may use of it. */
+const systemMemory = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity);
+
+/** The list below `devices:`; what is wrong with it is added to `problems`. */
+export function devicesOf(file: YamlFile, problems: ConfigProblem[]): readonly DeviceSpec[] {
+  const list: unknown = file.document.get('devices');
+  if (list === undefined) return [];
+  if (!isSeq(list)) {
+    problems.push({ origin: file.originOf(list), path: 'devices', message: 'must be a list' });
+    return [];
+  }
+  const devices: DeviceSpec[] = [];
+  for (const [index, node] of list.items.entries()) {
+    const { data, problems: found } = readDevice(node);
+    const isTwice = devices.some(({ id }) => id === data?.id);
+    if (isTwice) found.push({ path: ['id'], message: 'names another device already' });
+    if (data && !isTwice) devices.push(data);
+    problems.push(...found.map(one => placed(file, { node, path: `devices[${index}]` }, one)));
+  }
+  return devices;
+}
+
+function readDevice(node: unknown): {
+  readonly data?: DeviceSpec;
+  readonly problems: FieldProblem[];
+} {
+  if (!isMap(node)) return { problems: [{ path: [], message: `must be ${DEVICE.description}` }] };
+  const { data, problems } = readFields(DEVICE, node.toJSON());
+  if (!data) return { problems: [...problems] };
+  const { id, memory, reserve, as } = data as Readonly<Record<string, string>>;
+  const all = memory === undefined ? systemMemory() : bytesOfSize(memory);
+  const reserveBytes = reserve === undefined ? 0 : bytesOfSize(reserve);
+  if (reserveBytes >= all)
+    return {
+      problems: [
+        {
+          path: ['reserve'],
+          message: `must be less than ${sizeText(all)}, which it has`,
+          value: reserve,
+        },
+      ],
+    };
+  return { data: { id: id!, memory: all - reserveBytes, reserve: reserveBytes, as }, problems: [] };
+}
+
+/** The devices that a model names. */
+export function namedDevices(
+  names: readonly string[],
+  devices: readonly DeviceSpec[],
+): { readonly device: readonly DeviceSpec[]; readonly problems: readonly FieldProblem[] } {
+  const ids = devices.map(({ id }) => id);
+  const problems = names
+    .filter(name => !ids.includes(name))
+    .map(name => ({
+      path: ['device'],
+      message:
+        ids.length === 0
+          ? 'needs `devices:`, a list beside `models:`'
+          : `is none of ${ids.join(', ')}${didYouMean(name, ids)}`,
+      value: name,
+    }));
+  return { device: names.flatMap(name => devices.find(({ id }) => id === name) ?? []), problems };
+}
+
+/** What can never be loaded: each with the sum. By the index of its model. */
+export function* impossible(
+  models: readonly ModelSpec[],
+): Generator<{ readonly model: ModelSpec; readonly problem: FieldProblem }> {
+  const pins = models.filter(({ pin }) => pin);
+  for (const model of models) {
+    const { device: devices = [], memory = 0 } = model;
+    // Pins that may be on several devices find their place when they are loaded.
+    const fits = devices.some(device => {
+      const others = pins.filter(one => one !== model && isOnlyOn(one, device));
+      return sumOf(others) + memory <= device.memory;
+    });
+    const [device] = devices;
+    if (!device || fits) continue;
+    const others = pins.filter(one => one !== model && isOnlyOn(one, device));
+    yield { model, problem: { path: ['memory'], message: whyNot(memory, device, others) } };
+  }
+}
+
+const isOnlyOn = ({ device = [] }: ModelSpec, { id }: DeviceSpec): boolean =>
+  device.length === 1 && device[0]!.id === id;
+
+const sumOf = (models: readonly ModelSpec[]): number =>
+  models.reduce((sum, { memory = 0 }) => sum + memory, 0);
+
+function whyNot(memory: number, device: DeviceSpec, pins: readonly ModelSpec[]): string {
+  const { id, memory: usable, reserve } = device;
+  const has = `${id} has ${sizeText(usable)}${reserve > 0 ? ` (${sizeText(usable + reserve)} less ${sizeText(reserve)} in reserve)` : ''}`;
+  if (pins.length === 0) return `${sizeText(memory)} does not fit: ${has}`;
+  const beside = pins.map(one => `${one.id} ${sizeText(one.memory ?? 0)}`).join(' + ');
+  return `${sizeText(memory)} + ${beside} (pinned) = ${sizeText(memory + sumOf(pins))} does not fit: ${has}`;
+}
