@@ -239,11 +239,13 @@ module.exports = {
       },
       to: { path: '^src/platform/database/' },
     },
-    ...requestPath.filter(name => faceOf(`src/gateway/${name}`)).map(name => ({
-      name: `gateway-${name}-has-a-face`,
-      from: { path: '^src/', pathNot: [`^src/gateway/${name}/`, '\\.spec\\.ts$'] },
-      to: { path: `^src/gateway/${name}/`, pathNot: `/(${faceOf(`src/gateway/${name}`)})\\.ts$` },
-    })),
+    ...requestPath
+      .filter(name => faceOf(`src/gateway/${name}`))
+      .map(name => ({
+        name: `gateway-${name}-has-a-face`,
+        from: { path: '^src/', pathNot: [`^src/gateway/${name}/`, '\\.spec\\.ts$'] },
+        to: { path: `^src/gateway/${name}/`, pathNot: `/(${faceOf(`src/gateway/${name}`)})\\.ts$` },
+      })),
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,
       from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },
