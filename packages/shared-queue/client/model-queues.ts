@@ -10,6 +10,7 @@ import { type QueueLog } from '../log.js';
 import { type StopNote } from '../messages.codec.js';
 import { type QueueAccounts, RedisOrder } from '../order/redis-order.js';
 import { ResultExpiry } from '../result-expiry.js';
+import { FACTS, factsOf, type JobFacts } from './job-facts.js';
 import { type QueueLink } from './queue-link.js';
 
 /**
@@ -89,38 +90,6 @@ export interface JobRef {
   readonly model: string;
   readonly jobId: string;
 }
-
-/** What BullMQ knows of a job besides its data. */
-export interface JobFacts {
-  readonly priority: number;
-  /** Epoch milliseconds of Redis. */
-  readonly timestamp: number;
-  /** Name of the worker that took it last. */
-  readonly workerId?: string;
-  /** A worker has it now. */
-  readonly taken: boolean;
-  /** Epoch milliseconds of Redis at which a worker took it last. */
-  readonly takenMs?: number;
-  /** Workers that had it. */
-  readonly attempts: number;
-  readonly finished: boolean;
-  /** What the worker completed it with, as JSON. */
-  readonly returnValue?: string;
-  /** BullMQ failed it: its workers died too often. */
-  readonly failedReason?: string;
-}
-
-const FACTS = [
-  'priority',
-  'timestamp',
-  'pb',
-  'released',
-  'processedOn',
-  'finishedOn',
-  'returnvalue',
-  'failedReason',
-  'ats',
-];
 
 /** A request as the name of its job needs it. */
 interface Named {
@@ -388,34 +357,6 @@ export class ModelQueues {
     this.#queues.set(model, queue);
     return queue;
   }
-}
-
-function factsOf(values: readonly (string | null)[], lockLeftMs: number): JobFacts | undefined {
-  const [
-    priority,
-    timestamp,
-    workerId,
-    released,
-    processedOn,
-    finishedOn,
-    returnValue,
-    failedReason,
-    attempts,
-  ] = values;
-  if (timestamp == null) return undefined;
-  // Of a worker that took it without a release: by that worker's clock.
-  const taken = processedOn == null ? null : (released ?? processedOn);
-  return {
-    priority: Number(priority ?? 0),
-    timestamp: Number(timestamp),
-    taken: lockLeftMs > 0 && finishedOn == null,
-    attempts: Number(attempts ?? 0),
-    finished: finishedOn != null,
-    workerId: workerId ?? undefined,
-    takenMs: taken == null ? undefined : Number(taken),
-    returnValue: returnValue ?? undefined,
-    failedReason: failedReason ?? undefined,
-  };
 }
 
 /** The class of a job that has not aged. */

@@ -113,7 +113,8 @@ export class CallbackQueue<Note extends object> {
         const { prefix } = this.link.keys;
         const found = await new Queue(queue, { connection, prefix }).getJob(jobId);
         if (!found) throw new GivenUp('its job and result are gone');
-        const { finishedOn: finishedMs, returnvalue: returnValue, failedReason } = found;
+        const { finishedOn: finishedMs, failedReason } = found;
+        const returnValue: unknown = found.returnvalue;
         if (finishedMs !== undefined) return { finishedMs, returnValue, failedReason };
         // By the clock of this process, which BullMQ compares it with.
         await job.moveToDelayed(Date.now() + this.#delayMs, token);

@@ -81,7 +81,7 @@ export class LockKeeper {
       for (const token of lost) this.#held.get(token)?.lost();
     });
     // Handled, so that it does not end the process; `exit` follows.
-    thread.on('error', error =>
+    thread.on('error', (error: unknown) =>
       this.log.error({ event: 'lock_thread_died', err: error }, LOCK_THREAD_DIED),
     );
     thread.on('exit', () => this.#startAgain());

@@ -87,7 +87,7 @@ export class RequestQueue {
   constructor(
     private readonly link: WorkerLink,
     private readonly model: string,
-    private readonly workerId: string,
+    readonly workerId: string,
     private readonly log: QueueLog,
   ) {
     const { keys, sharedQueue } = link;
@@ -95,6 +95,11 @@ export class RequestQueue {
     this.name = keys.queue(model);
     this.#order = new RedisOrder({ redis, keys, ...sharedQueue });
     this.#expiry = new ResultExpiry(redis, sharedQueue.resultTtlMs);
+  }
+
+  /** Epoch milliseconds of Redis. */
+  nowMs(): number {
+    return this.link.clock.nowMs();
   }
 
   /** Redis key of a part of this queue, or of a job. */
@@ -129,7 +134,7 @@ export class RequestQueue {
     const [json, id] = (await backend.moveToActive(token, this.workerId)) as [JobJson?, string?];
     if (!json) return undefined;
     const priority = json.priority || 0;
-    return { ...json, id: String(id), token, priority, takenMs: this.link.clock.nowMs() };
+    return { ...json, id: String(id), token, priority, takenMs: this.nowMs() };
   }
 
   /** @param deviceMs what its tenant is charged; undefined: the estimate. @throws JobLost */
@@ -176,7 +181,7 @@ export class RequestQueue {
     jobId: string,
     args: Parameters<RedisQueueBackend['moveToFinished']>[1],
   ): Promise<void> {
-    args[backend.moveToFinishedKeys.length + 1] = this.link.clock.nowMs();
+    args[backend.moveToFinishedKeys.length + 1] = this.nowMs();
     await orLost(backend.moveToFinished(jobId, args));
   }
 

@@ -1,9 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type JobFacts,
-  type JobRef,
-  ModelQueues,
-} from '@switchyard/shared-queue/client/model-queues.js';
+import { type JobFacts } from '@switchyard/shared-queue/client/job-facts.js';
+import { type JobRef, ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
 import { type QueueJob } from '@switchyard/shared-queue/job.codec.js';
 import { isPromoted, QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { type QueueAccounts } from '@switchyard/shared-queue/order/redis-order.js';

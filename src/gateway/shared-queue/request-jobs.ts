@@ -3,20 +3,19 @@ import {
   Logger,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
+  Optional,
 } from '@nestjs/common';
 import { STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
-import {
-  type JobFacts,
-  type JobRef,
-  ModelQueues,
-} from '@switchyard/shared-queue/client/model-queues.js';
+import { type JobFacts } from '@switchyard/shared-queue/client/job-facts.js';
+import { type JobRef, ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
 import { readStopNote, type StopNote } from '@switchyard/shared-queue/messages.codec.js';
 import { sweepEveryMs } from '@switchyard/shared-queue/result-expiry.js';
 import { type QueueJobResult, readJobResult } from '@switchyard/shared-queue/result.codec.js';
-import { type Observable, Subject } from 'rxjs';
+import { NEVER, type Observable, Subject } from 'rxjs';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type RequestRef } from '../../core/request/request-key.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { type SharedRequest, type StopReason } from './shared-request.js';
@@ -44,11 +43,17 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   /** Stops by any gateway, this one included, that are meant for all. */
   readonly stops$: Observable<Stop> = this.#stops.asObservable();
 
+  /** Tenants have other weights now. */
+  readonly weightsChanged$: Observable<unknown>;
+
   constructor(
     readonly link: SharedQueueLink,
     readonly queues: ModelQueues,
     private readonly blobs: PayloadBlobs,
-  ) {}
+    @Optional() keyRing?: KeyRing,
+  ) {
+    this.weightsChanged$ = keyRing?.changed$ ?? NEVER;
+  }
 
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;

@@ -30,7 +30,12 @@ async function watched(stopReason: () => Promise<string | undefined>) {
   const ends: QueueEnd[] = [];
   const nothing = (): undefined => undefined;
   const jobs = {
-    ...{ link: { enabled: true, back$: NEVER, usable: false }, stops$: NEVER, stopReason },
+    ...{
+      link: { enabled: true, back$: NEVER, usable: false },
+      stops$: NEVER,
+      weightsChanged$: NEVER,
+      stopReason,
+    },
     enter: (_: unknown, __: unknown, watch: () => void) => Promise.resolve((watch(), false)),
     stop: () => Promise.resolve(),
     answered: () => Promise.resolve(),

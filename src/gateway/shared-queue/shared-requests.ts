@@ -1,12 +1,7 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-  Optional,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type QueueEvent } from '@switchyard/shared-queue/client/job-events.js';
-import { type JobFacts, type JobRef } from '@switchyard/shared-queue/client/model-queues.js';
+import { type JobFacts } from '@switchyard/shared-queue/client/job-facts.js';
+import { type JobRef } from '@switchyard/shared-queue/client/model-queues.js';
 import { isPromoted } from '@switchyard/shared-queue/keys.js';
 import { type StopNote } from '@switchyard/shared-queue/messages.codec.js';
 import {
@@ -18,7 +13,6 @@ import {
 import { isErrorCode } from '../../contracts/errors/error-registry.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { KeyRing } from '../../platform/auth/key-ring.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { isFull } from '../../platform/redis/redis-problems.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
@@ -63,7 +57,6 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     private readonly feed: SpeechFeed,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
-    @Optional() private readonly keyRing?: KeyRing,
   ) {}
 
   onModuleInit(): void {
@@ -72,7 +65,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     this.events.events$.subscribe(event => this.#received(event));
     this.jobs.stops$.subscribe(note => this.#stopNoted(note));
     link.back$.subscribe(() => void this.#reconcile());
-    this.keyRing?.changed$.subscribe(() => void this.#weigh());
+    this.jobs.weightsChanged$.subscribe(() => void this.#weigh());
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref();
   }
 

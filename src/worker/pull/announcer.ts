@@ -87,6 +87,11 @@ export class Announcer {
     await commands.exec().catch(() => undefined);
   }
 
+  /** Ends all connections to Redis. */
+  close(): void {
+    this.connections.close();
+  }
+
   #announcement(): WorkerAnnouncement<WorkerHealthReport> {
     return {
       v: 1,

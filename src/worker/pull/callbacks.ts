@@ -122,9 +122,10 @@ export class Callbacks {
   }
 
   /** As OpenAI's webhook events. @throws what `attempt.finished` throws */
-  async #body({ note, finished }: CallbackAttempt<QueuedCallback>): Promise<string> {
+  async #body(attempt: CallbackAttempt<QueuedCallback>): Promise<string> {
+    const { note } = attempt;
     const { queue, jobId, requestId: id } = note;
-    const { finishedMs, returnValue, failedReason } = await finished(queue, jobId);
+    const { finishedMs, returnValue, failedReason } = await attempt.finished(queue, jobId);
     const result = readJobResult(returnValue);
     const content = await this.#content(result, failedReason);
     return writeJson({

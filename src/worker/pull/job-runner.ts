@@ -8,7 +8,7 @@ import {
   type JobValue,
   type QueueJobResult,
 } from '@switchyard/shared-queue/result.codec.js';
-import { retryUntilAborted } from '@switchyard/shared-queue/worker/request-queue.js';
+import { RequestQueue, retryUntilAborted } from '@switchyard/shared-queue/worker/request-queue.js';
 import {
   type PulledGroup,
   type PulledJob,
@@ -20,12 +20,10 @@ import { inferenceTimeout } from '../../core/request/device-progress.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Suspicion } from '../../core/request/worker-lost.js';
 import { pause } from '../../platform/clock/pause.js';
-import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { DeviceTimeout } from '../../platform/process/active-timeout.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
 import { JobWork } from './job-work.js';
-import { PullConnections } from './pull-connections.js';
 import { ResultDelivery } from './result-delivery.js';
 import { StopListener } from './stop-listener.js';
 
@@ -91,13 +89,12 @@ type Ending = { readonly result: QueueJobResult<JobValue> } | { readonly giveBac
 @Injectable()
 export class JobRunner {
   constructor(
-    private readonly spec: WorkerSpec,
+    private readonly queue: RequestQueue,
     private readonly work: JobWork,
     private readonly calls: InFlightCalls,
     private readonly stops: StopListener,
     private readonly markers: CrashMarkers,
     private readonly delivery: ResultDelivery,
-    private readonly connections: PullConnections,
   ) {}
 
   /** Never rejects; nothing of the job is left in this worker when it resolves. */
@@ -181,8 +178,8 @@ export class JobRunner {
   }
 
   #phases({ job }: PulledJob, { waitedMs }: PulledGroup) {
-    const { workerId } = this.spec;
-    const totalMs = Math.max(0, this.connections.clock.nowMs() - job.takenMs);
+    const { workerId } = this.queue;
+    const totalMs = Math.max(0, this.queue.nowMs() - job.takenMs);
     return {
       workerId,
       takenMs: job.takenMs,

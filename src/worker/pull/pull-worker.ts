@@ -6,7 +6,6 @@ import { type Subscription } from 'rxjs';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { Announcer } from './announcer.js';
 import { Callbacks } from './callbacks.js';
-import { PullConnections } from './pull-connections.js';
 import { PullLoop } from './pull-loop.js';
 
 /** How long results and returned jobs may take to be sent after the drain. */
@@ -24,7 +23,6 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
     private readonly state: WorkerState,
     private readonly announcer: Announcer,
     private readonly queue: RequestQueue,
-    private readonly connections: PullConnections,
     private readonly loop: PullLoop,
     private readonly callbacks: Callbacks,
     private readonly locks: LockKeeper,
@@ -45,7 +43,7 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.#phases?.unsubscribe();
     await Promise.race([this.#flushed(), sleep(FLUSH_MS)]);
-    this.connections.close();
+    this.announcer.close();
     await this.callbacks.close();
     await this.locks.close();
   }
