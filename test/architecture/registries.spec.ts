@@ -6,11 +6,11 @@ import { SETTING_PATHS } from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
 import { filesBelow, SOURCES, SPECS } from '../support/repository-files.js';
 
-/** First code span of every row between the markers of a table in docs/reference. */
+/** First code span of every row of the tables of a page in docs/reference. */
 function documented(name: string, column: number) {
   const page = readFileSync(`docs/reference/${name}.md`, 'utf8');
-  const block = page.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)[0] ?? '';
-  const rows = block.trim().split('\n').slice(2);
+  const tables = page.matchAll(new RegExp(`<!-- (?:advanced )?${name}:start -->([^]*?)<!--`, 'g'));
+  const rows = [...tables].flatMap(([, table = '']) => table.trim().split('\n').slice(2));
   return rows.map(row => row.split('|')[column]?.trim().replaceAll('`', '') ?? '').sort();
 }
 
