@@ -116,6 +116,9 @@ export function readOnnxMetadata(path: string): ReadonlyMap<string, string> {
   return file.metadata();
 }
 
+/** Folder made beside a model once: what sherpa-onnx reads, of what others publish. */
+export const PREPARED = '.sherpa-onnx';
+
 /** What lies in the folder of one model. */
 export class ModelFolder {
   private constructor(
@@ -180,8 +183,12 @@ export class ModelFolder {
    */
   async revision(): Promise<string> {
     const hash = createHash('sha256');
-    for (const name of this.#models) hash.update(name).update(await ends(join(this.path, name)));
+    for (const name of this.#weights) hash.update(name).update(await ends(join(this.path, name)));
     return `${basename(this.path)} sha256:${hash.digest('hex').slice(0, 12)}`;
+  }
+
+  get #weights(): readonly string[] {
+    return this.names.filter(name => /\.(onnx|ort)$/.test(name));
   }
 
   get #models(): readonly string[] {

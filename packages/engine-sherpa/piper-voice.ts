@@ -5,7 +5,7 @@ import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { z } from 'zod';
-import { type ModelFolder } from './model-files.js';
+import { type ModelFolder, PREPARED } from './model-files.js';
 
 /** `NAME.onnx.json`, as Piper writes it beside a voice. */
 const DESCRIPTION = z.object({
@@ -25,8 +25,6 @@ interface PiperVoice {
   readonly speakers: readonly string[];
 }
 
-/** Made beside the voice once: what sherpa-onnx reads, of what Piper publishes. */
-const PREPARED = '.sherpa-onnx';
 const ESPEAK_DATA = 'espeak-ng-data';
 /** Of Debian's package espeak-ng-data, and of other systems. */
 const SYSTEM_DATA = ['/usr/lib/*', '/usr/share', '/opt/homebrew/share', '/usr/local/share'].map(

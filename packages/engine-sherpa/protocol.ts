@@ -1,3 +1,4 @@
+import { type UtteranceLengths } from '@switchyard/engine-api/audio/utterance-split.js';
 import { type KnownVoice, type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { type Notify } from '@switchyard/engine-api/threads/remote-calls.js';
 import { type RecognizerResult } from './library.js';
@@ -15,6 +16,8 @@ export interface RecognizerThread {
     readonly streaming: boolean;
     /** Configuration of an OfflineRecognizer or an OnlineRecognizer. */
     readonly config: object;
+    /** Of stretches with speech, which alone are decoded; absent: all audio is. */
+    readonly stretches?: UtteranceLengths | undefined;
   };
   readonly info: undefined;
   readonly calls: {

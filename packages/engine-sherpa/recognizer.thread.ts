@@ -1,5 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
+import {
+  splitIntoUtterances,
+  type UtteranceLengths,
+} from '@switchyard/engine-api/audio/utterance-split.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
@@ -12,6 +15,7 @@ import {
 } from './library.js';
 import { type HeardUtterance, type RecognizerThread } from './protocol.js';
 import { wordsOf } from './transcript.js';
+import { openVoiceActivity } from './voice-activity.js';
 
 const RATE = 16_000;
 /** Some models end the process on audio shorter than their first window. */
@@ -163,6 +167,24 @@ function decodeAsStream(decoding: OnlineDecoding): DecodeStretch {
   };
 }
 
+/** Pauses that belong to a sentence, in which a recogniser may hear words. */
+const PAUSE = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 300 };
+
+/** From the first speech of a range to its last; undefined: there is none. */
+function spoken(samples: Int16Array, { from, to }: { readonly from: number; readonly to: number }) {
+  const voice = openVoiceActivity(PAUSE);
+  try {
+    const events = [...voice.push(samples.subarray(from, to)), ...voice.end()];
+    const [first] = events;
+    const last = events.at(-1);
+    return first?.type === 'started' && last?.type === 'stopped'
+      ? { from: from + first.audioFrom, to: from + last.audioTo }
+      : undefined;
+  } finally {
+    voice.close();
+  }
+}
+
 /**
  * A file in stretches of 8-15 s, cut at pauses: Whisper-class models hear no more than 30
  * s at once, others need memory that grows with the square, and a running decode cannot
@@ -170,12 +192,15 @@ function decodeAsStream(decoding: OnlineDecoding): DecodeStretch {
  */
 async function decodeFile(
   decode: DecodeStretch,
-  samples: Int16Array,
+  { samples, stretches }: { samples: Int16Array; stretches: UtteranceLengths | undefined },
   isCancelled: () => boolean,
   onHeard: (utterance: HeardUtterance) => void,
 ): Promise<true | undefined> {
-  for (const { from, to } of splitIntoUtterances(samples)) {
+  for (const range of splitIntoUtterances(samples, stretches)) {
     if (isCancelled()) return undefined;
+    const found = stretches ? spoken(samples, range) : range;
+    if (found === undefined) continue;
+    const { from, to } = found;
     const result = await decode(toFloats(samples, from, to, LEAST));
     onHeard({ start: from / RATE, end: to / RATE, result });
   }
@@ -186,7 +211,7 @@ async function decodeFile(
  * Entry of the thread that holds one recognition model. No decorators here or
  * in anything imported.
  */
-void serveThread<RecognizerThread>(async ({ streaming, config }) => {
+void serveThread<RecognizerThread>(async ({ streaming, config, stretches }) => {
   const decoding = streaming ? new OnlineDecoding(config) : undefined;
   const decode = decoding ? decodeAsStream(decoding) : await decodeWhole(config);
   const streams = new Map<number, LiveUtterances>();
@@ -200,7 +225,7 @@ void serveThread<RecognizerThread>(async ({ streaming, config }) => {
     operations: {
       decode: ({ samples, cancel }, onHeard) => {
         const flag = new CancelFlag(cancel);
-        return decodeFile(decode, samples, () => flag.raised, onHeard);
+        return decodeFile(decode, { samples, stretches }, () => flag.raised, onHeard);
       },
       open: ({ id, partials }) => {
         if (decoding === undefined) throw new Error('The model hears whole files only.');

@@ -22,6 +22,7 @@ import { SherpaDiarizer } from './diarizer.js';
 import { ModelFolder } from './model-files.js';
 import { type readSherpaOptions } from './options.js';
 import { type HeardUtterance, type NamedTurn, type RecognizerThread } from './protocol.js';
+import { prepareTokens, publishedMoonshineIn } from './published-moonshine.js';
 import { findRecognizerModel } from './recognizer-model.js';
 import { bySpeaker } from './speaker-turns.js';
 import { type HeardSegment, segmentOf, transcriptOf } from './transcript.js';
@@ -152,6 +153,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   async #load(): Promise<void> {
     const { streams } = this.options;
     const { folder, model } = this.#find();
+    if (publishedMoonshineIn(folder)) await prepareTokens(folder);
     const config = {
       featConfig: { sampleRate: 16_000, featureDim: 80 },
       modelConfig: model.modelConfig,
@@ -160,7 +162,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     this.#thread = new EngineThread(
       threadEntry('./recognizer.thread.js', import.meta.url),
       'sherpa-onnx',
-      { streaming: streams > 0, config },
+      { streaming: streams > 0, config, stretches: model.stretches },
     );
     await Promise.all([this.#thread.ready, this.#diarizer?.load()]);
     this.#hasTimes = model.hasTimes;

@@ -13,7 +13,9 @@ import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
 import { DEVICE_FIELDS } from '../../src/platform/config/device-fields.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import {
+  BASIC_SETTINGS,
   environmentName,
+  type SettingPath,
   SETTING_PATHS,
   settingDefinition,
 } from '../../src/platform/config/settings.js';
@@ -52,21 +54,25 @@ function usualType(status: number): string {
   return status < 500 ? 'invalid_request_error' : 'server_error';
 }
 
+const settingTable = (paths: readonly SettingPath[]) =>
+  table(
+    ['setting', 'variable', 'default', 'allowed', 'what'],
+    paths.map(path => {
+      const definition = settingDefinition(path);
+      return [
+        code(path),
+        code(environmentName(path)),
+        definition.default === '' ? 'empty' : code(String(definition.default)),
+        definition.allowed,
+        definition.help,
+      ];
+    }),
+  );
+
 const SETTING_TABLES: Tables = {
-  settings: () =>
-    table(
-      ['setting', 'variable', 'default', 'allowed', 'what'],
-      SETTING_PATHS.map(path => {
-        const definition = settingDefinition(path);
-        return [
-          code(path),
-          code(environmentName(path)),
-          definition.default === '' ? 'empty' : code(String(definition.default)),
-          definition.allowed,
-          definition.help,
-        ];
-      }),
-    ),
+  settings: () => settingTable(BASIC_SETTINGS),
+  'advanced settings': () =>
+    settingTable(SETTING_PATHS.filter(path => !BASIC_SETTINGS.includes(path))),
 };
 
 const METRIC_TABLES: Tables = {

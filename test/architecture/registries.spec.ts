@@ -9,8 +9,9 @@ import { filesBelow, SOURCES, SPECS } from '../support/repository-files.js';
 /** First code span of every row or item between the markers of a page in docs/reference. */
 function documented(name: string) {
   const page = readFileSync(`docs/reference/${name}.md`, 'utf8');
-  const block = page.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)[0] ?? '';
-  return [...block.matchAll(/^(?:\| |- )`([^`]+)`/gm)].map(([, found]) => found).sort();
+  const blocks = page.matchAll(new RegExp(`<!-- (?:advanced )?${name}:start -->([^]*?)<!--`, 'g'));
+  const text = [...blocks].map(([, block = '']) => block).join('\n');
+  return [...text.matchAll(/^(?:\| |- )`([^`]+)`/gm)].map(([, found]) => found).sort();
 }
 
 const sources = (...folders: readonly string[]) => filesBelow(folders, SOURCES);

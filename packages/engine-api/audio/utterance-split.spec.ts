@@ -13,6 +13,12 @@ describe('splitIntoUtterances', () => {
     expect(splitIntoUtterances(noise(15))).toEqual([{ from: 0, to: 15 * RATE }]);
   });
 
+  it('takes other lengths', () => {
+    const ranges = splitIntoUtterances(noise(20), { shortestS: 3, longestS: 6 });
+    expect(ranges.every(({ from, to }) => to - from <= 6 * RATE)).toBe(true);
+    expect(ranges.slice(0, -1).every(({ from, to }) => to - from >= 3 * RATE)).toBe(true);
+  });
+
   it('cuts in the middle of the pause', () => {
     const samples = noise(20);
     samples.fill(0, 11 * RATE, 11.3 * RATE);

@@ -1,24 +1,28 @@
 const RATE = 16_000;
-/**
- * The second pass at the end of an utterance cannot be interrupted; 15 s of audio keep it
- * near half a second.
- */
-const LONGEST = 15 * RATE;
-const SHORTEST = 8 * RATE;
 /** A quiet stretch this long is a pause between words, not a consonant's closure. */
 const QUIET_WINDOW = Math.round(0.3 * RATE);
 const STEP = RATE / 100;
 
+/** Lengths of utterances in seconds; the last one may be shorter. */
+export interface UtteranceLengths {
+  readonly shortestS: number;
+  readonly longestS: number;
+}
+
 /**
- * Cuts long audio into utterances of 8-15 s at the quietest 0.3 s available, so that
+ * Cuts long audio into utterances (default 8-15 s) at the quietest 0.3 s available, so that
  * memory stays flat, a cancel is quick and the search stays near what was said. Ranges
  * are half-open, adjacent and cover everything.
  */
-export function splitIntoUtterances(samples: Int16Array) {
+export function splitIntoUtterances(
+  samples: Int16Array,
+  { shortestS, longestS }: UtteranceLengths = { shortestS: 8, longestS: 15 },
+) {
+  const [shortest, longest] = [shortestS * RATE, longestS * RATE];
   const ranges: { readonly from: number; readonly to: number }[] = [];
   let from = 0;
-  while (samples.length - from > LONGEST) {
-    const to = quietestPoint(samples, from + SHORTEST, from + LONGEST);
+  while (samples.length - from > longest) {
+    const to = quietestPoint(samples, from + shortest, from + longest);
     ranges.push({ from, to });
     from = to;
   }

@@ -18,6 +18,9 @@ import { JobTraces } from '../observe/job-traces.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 import { InputCheck } from './input-check.js';
 
+/** Of one batch. */
+const MAX_MODELS = 256;
+
 /** A file that gets its name when it is complete and durable. */
 class DraftFile {
   private constructor(
@@ -178,6 +181,7 @@ export class IngestService {
     await writeAtomically(folder.owner, writeJson({ tenant: job.tenant, id: job.id }));
     const check = new InputCheck({
       ...this.settings.batch,
+      maxModels: MAX_MODELS,
       endpoint: job.endpoint,
       lenient: (job.metadata.validation ?? this.settings.batch.validation) === 'lenient',
     });

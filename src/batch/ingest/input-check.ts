@@ -14,8 +14,9 @@ const SHORT = 22;
 const keyOf = (id: string): string =>
   id.length <= SHORT ? id : `#${hash('sha256', id, 'base64').slice(0, SHORT)}`;
 
-interface InputRules extends Pick<Settings['batch'], 'maxLines' | 'maxLineBytes' | 'maxModels'> {
+interface InputRules extends Pick<Settings['batch'], 'maxLines' | 'maxLineBytes'> {
   readonly endpoint: BatchJob['endpoint'];
+  readonly maxModels: number;
   /**
    * True: invalid lines are reported and the others sent. False: one invalid line
    * fails the batch.
@@ -100,7 +101,7 @@ export class InputCheck {
       return {
         ...invalid(
           'too_many_models',
-          `The batch uses more than ${this.rules.maxModels} models (\`batch.max_models\`).`,
+          `The batch uses more than ${this.rules.maxModels} models.`,
           number,
         ),
         customId: found.customId,

@@ -4,11 +4,17 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { replicaSpecs } from '../../platform/config/model-spec.js';
 import { redacted } from '../../platform/config/redaction.js';
 import { isSecretSetting } from '../../platform/config/setting-source.js';
-import { environmentName, settingDefinition } from '../../platform/config/settings.js';
+import {
+  BASIC_SETTINGS,
+  environmentName,
+  SETTING_PATHS,
+  settingDefinition,
+} from '../../platform/config/settings.js';
 import { problemText } from '../../platform/config/yaml-file.js';
 import { command, commandGroup } from '../shared/command.js';
 import { table, MARKS, print, printJson } from '../shared/terminal.js';
 import { FILE_SCHEMAS } from './file-schemas.js';
+import { settingsFile } from './settings-file.js';
 
 /** In place of a key, or of an address that may hold a password. */
 const HIDDEN = '(hidden)';
@@ -37,7 +43,14 @@ const check = command('check', {
   },
 });
 
-const show = command('print', {
+const show = command('show', {
+  about: 'a settings file with defaults and comments: what people need first, or every setting',
+  examples: ['config show', 'config show --all > switchyard.yaml'],
+  options: { '--all': 'every setting, the advanced ones included' },
+  run: ({ options }) => print(settingsFile(options.all ? SETTING_PATHS : BASIC_SETTINGS).trimEnd()),
+});
+
+const printed = command('print', {
   about: 'every setting, its value and its origin',
   examples: ['config print', "config print --json | jq -r '.settings[].path'"],
   notes: HELP,
@@ -82,6 +95,7 @@ const schema = command('schema [file]', {
 
 export const configCommand = commandGroup('config', 'the configuration in effect', [
   check,
+  printed,
   show,
   schema,
 ]);

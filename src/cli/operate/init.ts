@@ -10,7 +10,7 @@ import { MARKS, print, printJson, say, ask } from '../shared/terminal.js';
 
 const FILES: Readonly<Record<string, string>> = {
   'switchyard.yaml': `# Settings of this gateway; a line left out has its default. Relative paths start at this folder.
-# Every setting: switchyard config print
+# Every setting: switchyard config show --all
 
 server:
   # 0.0.0.0 listens beyond this machine; the first start then creates an admin key and prints it once.

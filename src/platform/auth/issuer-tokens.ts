@@ -139,6 +139,9 @@ function hostOf(url: string) {
   return `${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`;
 }
 
+/** Tolerated difference from the clock of the issuer, in seconds. */
+const CLOCK_TOLERANCE_S = 30;
+
 /**
  * Head, payload and signature in base64url; an unsigned one is recognised, and rejected.
  */
@@ -179,18 +182,13 @@ export class IssuerTokens {
   async principalOf(token: string): Promise<Principal> {
     if (token.length > LONGEST_TOKEN)
       throw rejected(`it is longer than ${LONGEST_TOKEN} characters`);
-    const {
-      oidcIssuer: issuer,
-      oidcAudience,
-      oidcAlgorithms,
-      oidcClockToleranceS: clockTolerance,
-    } = this.auth;
+    const { oidcIssuer: issuer, oidcAudience, oidcAlgorithms } = this.auth;
     try {
       const { payload } = await jwtVerify(token, this.#keys.find, {
         issuer,
         audience: [...listed(oidcAudience)],
         algorithms: [...listed(oidcAlgorithms)],
-        clockTolerance,
+        clockTolerance: CLOCK_TOLERANCE_S,
         requiredClaims: ['exp', 'sub'],
       });
       return this.#principalOf(payload);

@@ -148,7 +148,6 @@ export const BATCH_SETTINGS = {
     30 * DAY_MS,
     'A batch whose result files cannot be stored for this long fails with the results stored so far.',
   ),
-  'batch.max_models': count(256, 1, 10_000, 'Maximum number of models in one batch.'),
   'batch.grace_ms': ms(
     10_000,
     0,

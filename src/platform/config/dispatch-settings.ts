@@ -123,13 +123,6 @@ export const DISPATCH_SETTINGS = {
     DAY_MS,
     'How long a worker may take to end a cancelled call before the gateway resets it.',
   ),
-  'latency.ttl_ms': ms(
-    60_000,
-    1,
-    DAY_MS,
-    'How long the phases of a finished request can be read (D-11).',
-  ),
-  'latency.sweep_ms': ms(5000, 10, DAY_MS, 'How often expired latency entries are removed.'),
   'speech.max_buffered_bytes': bytes(
     16 * MIB,
     65_536,
@@ -201,12 +194,6 @@ export const DISPATCH_SETTINGS = {
     'For models without live streams: recognise an unfinished utterance again after this much more speech, while ' +
       'nothing else waits for the model. Each time is a request. Not for openai-http. 0: text comes at the end of an ' +
       'utterance.',
-  ),
-  'realtime.replay_ms': ms(
-    60_000,
-    0,
-    600_000,
-    'Audio since the last segment that is buffered for a replacement worker.',
   ),
   'realtime.max_ahead_ms': ms(
     30_000,

@@ -7,6 +7,7 @@ import { firstKeysFile, loadConfig } from './load-config.js';
 import { type SettingDefinition } from './setting-definition.js';
 import {
   environmentName,
+  FORMER_SETTINGS,
   SETTING_PATHS,
   settingDefinition,
   type SettingPath,
@@ -293,21 +294,27 @@ describe('loadConfig', () => {
     expect(found.map(({ origin }) => origin)).toEqual(['SWITCHYARD_CONFIG', 'config/models.yaml']);
   });
 
+  it('reads settings of former versions with a warning that says what holds in their place', () => {
+    write('switchyard.yaml', 'latency:\n  ttl_ms: 7\nresponses:\n  flush_ms: 9\n');
+    const environment = { SWITCHYARD_BATCH_MAX_MODELS: '3' };
+    const { warnings } = load(environment);
+    expect(warnings.map(({ origin, path }) => [origin, path])).toEqual([
+      ['config/switchyard.yaml:2:3', 'latency.ttl_ms'],
+      ['config/switchyard.yaml:4:3', 'responses.flush_ms'],
+      ['SWITCHYARD_BATCH_MAX_MODELS', 'batch.max_models'],
+    ]);
+    expect(warnings[0]?.message).toContain('has no effect: the phases of a request are kept');
+  });
+
+  it('has no setting that is a former one', () => {
+    expect(
+      Object.keys(FORMER_SETTINGS).filter(name => (SETTING_PATHS as string[]).includes(name)),
+    ).toEqual([]);
+  });
+
   it('takes a section whose every line is commented out', () => {
     write('switchyard.yaml', 'server:\n  # port: 1\n');
     expect(problems()).toEqual([]);
-  });
-});
-
-describe('config/switchyard.yaml', () => {
-  it('holds exactly the settings of the table, each with its default', () => {
-    const { sources } = loadConfig({ environment: {}, modelsFile: 'config/models.yaml' });
-    const fromFile = [...sources].filter(([, { origin }]) =>
-      origin.startsWith('config/switchyard.yaml:'),
-    );
-    expect(fromFile.map(([path, { value }]) => [path, value])).toEqual(
-      SETTING_PATHS.map((path: SettingPath) => [path, settingDefinition(path).default]),
-    );
   });
 });
 

@@ -12,6 +12,7 @@ import { protectSecrets } from './redaction.js';
 import { isSecretSetting, SettingSources } from './setting-source.js';
 import {
   environmentName,
+  FORMER_SETTINGS,
   SETTING_PATHS,
   type SettingPath,
   type Settings,
@@ -207,10 +208,12 @@ function takeEnvironment(environment: NodeJS.ProcessEnv, sources: SettingSources
     else if (own !== String(value)) sources.warnings.push(overruled(name, path));
   }
   const byName = new Map(SETTING_PATHS.map(path => [environmentName(path), path]));
+  const former = new Map(Object.keys(FORMER_SETTINGS).map(path => [environmentName(path), path]));
   for (const [name, raw] of Object.entries(environment)) {
     if (!name.startsWith('SWITCHYARD_') || RESERVED.includes(name)) continue;
     const path = byName.get(name);
     if (path) sources.take(path, raw, name);
+    else if (former.has(name)) sources.warnings.push(hasNoEffect(former.get(name)!, name));
     else {
       const message = `no such setting${didYouMean(name, [...byName.keys()])}`;
       sources.problems.push({ origin: name, message });
@@ -231,7 +234,17 @@ function millisecondsOf(seconds: string) {
   return Number.isFinite(ms) ? ms : seconds;
 }
 
-const SECTIONS = [...new Set(SETTING_PATHS.map(path => path.split('.', 1)[0] ?? path))];
+const hasNoEffect = (path: string, origin: string): ConfigProblem => ({
+  origin,
+  path,
+  message: `is no setting any more and has no effect: ${FORMER_SETTINGS[path]}`,
+});
+
+const sectionsOf = (paths: readonly string[]) => [
+  ...new Set(paths.map(path => path.split('.', 1)[0] ?? path)),
+];
+const SECTIONS = sectionsOf(SETTING_PATHS);
+const READ_SECTIONS = sectionsOf([...SETTING_PATHS, ...Object.keys(FORMER_SETTINGS)]);
 
 /**
  * Reads `section: { name: value }`; keys that are not settings are problems
@@ -252,7 +265,7 @@ export function takeSettingsFile(file: YamlFile, sources: SettingSources): void 
 function readSection(file: YamlFile, { key, value }: Pair, sources: SettingSources) {
   const origin = file.originOf(key);
   const section = String(key);
-  if (!SECTIONS.includes(section)) {
+  if (!READ_SECTIONS.includes(section)) {
     const message = `no such section${didYouMean(section, SECTIONS)}`;
     sources.problems.push({ origin, path: section, message });
   } else if (isMap(value)) {
@@ -274,6 +287,7 @@ function readSetting(
   const origin = file.originOf(key);
   if (isSettingPath(path))
     sources.take(path, isScalar(value) ? value.value : String(value), origin);
+  else if (Object.hasOwn(FORMER_SETTINGS, path)) sources.warnings.push(hasNoEffect(path, origin));
   else {
     const message = `no such setting${didYouMean(path, SETTING_PATHS)}`;
     sources.problems.push({ origin, path, message });

@@ -129,12 +129,6 @@ export const SERVER_SETTINGS = {
     '',
     'What precedes inference, admin and events in that claim, such as switchyard: or nothing.',
   ),
-  'auth.oidc_clock_tolerance_s': count(
-    30,
-    0,
-    300,
-    'Tolerated difference from the clock of the issuer, in seconds.',
-  ),
   'console.prometheus_url': text(
     '',
     'Prometheus whose alerts the console shows, such as http://prometheus:9090; only this gateway asks it.',
@@ -236,18 +230,6 @@ export const SERVER_SETTINGS = {
     1024,
     GIB,
     'Maximum size of the inputs and outputs of one conversation, as JSON.',
-  ),
-  'responses.flush_ms': ms(
-    50,
-    0,
-    10_000,
-    'How long events of background responses are collected for one transaction.',
-  ),
-  'responses.flush_bytes': bytes(
-    65_536,
-    1024,
-    64 * MIB,
-    'Size of the collected events of one response at which they are written immediately.',
   ),
   'responses.background_ms': ms(
     DAY_MS,

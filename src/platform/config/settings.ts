@@ -132,6 +132,54 @@ export const SETTINGS_TABLE = {
 
 export type SettingPath = keyof typeof SETTINGS_TABLE;
 
+/** What people need first; `config/switchyard.yaml` holds these alone, all others are advanced. */
+export const BASIC_SETTINGS: readonly SettingPath[] = [
+  'server.host',
+  'server.port',
+  'server.upload_limit_bytes',
+  'server.cors_origins',
+  'server.trusted_proxies',
+  'auth.keys_file',
+  'auth.key',
+  'auth.oidc_issuer',
+  'auth.oidc_audience',
+  'limits.requests_per_minute',
+  'limits.concurrent_requests',
+  'responses.store',
+  'data.dir',
+  'queue.driver',
+  'queue.max_requests',
+  'queue.timeout_ms',
+  'queue.aging_ms',
+  'batching.max_size',
+  'batching.window_ms',
+  'workers.models_file',
+  'database.url',
+  'blobs.driver',
+  'hub.models_dir',
+  'redis.url',
+  'logging.level',
+];
+
+/**
+ * Settings of former versions, and what holds in their place. A file or variable that names
+ * one is read with a warning.
+ */
+export const FORMER_SETTINGS: Readonly<Record<string, string>> = {
+  'latency.ttl_ms':
+    'the phases of a request are kept until it ends, however long that takes (D-11)',
+  'latency.sweep_ms': 'nothing expires by time (D-11)',
+  'realtime.replay_ms':
+    '60 s of audio are buffered for a replacement worker; less would lose speech, more is never replayed in time',
+  'auth.oidc_clock_tolerance_s':
+    'clocks may differ by 30 s, and a larger difference is a fault to repair',
+  'responses.flush_ms':
+    'events are collected for 50 ms, which no reader notices and the database needs',
+  'responses.flush_bytes':
+    '64 KiB of events are written at once, however few milliseconds they took',
+  'batch.max_models': 'a batch may name 256 models, more than any gateway serves',
+};
+
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : S;

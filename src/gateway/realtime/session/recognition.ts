@@ -23,6 +23,9 @@ import { UtteranceTimes } from './utterance-times.js';
 /** Between two attempts to get a slot, in milliseconds. */
 export const PAUSES = { firstMs: 50, longestMs: 1000 };
 
+/** Audio since the last segment that is buffered for a replacement worker, in seconds. */
+const REPLAY_S = 60;
+
 /**
  * Streams that may die without a completed segment in between: then the audio itself
  * is what kills.
@@ -173,7 +176,7 @@ export class Recognition {
 
   /** What the recogniser gets next. */
   next() {
-    return this.#log.next((this.#limits.replayMs / 1000) * this.#bytesPerSecond);
+    return this.#log.next(REPLAY_S * this.#bytesPerSecond);
   }
 
   /**

@@ -5,7 +5,7 @@ import { type SessionActions } from './session-actions.js';
 import { SessionCore } from './session-core.js';
 import { type SessionServices } from './session-services.js';
 
-const realtime = { maxAheadMs: 1000, replayMs: 60_000 };
+const realtime = { maxAheadMs: 1000 };
 const services = {
   settings: { realtime, compat: { strict: false } },
   written: (spoken: string) => spoken,

@@ -41,13 +41,13 @@ class ScriptedStore {
   }
 }
 
-function started(flushMs = 0) {
+function started() {
   const store = new ScriptedStore();
-  const settings = settingsFrom({ 'responses.flush_ms': flushMs });
+  const settings = settingsFrom({});
   const retries = new StorageRetries(new ShutdownGrace(new ProcessClock(), settings));
   return {
     store,
-    log: new ResponseEventLog(store as unknown as ResponseRecordStore, retries, settings),
+    log: new ResponseEventLog(store as unknown as ResponseRecordStore, retries),
   };
 }
 const sizes = ({ transactions }: ScriptedStore) =>
@@ -55,7 +55,7 @@ const sizes = ({ transactions }: ScriptedStore) =>
 
 describe('events of background responses', () => {
   it('of all responses are one transaction', async () => {
-    const { store, log } = started(20);
+    const { store, log } = started();
     const appends = ['a', 'b', 'c'].map(id =>
       log.append({ run: run(id), first: 0, events: ['{}'] }),
     );

@@ -11,7 +11,6 @@ import {
   type ResponseRef,
   type ResponseRun,
 } from '../../../core/request/response-record.js';
-import { Settings } from '../../../platform/config/settings.js';
 import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 import { StorageRetries } from '../../stored-work/storage-retries.js';
 
@@ -24,9 +23,12 @@ const MOST_APPENDS = 256;
  */
 type StoredEvent = ResponseEvent & { token_ids?: readonly number[] };
 
+/** How long events are collected for one transaction. */
+const FLUSH_MS = 50;
+
 /**
  * Writes the events of all background responses of this gateway: those of
- * `responses.flush_ms` in one transaction, so that the load of the database does not grow
+ * 50 ms in one transaction, so that the load of the database does not grow
  * with the number of tokens.
  */
 @Injectable()
@@ -43,7 +45,6 @@ export class ResponseEventLog implements OnApplicationShutdown {
   constructor(
     private readonly records: ResponseRecordStore,
     private readonly retries: StorageRetries,
-    private readonly settings: Settings,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
@@ -60,7 +61,7 @@ export class ResponseEventLog implements OnApplicationShutdown {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ append, resolve, reject });
       if (soon || append.ending) this.#flush();
-      else this.#timer ??= setTimeout(() => this.#flush(), this.settings.responses.flushMs);
+      else this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS);
     });
   }
 

@@ -63,7 +63,7 @@ describe('the feed of a background response', () => {
     store = new CountedStore(database);
     const settings = settingsFrom({});
     const retries = new StorageRetries(new ShutdownGrace(new ProcessClock(), settings));
-    log = new ResponseEventLog(store, retries, settings);
+    log = new ResponseEventLog(store, retries);
     feed = new ResponseFeed(log, new ResponseRecords(store, settings));
     await store.create(record(), [event(0)]);
     run = (await store.begin(REF))!;

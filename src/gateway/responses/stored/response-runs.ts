@@ -15,6 +15,9 @@ import { ResponseWriter } from '../writer/response-writer.js';
 import { DurableEvents, ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords } from './response-records.js';
 
+/** Collected events of one response that are written immediately, in bytes. */
+const FLUSH_BYTES = 65_536;
+
 /** Groups of events that are read at a time. */
 const PORTION = 1000;
 
@@ -50,12 +53,7 @@ export class ResponseRuns {
     const all = await this.#allEvents(ref);
     const writer = ResponseWriter.resumed(all);
     const tokens = all.flatMap(({ token_ids: ids = [] }) => ids);
-    const events = new DurableEvents(
-      this.log,
-      record,
-      writer.nextSequence,
-      this.settings.responses.flushBytes,
-    );
+    const events = new DurableEvents(this.log, record, writer.nextSequence, FLUSH_BYTES);
     const end = (last: readonly ResponseEvent[]): Promise<void> => {
       const { response } = writer;
       return events.end(last, {
