@@ -38,8 +38,8 @@ export class Languages {
   readonly empty: Language;
   readonly any: Language;
   readonly #known = new Map<string, Language>();
-  /** Done so far; who sets it back begins anew. */
-  work = 0;
+  /** Done so far. */
+  #work = 0;
 
   /** @param refuse more than `MOST_WORK` is asked for */
   constructor(
@@ -49,6 +49,11 @@ export class Languages {
     this.none = this.#make('none', false, { type: 'none' });
     this.empty = this.#make('empty', true, { type: 'empty' });
     this.any = this.repeated(this.set(alphabet), 0, Infinity);
+  }
+
+  /** What was done for the pattern before does not count against the next. */
+  beginAnew(): void {
+    this.#work = 0;
   }
 
   /** @param set what is not in the alphabet is left out */
@@ -184,7 +189,7 @@ export class Languages {
   }
 
   #count(): void {
-    if (++this.work > MOST_WORK) this.refuse();
+    if (++this.#work > MOST_WORK) this.refuse();
   }
 }
 

@@ -164,7 +164,7 @@ export class StringRules {
    */
   matching(text: string, path: string): string {
     this.#states = 0;
-    this.#languages.work = 0;
+    this.#languages.beginAnew();
     return this.#automaton({
       lengths: { least: 0, most: Infinity },
       patterns: [{ text, path }],

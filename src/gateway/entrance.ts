@@ -17,8 +17,10 @@ import { Replays } from './requests/replays.js';
  * Registers what every request passes before its body is read, in the order in which it
  * stands here; the first check that refuses it is the last. Hooks of Fastify's, because
  * Nest's guards and interceptors run when the body has been read, and on Nest's routes
- * only. None returns a promise as long as no check needs one. Call it before the routes
- * are registered.
+ * only: a refused upload would be received first, and the pages of the API and unknown
+ * paths would be open. The scope of admin routes, which are Nest's and have small bodies,
+ * is asked for by a guard (`http/admin-controller.ts`). None returns a promise as long as
+ * no check needs one. Call it before the routes are registered.
  */
 export function openEntrance(app: NestFastifyApplication, settings: Settings): void {
   const receive = reception(app.get(IntakeGate), settings);

@@ -1,6 +1,7 @@
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { RequestRegistry } from '../../src/gateway/registry/request-registry.js';
 import { TrackedRequest } from '../../src/gateway/registry/tracked-request.js';
+import { type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
 import { settingsFrom } from '../../src/platform/config/settings.js';
 import { DispatchEventBus } from '../../src/platform/events/events.module.js';
 import { aRequest } from './requests.js';
@@ -15,8 +16,9 @@ export function opened(
   registry: RequestRegistry,
   id: string,
   changes: Partial<ScheduledRequest> = {},
+  payload: WorkerTask = transcribe(),
 ): TrackedRequest {
-  const request = { ...aRequest(id, { model: 'm', ...changes }), payload: transcribe() };
+  const request = { ...aRequest(id, { model: 'm', ...changes }), payload };
   const record = new TrackedRequest(request, {} as TrackedRequest['queue']);
   registry.enter(record);
   registry.open(record);

@@ -27,6 +27,8 @@ import { AllWorkers } from '../../src/gateway/shared-queue/all-workers.js';
 import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerReply, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
+import { admitAs } from '../../src/platform/auth/access-hooks.js';
+import { ANYBODY } from '../../src/platform/auth/principal.js';
 import { ClockModule, ProcessClock } from '../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
@@ -104,6 +106,12 @@ export class SchedulerHarness {
       clock,
     );
     harness.bus.events$.subscribe(event => harness.events.push(event));
+    // There is no entrance: who asks is an operator.
+    const fastify = app.getHttpAdapter().getInstance();
+    fastify.addHook('onRequest', (request, _reply, done) => {
+      admitAs(request, ANYBODY);
+      done();
+    });
     await app.init();
     return harness;
   }

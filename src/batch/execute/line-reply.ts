@@ -144,6 +144,10 @@ export class LineReply implements Dispatcher.DispatchHandler {
     return this.#answer.promise;
   }
 
+  moved(place: number | undefined): void {
+    this.place = place;
+  }
+
   timeOut(): void {
     this.#settle(timedOutAfter(this.options.timeoutMs));
     this.#stop();
@@ -212,7 +216,7 @@ export class OpenReplies {
   #timer: NodeJS.Timeout | undefined;
 
   add(reply: LineReply): void {
-    reply.place = this.#open.push(reply) - 1;
+    reply.moved(this.#open.push(reply) - 1);
     if (!this.#timer) this.#wakeAt(reply.dueMs);
     const { signal } = reply;
     if (this.#signals.has(signal)) return;
@@ -223,11 +227,11 @@ export class OpenReplies {
   delete(reply: LineReply): void {
     const { place } = reply;
     if (place === undefined) return;
-    reply.place = undefined;
+    reply.moved(undefined);
     const last = this.#open.pop()!;
     if (last === reply) return;
     this.#open[place] = last;
-    last.place = place;
+    last.moved(place);
   }
 
   close(): void {

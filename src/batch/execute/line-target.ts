@@ -91,6 +91,14 @@ class TargetAddress {
     }));
   }
 
+  began(): void {
+    this.inFlight += 1;
+  }
+
+  ended(): void {
+    this.inFlight -= 1;
+  }
+
   close(): void {
     void this.#pool?.destroy();
   }
@@ -185,14 +193,14 @@ export class LineTarget {
       timeoutMs,
       maxBytes: this.maxResponseBytes,
     });
-    address.inFlight += 1;
+    address.began();
     try {
       const pool = await address.pool();
       if (signal.aborted) reply.abort();
       else pool.dispatch(this.#options(address, request), reply);
       return await reply.answer;
     } finally {
-      address.inFlight -= 1;
+      address.ended();
     }
   }
 

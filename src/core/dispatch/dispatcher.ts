@@ -108,7 +108,7 @@ export class Dispatcher {
     const next = queue.nextOf(lane, nowMs)?.item;
     const offer = workers.offer(model, next);
     // Without a free slot, BATCH does not wait for the window.
-    if (!offer?.free) lane.heldSinceMs = undefined;
+    if (!offer?.free) lane.letGo();
     const credit = slotCredit(lane, queue, nowMs);
     if (!offer?.[credit]) {
       if (next) this.#holdFor(next, nowMs);
@@ -119,7 +119,7 @@ export class Dispatcher {
     const isSingle = aged || lane.priority === RequestPriority.REALTIME;
     const group = isSingle ? SINGLE : this.#decide(lane, offer, nowMs);
     if (!group.go) {
-      lane.heldSinceMs ??= nowMs;
+      lane.hold(nowMs);
       return undefined;
     }
     const { workerId } = offer;
@@ -164,7 +164,7 @@ export class Dispatcher {
       const aged = isAged(request, nowMs, queue.options.agingMs);
       members.push({ request, lease, batchWaitMs, aged });
     }
-    lane.heldSinceMs = undefined;
+    lane.letGo();
     return members;
   }
 

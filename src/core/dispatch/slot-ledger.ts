@@ -13,11 +13,9 @@ import { type SlotCredit } from './worker.port.js';
  * released without effect.
  */
 export class SlotLedger {
-  /** Only the ledger writes it. */
   total = 0;
   /**
    * May exceed the total, by the overdraft at most; after a shrink by whatever is out.
-   * Only the ledger writes it.
    */
   inUse = 0;
   #overdraft = 0;

@@ -106,7 +106,7 @@ export class ModelForecast {
     const raw = realtime + batch > 1 && this.ofNew(request, nowMs, request.costMs);
     if (!raw) return;
     const { startInMs, endInMs } = this.corrected(raw, request.priority);
-    record.forecast = { ...raw, startP90Ms: startInMs.p90, endP90Ms: endInMs.p90 };
+    record.expected({ ...raw, startP90Ms: startInMs.p90, endP90Ms: endInMs.p90 });
   }
 
   leased(event: EventOf<'leased'>, { request, forecast }: RequestRecord): void {

@@ -64,6 +64,11 @@ class VirtualWorker extends SlotLedger implements WorkerOffer {
     return this.inUse === 0;
   }
 
+  /** @param count negative: they are free again */
+  hold(count: number): void {
+    this.inUse += count;
+  }
+
   add(work: Work): void {
     (work.priority === RequestPriority.REALTIME ? this.#urgent : this.#rest).push(work);
   }
@@ -121,7 +126,7 @@ export class VirtualWorkers implements WorkerPort {
   }
 
   lease(workerId: string, count: number): readonly Lease[] {
-    this.#workers.get(workerId)!.inUse += count;
+    this.#workers.get(workerId)!.hold(count);
     return new Array<Lease>(count).fill(HELD);
   }
 
@@ -136,7 +141,7 @@ export class VirtualWorkers implements WorkerPort {
     nowMs: number,
   ): void {
     const worker = this.#workers.get(workerId)!;
-    worker.inUse = held.length;
+    worker.hold(held.length);
     for (const { request, leasedAtMs } of held)
       worker.add({ priority: request.priority, costMs: request.costMs, leasedAtMs });
     // A single device took its group when it was done with the one before; of several,
@@ -169,7 +174,7 @@ export class VirtualWorkers implements WorkerPort {
       device = this.#busy.items[0]
     ) {
       this.#busy.remove(device);
-      device.worker.inUse -= device.group.length;
+      device.worker.hold(-device.group.length);
       device.group = [];
       this.#start(device, nowMs);
     }

@@ -94,13 +94,11 @@ export class GenerationScheduler<T extends GenerationRequest> {
    * token. Others continue.
    */
   pause(request: T, nowMs: number): void {
-    const sequence = this.#roster.of(request);
-    if (sequence) sequence.pausedSinceMs ??= nowMs;
+    this.#roster.of(request)?.pause(nowMs);
   }
 
   resume(request: T): void {
-    const sequence = this.#roster.of(request);
-    if (sequence) sequence.pausedSinceMs = undefined;
+    this.#roster.of(request)?.resume();
     this.#changed = true;
   }
 
@@ -232,7 +230,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   /** At once, or with the step that runs now. */
   #leave(sequence: GenerationSequence<T>, end: GenerationEnd): void {
-    if (this.#steps.has(sequence)) sequence.ending ??= end;
+    if (this.#steps.has(sequence)) sequence.endWith(end);
     else this.#roster.end(sequence, end);
   }
 

@@ -34,7 +34,7 @@ export class GenerationSequence<T extends GenerationRequest> {
   /** When, and in which epoch of the memory, it did not fit. */
   blocked: { readonly epoch: number; readonly atMs: number } | undefined;
   /** Its prompt was charged to its tenant. */
-  charged = false;
+  #charged = false;
   /** Monotonic milliseconds since which its consumer is full. */
   pausedSinceMs: number | undefined;
   /** How it ends with the step that runs now. */
@@ -44,7 +44,7 @@ export class GenerationSequence<T extends GenerationRequest> {
   /** It runs alone until this many tokens are computed. */
   suspectUntil = 0;
 
-  /** Tokens whose keys and values are in memory. Only the sequence writes these two. */
+  /** Tokens whose keys and values are in memory. */
   computed = 0;
   /** The same once the steps in flight are done. */
   planned = 0;
@@ -119,6 +119,50 @@ export class GenerationSequence<T extends GenerationRequest> {
   accuse({ position, count }: StepItem<T>): void {
     this.suspectUntil = position + count + this.losses;
     this.losses += 1;
+  }
+
+  pause(nowMs: number): void {
+    this.pausedSinceMs ??= nowMs;
+  }
+
+  resume(): void {
+    this.pausedSinceMs = undefined;
+  }
+
+  /** The first end counts. */
+  endWith(end: GenerationEnd): void {
+    this.ending ??= end;
+  }
+
+  /** One behind it was admitted first. */
+  passed(): void {
+    this.overtaken += 1;
+  }
+
+  /** The memory had no room for it. */
+  refused(epoch: number, nowMs: number): void {
+    this.blocked = { epoch, atMs: nowMs };
+  }
+
+  /**
+   * Its row begins, with this many tokens computed.
+   * @param contested it had an aging turn while class 0 waited, if it is not of it
+   * @returns tokens that its tenant is to be charged
+   */
+  admitted(computed: number, contested: boolean): number {
+    this.blocked = undefined;
+    this.hadTurn = contested && this.priorityClass > 0;
+    this.begin(computed);
+    const due = this.#charged ? 0 : this.pending;
+    this.#charged = true;
+    return due;
+  }
+
+  /** It left its row, and waits again. @param preempted it had to */
+  requeued(preempted: boolean): void {
+    if (preempted && !this.paused) this.preemptions += 1;
+    this.blocked = undefined;
+    this.begin(0);
   }
 
   /** Begins, or begins again, with this many tokens computed. */

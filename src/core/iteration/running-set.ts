@@ -138,7 +138,7 @@ export class RunningSet<T extends GenerationRequest> {
         blocked.push(next);
         continue;
       }
-      for (const passed of blocked) passed.overtaken += 1;
+      for (const row of blocked) row.passed();
       admitted.push(next);
       left -= next.pending;
     }
@@ -155,8 +155,8 @@ export class RunningSet<T extends GenerationRequest> {
       tokens,
       capacity: this.#capacity(next),
     });
-    next.blocked = computed === undefined ? { epoch: this.#epoch, atMs: nowMs } : undefined;
-    if (computed !== undefined) this.#admit(next, computed, nowMs);
+    if (computed === undefined) next.refused(this.#epoch, nowMs);
+    else this.#admit(next, computed, nowMs);
     return computed !== undefined;
   }
 
@@ -209,7 +209,7 @@ export class RunningSet<T extends GenerationRequest> {
 
   /** The memory is gone: all wait again, in their places. */
   lose(): void {
-    for (const row of this.#rows) this.#requeue(row);
+    for (const row of this.#rows) this.#requeue(row, false);
     this.#preempted = [];
     this.options.memory.forgetContents();
   }
@@ -248,11 +248,9 @@ export class RunningSet<T extends GenerationRequest> {
   #admit(next: GenerationSequence<T>, computed: number, nowMs: number): void {
     const { queue } = this;
     const contested = queue.take(next.entry, nowMs, this.#isCandidate);
-    next.hadTurn = contested && next.priorityClass > 0;
     this.#rows.add(next);
-    next.begin(computed);
-    if (!next.charged) queue.laneOf(next.entry).charge(next.request.tenant, next.pending);
-    next.charged = true;
+    const due = next.admitted(computed, contested);
+    if (due > 0) queue.laneOf(next.entry).charge(next.request.tenant, due);
   }
 
   #capacity({ preemptions, most, tokens }: GenerationSequence<T>): number {
@@ -306,15 +304,13 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   #preempt(row: GenerationSequence<T>): void {
-    if (!row.paused) row.preemptions += 1;
     this.#preempted.push(row);
-    this.#requeue(row);
+    this.#requeue(row, true);
   }
 
-  #requeue(row: GenerationSequence<T>): void {
+  #requeue(row: GenerationSequence<T>, preempted: boolean): void {
     this.drop(row);
-    row.begin(0);
-    row.blocked = undefined;
+    row.requeued(preempted);
     this.queue.append(row.entry);
   }
 }

@@ -24,9 +24,9 @@ interface Place {
 export class Entry<T> implements HeapItem {
   /** For a heap of its owner. */
   heapIndex = -1;
-  /** Only the lane writes these. */
+  /** Undefined: it does not wait. */
   account: Account<T> | undefined;
-  isReported = false;
+  #isReported = false;
   readonly turn: Link<Entry<T>>;
   readonly age: Link<Entry<T>>;
 
@@ -36,6 +36,21 @@ export class Entry<T> implements HeapItem {
   ) {
     this.turn = { of: this, key: place.orderMs, before: undefined, after: undefined };
     this.age = { of: this, key: place.agesAtMs, before: undefined, after: undefined };
+  }
+
+  joined(account: Account<T>): void {
+    this.account = account;
+  }
+
+  left(): void {
+    this.account = undefined;
+  }
+
+  /** It is aged. True the first time only. */
+  report(): boolean {
+    const isNew = !this.#isReported;
+    this.#isReported = true;
+    return isNew;
   }
 }
 
@@ -57,6 +72,20 @@ export class Account<T> extends SortedList<Entry<T>> implements HeapItem {
 
   constructor(readonly tenant: string) {
     super();
+  }
+
+  startAt(tag: number): void {
+    this.startTag = tag;
+  }
+
+  /** It does not start before this virtual time. */
+  notBefore(tag: number): void {
+    this.startTag = Math.max(this.startTag, tag);
+  }
+
+  /** @param work per unit of weight */
+  served(work: number): void {
+    this.startTag += work;
   }
 
   count(sign: 1 | -1, { costMs, bytes }: Place): void {

@@ -28,11 +28,11 @@ export class FairLane<T> {
   readonly #accounts = new Map<string, Account<T>>();
   /** Tenants with entries, by start tag. */
   readonly #turns = new KeyedHeap<Account<T>>();
-  /** The entry that ages first, first. Only the lane changes it. */
+  /** The entry that ages first, first. */
   readonly ages = new SortedList<Entry<T>>();
   /** First entry not yet reported as aged. */
   #young: Link<Entry<T>> | undefined;
-  /** Entries, their bytes, and the largest start tag served. Only the lane writes these. */
+  /** Entries, their bytes, and the largest start tag served. */
   size = 0;
   bytes = 0;
   virtualTime = 0;
@@ -90,9 +90,9 @@ export class FairLane<T> {
   append(entry: Entry<T>, isAhead = false): void {
     const { age, place, turn } = entry;
     const account = this.#accountOf(place.tenant);
-    if (account.size === 0) account.startTag = Math.max(account.startTag, this.virtualTime);
+    if (account.size === 0) account.notBefore(this.virtualTime);
     account.count(1, place);
-    entry.account = account;
+    entry.joined(account);
     this.size += 1;
     this.bytes += place.bytes;
     account.insert(turn, isAhead);
@@ -128,7 +128,7 @@ export class FairLane<T> {
   remove(entry: Entry<T>): boolean {
     const { account, age, turn, place } = entry;
     if (account === undefined) return false;
-    entry.account = undefined;
+    entry.left();
     if (this.#young === age) this.#young = age.after;
     this.ages.remove(age);
     account.remove(turn);
@@ -151,9 +151,8 @@ export class FairLane<T> {
     // Unknown: forgotten, or it came from elsewhere. Only what it owes counts.
     if (ms <= 0 && !this.#accounts.has(tenant)) return;
     const account = this.#accountOf(tenant);
-    const fromTag =
-      account.size > 0 ? account.startTag : Math.max(account.startTag, this.virtualTime);
-    account.startTag = fromTag + ms / this.weightOf(tenant);
+    if (account.size === 0) account.notBefore(this.virtualTime);
+    account.served(ms / this.weightOf(tenant));
     this.#put(account);
   }
 
@@ -165,10 +164,7 @@ export class FairLane<T> {
     this.charge(tenant, 1);
     for (const account of [...this.#turns.items]) {
       if (firstOf(account, accepts) !== undefined) continue;
-      account.startTag = Math.max(
-        account.startTag,
-        this.virtualTime + 1 / this.weightOf(account.tenant),
-      );
+      account.notBefore(this.virtualTime + 1 / this.weightOf(account.tenant));
       this.#put(account);
     }
   }
@@ -177,7 +173,7 @@ export class FairLane<T> {
   newRound(): void {
     this.virtualTime = 0;
     for (const account of this.#accounts.values()) {
-      account.startTag = 0;
+      account.startAt(0);
       if (account.size > 0) this.#put(account);
       else this.#accounts.delete(account.tenant);
     }
@@ -189,8 +185,7 @@ export class FairLane<T> {
     const aged: T[] = [];
     let young = this.#young;
     for (; young !== undefined && young.key <= nowMs; young = young.after) {
-      if (!young.of.isReported) aged.push(young.of.item);
-      young.of.isReported = true;
+      if (young.of.report()) aged.push(young.of.item);
     }
     this.#young = young;
     return aged;
@@ -215,7 +210,7 @@ export class FairLane<T> {
     this.virtualTime = other.virtualTime;
     for (const { tenant, startTag } of other.#accounts.values()) {
       const account = this.#accountOf(tenant);
-      account.startTag = startTag;
+      account.startAt(startTag);
       if (account.size > 0) this.#put(account);
     }
   }
@@ -230,7 +225,7 @@ export class FairLane<T> {
 
   #serve(account: Account<T>, costMs: number): void {
     this.virtualTime = Math.max(this.virtualTime, account.startTag);
-    account.startTag += costMs / this.weightOf(account.tenant);
+    account.served(costMs / this.weightOf(account.tenant));
   }
 
   #accountOf(tenant: string): Account<T> {

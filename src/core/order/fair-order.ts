@@ -55,7 +55,7 @@ export class AgingTurns {
 export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   readonly realtime: L;
   readonly batch: L;
-  /** Between the lanes. Only the order replaces them. */
+  /** Between the lanes. */
   turns: AgingTurns;
   #agingShare: number;
 

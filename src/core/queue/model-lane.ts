@@ -1,6 +1,5 @@
 import { type WeightOf } from '../order/account.js';
 import { FairLane } from '../order/fair-lane.js';
-import { type FairOrder } from '../order/fair-order.js';
 import { type HeapItem, type KeyedHeap } from '../order/keyed-heap.js';
 import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
@@ -10,13 +9,8 @@ const equalWeights: WeightOf = () => 1;
 /** Waiting requests of one model at one priority. */
 export class ModelLane extends FairLane<ScheduledRequest> implements HeapItem {
   heapIndex = -1;
-  /**
-   * Since when only the window delays it: the start of `batch_wait`. Only the
-   * dispatcher writes it.
-   */
+  /** Since when only the window delays it: the start of `batch_wait`. */
   heldSinceMs: number | undefined;
-  /** Both lanes of its model. Only the queue writes it. */
-  order!: FairOrder<ScheduledRequest, ModelLane>;
 
   /** @param heads of the lanes of its priority that have requests */
   constructor(
@@ -26,6 +20,14 @@ export class ModelLane extends FairLane<ScheduledRequest> implements HeapItem {
     weightOf: WeightOf = equalWeights,
   ) {
     super(weightOf);
+  }
+
+  hold(nowMs: number): void {
+    this.heldSinceMs ??= nowMs;
+  }
+
+  letGo(): void {
+    this.heldSinceMs = undefined;
   }
 
   get firstEnqueuedAtMs(): number {

@@ -21,7 +21,7 @@ export interface QueuedView {
 
 type Waiting = Entry<ScheduledRequest>;
 /** The requests of one model, in both lanes. */
-type ModelOrder = ModelLane['order'];
+type ModelOrder = FairOrder<ScheduledRequest, ModelLane>;
 
 /**
  * All waiting requests: two lanes per model. In a lane tenants share by work (D-25);
@@ -126,8 +126,6 @@ export class PriorityQueue {
     const realtime = new ModelLane(model, REALTIME, this.#heads[REALTIME], weightOf);
     const batch = new ModelLane(model, BATCH, this.#heads[BATCH], weightOf);
     const order: ModelOrder = new FairOrder({ realtime, batch, agingShare });
-    realtime.order = order;
-    batch.order = order;
     this.#orders.set(model, order);
     return order;
   }
@@ -271,7 +269,7 @@ export class PriorityQueue {
     const passed: ModelLane[] = [];
     try {
       for (let best = this.#best(nowMs); best !== undefined; best = this.#best(nowMs)) {
-        const { order } = best;
+        const order = this.lanesOf(best.model);
         const contested = order.isContested(nowMs);
         const lane = contested ? order.inTurn : best;
         const isBatch = lane !== order.realtime;
@@ -291,7 +289,7 @@ export class PriorityQueue {
 
   /** What goes next of a lane; of a tenant that yields only when nothing else waits, or aged. */
   nextOf(lane: ModelLane, nowMs: number): Waiting | undefined {
-    return lane.order.nextOf(lane, item => this.yields(item, nowMs));
+    return this.lanesOf(lane.model).nextOf(lane, item => this.yields(item, nowMs));
   }
 
   /** What waits for a model, in the order in which it will be sent, if none comes or ages. */

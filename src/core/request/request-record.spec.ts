@@ -81,14 +81,14 @@ describe('RequestRecord phases', () => {
   });
 
   /** Its phases, when it ends at `atMs`. */
-  function settledAt(atMs: number) {
-    record.settle(completed, atMs);
+  function settledAt(atMs: number, readyMs?: number) {
+    record.settle(completed, atMs, readyMs);
     return record.phases;
   }
 
   it('measures all four phases of a completed request', () => {
     record.leased('w', 1100, 5);
-    record.sentAtMs = 1110;
+    record.sent(1110);
     expect(settledAt(1320)).toEqual({
       queueWaitMs: 100,
       batchWaitMs: 5,
@@ -101,7 +101,7 @@ describe('RequestRecord phases', () => {
     expect(record.phases).toEqual({});
     record.leased('w', 1100);
     expect(record.phases).toEqual({ queueWaitMs: 100, batchWaitMs: 0 });
-    record.sentAtMs = 1110;
+    record.sent(1110);
     expect(record.phases).toEqual({ queueWaitMs: 100, batchWaitMs: 0 });
   });
 
@@ -113,11 +113,11 @@ describe('RequestRecord phases', () => {
 
   it('keeps the age across a re-queue and measures the attempt that counted', () => {
     record.leased('w1', 1100, 5);
-    record.sentAtMs = 1110;
+    record.sent(1110);
     record.requeued();
     expect(record.phases).toEqual({});
     record.leased('w2', 1300, 2);
-    record.sentAtMs = 1310;
+    record.sent(1310);
     expect(settledAt(1410)).toEqual({
       queueWaitMs: 300,
       batchWaitMs: 7,
@@ -128,15 +128,14 @@ describe('RequestRecord phases', () => {
 
   it('never forgets a request that can still settle, after an hour either (D-11)', () => {
     record.leased('w', 1100);
-    record.sentAtMs = 1100;
+    record.sent(1100);
     expect(settledAt(3_600_000)).toMatchObject({ totalMs: 3_599_000 });
   });
 
   it('names what the worker tells of the wait for its device', () => {
     record.leased('w', 1010);
-    record.sentAtMs = 1010;
-    record.readyMs = 25;
-    expect(settledAt(1060)).toMatchObject({
+    record.sent(1010);
+    expect(settledAt(1060, 25)).toMatchObject({
       queueWaitMs: 10,
       grpcMs: 50,
       readyMs: 25,
@@ -146,7 +145,7 @@ describe('RequestRecord phases', () => {
 
   it('counts the wait for a group at a pulling worker as wait in the queue', () => {
     record.leased('w', 1010);
-    record.sentAtMs = 1010;
+    record.sent(1010);
     record.grouped(1050, 40);
     expect(settledAt(1080)).toEqual({ queueWaitMs: 50, batchWaitMs: 40, grpcMs: 30, totalMs: 80 });
   });

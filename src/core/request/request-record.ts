@@ -6,6 +6,14 @@ import { SUSPECT } from './suspect-tenants.js';
 
 type RequestState = 'queued' | 'leased' | 'settled';
 
+/** What was forecast of a request when it came, in milliseconds (D-27). */
+interface ArrivalForecast {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly startP90Ms: number;
+  readonly endP90Ms: number;
+}
+
 /**
  * What is known of one request: its state queued → leased → settled, and back to
  * queued when its worker died (D-06), and when it reached each. Instants are
@@ -15,72 +23,104 @@ type RequestState = 'queued' | 'leased' | 'settled';
  * shutdown comes first. An invalid transition is a defect of the caller and throws.
  */
 export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = unknown> {
-  /** Only the methods of the record write what follows. */
-  state: RequestState = 'queued';
-  /** The worker that has it, or had it last when settled; undefined while it waits. */
-  workerId: string | undefined = undefined;
-  /** When that worker got it. */
-  leasedAtMs: number | undefined = undefined;
-  promoted = false;
-  settlement: Settlement<R> | undefined = undefined;
-  /** How often the request was sent to a worker. */
-  attempts = 0;
-  /** When that worker was called; the one who calls it writes it. */
-  sentAtMs: number | undefined;
-  settledAtMs: number | undefined;
+  #request: Q;
+  #state: RequestState = 'queued';
+  #workerId: string | undefined;
+  #leasedAtMs: number | undefined;
+  #sentAtMs: number | undefined;
+  #settledAtMs: number | undefined;
   /** Summed over attempts. */
-  batchWaitMs = 0;
-  /**
-   * Milliseconds for preparation and waiting for the device, as the worker that
-   * answered reports them.
-   */
-  readyMs: number | undefined;
-  /**
-   * What was forecast of the request when it came, in milliseconds (D-27), to be judged
-   * when it starts and ends. Undefined: none that is to be judged.
-   */
-  forecast:
-    | {
-        readonly startMs: number;
-        readonly endMs: number;
-        readonly startP90Ms: number;
-        readonly endP90Ms: number;
-      }
-    | undefined;
+  #batchWaitMs = 0;
+  #readyMs: number | undefined;
+  #promoted = false;
+  #attempts = 0;
+  #settlement: Settlement<R> | undefined;
+  #forecast: ArrivalForecast | undefined;
 
-  constructor(public request: Q) {}
+  constructor(request: Q) {
+    this.#request = request;
+  }
+
+  /** As it is now: its priority may change, and its tenant come under suspicion. */
+  get request(): Q {
+    return this.#request;
+  }
+
+  get state(): RequestState {
+    return this.#state;
+  }
+
+  /** The worker that has it, or had it last when settled; undefined while it waits. */
+  get workerId(): string | undefined {
+    return this.#workerId;
+  }
+
+  /** When that worker got it. */
+  get leasedAtMs(): number | undefined {
+    return this.#leasedAtMs;
+  }
+
+  get promoted(): boolean {
+    return this.#promoted;
+  }
+
+  get settlement(): Settlement<R> | undefined {
+    return this.#settlement;
+  }
+
+  /** How often the request was sent to a worker. */
+  get attempts(): number {
+    return this.#attempts;
+  }
+
+  /** Undefined: none that is to be judged. */
+  get forecast(): ArrivalForecast | undefined {
+    return this.#forecast;
+  }
 
   /** Phases reached so far; once it is settled, all of them. */
   get phases(): LatencyPhases {
-    const { leasedAtMs, sentAtMs, settledAtMs } = this;
-    const { enqueuedAtMs } = this.request;
+    const leasedAtMs = this.#leasedAtMs;
+    const sentAtMs = this.#sentAtMs;
+    const settledAtMs = this.#settledAtMs;
+    const { enqueuedAtMs } = this.#request;
     return {
       ...(leasedAtMs !== undefined && {
         queueWaitMs: leasedAtMs - enqueuedAtMs,
-        batchWaitMs: this.batchWaitMs,
+        batchWaitMs: this.#batchWaitMs,
       }),
       ...(sentAtMs !== undefined &&
         settledAtMs !== undefined && { grpcMs: settledAtMs - sentAtMs }),
-      ...(this.readyMs !== undefined && { readyMs: this.readyMs }),
+      ...(this.#readyMs !== undefined && { readyMs: this.#readyMs }),
       ...(settledAtMs !== undefined && { totalMs: settledAtMs - enqueuedAtMs }),
     };
   }
 
+  /** What is to be judged when it starts and ends; undefined: it shows no error any more. */
+  expected(forecast: ArrivalForecast | undefined): void {
+    this.#forecast = forecast;
+  }
+
   /** @param batchWaitMs the part of its wait that a batch window caused */
   leased(workerId: string, nowMs: number, batchWaitMs = 0): void {
-    if (this.state !== 'queued') throw this.#misled('leased');
-    this.state = 'leased';
-    this.workerId = workerId;
-    this.leasedAtMs = nowMs;
-    this.batchWaitMs += batchWaitMs;
-    this.attempts += 1;
+    if (this.#state !== 'queued') throw this.#misled('leased');
+    this.#state = 'leased';
+    this.#workerId = workerId;
+    this.#leasedAtMs = nowMs;
+    this.#batchWaitMs += batchWaitMs;
+    this.#attempts += 1;
+  }
+
+  /** That worker is called. */
+  sent(nowMs: number): void {
+    this.#sentAtMs = nowMs;
   }
 
   /** Its worker reports that it waited there for its group until `nowMs`. */
   grouped(nowMs: number, batchWaitMs: number): void {
-    this.leasedAtMs = nowMs;
-    this.sentAtMs = nowMs;
-    this.batchWaitMs += batchWaitMs;
+    this.#leasedAtMs = nowMs;
+    this.#sentAtMs = nowMs;
+    this.#batchWaitMs += batchWaitMs;
   }
 
   /**
@@ -88,21 +128,25 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
    * @param counted false: the request never reached the worker, so it was no attempt
    */
   requeued(counted = true): void {
-    if (this.state !== 'leased') throw this.#misled('queued');
-    if (!counted) this.attempts -= 1;
-    this.state = 'queued';
-    this.workerId = undefined;
-    this.leasedAtMs = undefined;
-    this.sentAtMs = undefined;
+    if (this.#state !== 'leased') throw this.#misled('queued');
+    if (!counted) this.#attempts -= 1;
+    this.#state = 'queued';
+    this.#workerId = undefined;
+    this.#leasedAtMs = undefined;
+    this.#sentAtMs = undefined;
   }
 
   reprioritized(priority: RequestPriority): void {
-    this.request = { ...this.request, priority };
+    this.replaced({ ...this.#request, priority });
   }
 
   /** While it waited, its tenant came under suspicion (D-51); that stays, also when it is sent again. */
   suspected(): void {
-    this.request = { ...this.request, ...SUSPECT };
+    this.replaced({ ...this.#request, ...SUSPECT });
+  }
+
+  protected replaced(request: Q): void {
+    this.#request = request;
   }
 
   /**
@@ -110,21 +154,26 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
    * across re-queues (D-03).
    */
   promote(): boolean {
-    const first = !this.promoted;
-    this.promoted = true;
+    const first = !this.#promoted;
+    this.#promoted = true;
     return first;
   }
 
-  /** True exactly once; later settlements are dropped. */
-  settle(settlement: Settlement<R>, nowMs: number): boolean {
-    if (this.state === 'settled') return false;
-    this.state = 'settled';
-    this.settlement = settlement;
-    this.settledAtMs = nowMs;
+  /**
+   * True exactly once; later settlements are dropped.
+   * @param readyMs for preparation and waiting for the device, as the worker that
+   *   answered reports them
+   */
+  settle(settlement: Settlement<R>, nowMs: number, readyMs?: number): boolean {
+    if (this.#state === 'settled') return false;
+    this.#state = 'settled';
+    this.#settlement = settlement;
+    this.#settledAtMs = nowMs;
+    this.#readyMs = readyMs;
     return true;
   }
 
   #misled(to: RequestState): Error {
-    return new Error(`Request ${this.request.id} cannot go from ${this.state} to ${to}.`);
+    return new Error(`Request ${this.#request.id} cannot go from ${this.#state} to ${to}.`);
   }
 }

@@ -1,11 +1,12 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Get, Query } from '@nestjs/common';
 import { AuditStore } from '../../platform/database/usage-store.js';
+import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { AuditQueryDto, AuditListDto, auditEntryDto } from './audit.dto.js';
 
 /** The audit log: changes made through admin routes, by all gateways of this database. */
-@Controller('admin/v1/audit')
+@AdminController('audit')
 export class AdminAuditController {
   constructor(private readonly store: AuditStore) {}
 

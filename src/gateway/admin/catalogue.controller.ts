@@ -1,6 +1,7 @@
-import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import { Body, Get, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
@@ -29,7 +30,7 @@ const NAME = { name: 'name', example: 'whisper-small' };
 const NAME_FORM = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
 /** Models that can be downloaded, and their download. */
-@Controller('admin/v1/catalogue')
+@AdminController('catalogue')
 export class AdminCatalogueController {
   constructor(private readonly additions: ModelAdditions) {}
 

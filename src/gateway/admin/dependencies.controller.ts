@@ -1,11 +1,12 @@
-import { Controller, Get } from '@nestjs/common';
+import { Get } from '@nestjs/common';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
+import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { DependenciesDto } from './dependencies.dto.js';
 
 /** What this gateway depends on. */
-@Controller('admin/v1/dependencies')
+@AdminController('dependencies')
 export class AdminDependenciesController {
   constructor(private readonly monitor: DependencyMonitor) {}
 

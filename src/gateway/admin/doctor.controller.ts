@@ -1,11 +1,12 @@
-import { Controller, Get } from '@nestjs/common';
+import { Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
+import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { DoctorDto } from './doctor.dto.js';
 import { ownCommand } from './model-additions.js';
 
 /** Whether the machine of this gateway fits its configuration. */
-@Controller('admin/v1/doctor')
+@AdminController('doctor')
 export class AdminDoctorController {
   #running: Promise<DoctorDto> | undefined;
 

@@ -1,15 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Header,
-  HttpCode,
-  Param,
-  Patch,
-  Post,
-  Query,
-} from '@nestjs/common';
+import { Body, Delete, Get, Header, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation } from '@nestjs/swagger';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type KeyChange } from '../../core/access/stored-key.js';
@@ -18,6 +7,7 @@ import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type KeyScope } from '../../platform/auth/principal.js';
 import { KeyStore } from '../../platform/database/key-store.js';
+import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -42,7 +32,7 @@ const NO_CHANGE =
  * API keys: those of the database are made, changed, rotated and revoked here; those of the keys
  * file are listed.
  */
-@Controller('admin/v1/keys')
+@AdminController('keys')
 export class AdminKeysController {
   constructor(
     private readonly store: KeyStore,

@@ -1,8 +1,9 @@
-import { Controller, Get, Param, Query, Res, Headers } from '@nestjs/common';
+import { Get, Param, Query, Res, Headers } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { LogRing, LogFollower } from '../../platform/logging/log-ring.js';
+import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -20,7 +21,7 @@ const EVENTS = {
 };
 
 /** What the gateway and its workers logged last, from memory. */
-@Controller('admin/v1')
+@AdminController()
 export class AdminLogsController {
   #followers = 0;
 

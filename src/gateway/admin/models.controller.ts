@@ -1,5 +1,6 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Get, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -12,7 +13,7 @@ import {
 } from './models.dto.js';
 
 /** Models: their state, load and unload. */
-@Controller('admin/v1/models')
+@AdminController('models')
 export class AdminModelsController {
   constructor(
     private readonly pool: WorkerPoolService,

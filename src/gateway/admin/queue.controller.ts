@@ -1,12 +1,13 @@
-import { Controller, Get } from '@nestjs/common';
+import { Get } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
+import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { RequestQueues } from '../queue/request-queues.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { QueueDto } from './queue.dto.js';
 
 /** Depths of the queues. */
-@Controller('admin/v1/queue')
+@AdminController('queue')
 export class AdminQueueController {
   constructor(
     private readonly scheduler: SchedulerService,

@@ -1,9 +1,10 @@
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { isLive, type RequestFilter, type RequestView } from '../../core/dispatch/request-view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { priorityLevel } from '../../core/request/request-priority.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
+import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { Forecasts } from '../queue/forecasts.js';
@@ -28,7 +29,7 @@ import {
 } from './requests.dto.js';
 
 /** Every request: its state, why it waits, its cancellation and its priority. */
-@Controller('admin/v1/requests')
+@AdminController('requests')
 export class AdminRequestsController {
   constructor(
     private readonly scheduler: SchedulerService,

@@ -1,10 +1,11 @@
-import { Controller, Get } from '@nestjs/common';
+import { Get } from '@nestjs/common';
 import { SettingSources } from '../../platform/config/setting-source.js';
+import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { SettingListDto, settingDto } from './settings.dto.js';
 
 /** The settings in effect. */
-@Controller('admin/v1/settings')
+@AdminController('settings')
 export class AdminSettingsController {
   constructor(private readonly sources: SettingSources) {}
 

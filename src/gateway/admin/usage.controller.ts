@@ -1,4 +1,4 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Get, Query } from '@nestjs/common';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type UsageSums } from '../../core/access/usage-row.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
@@ -8,6 +8,7 @@ import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { Settings } from '../../platform/config/settings.js';
 import { KeyStore } from '../../platform/database/key-store.js';
 import { UsageStore } from '../../platform/database/usage-store.js';
+import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { utcDay, UsageRecorder } from './usage-recorder.js';
@@ -27,7 +28,7 @@ const DEFAULT_DAYS = 30;
  * What tenants used, and who they are. This gateway's own counts are up to date, those of
  * others a few seconds old.
  */
-@Controller('admin/v1')
+@AdminController()
 export class AdminUsageController {
   constructor(
     private readonly usageStore: UsageStore,

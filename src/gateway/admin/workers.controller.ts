@@ -1,5 +1,6 @@
-import { applyDecorators, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { applyDecorators, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
@@ -17,7 +18,7 @@ const DescribesOrder = (summary: string, description: string): MethodDecorator =
   );
 
 /** The workers, and orders to them. */
-@Controller('admin/v1/workers')
+@AdminController('workers')
 export class AdminWorkersController {
   constructor(private readonly workers: AllWorkers) {}
 

@@ -93,7 +93,7 @@ export class CancellationManager implements OnApplicationBootstrap {
     const startedAtMs = this.clock.nowMs();
     const { workerId } = record;
     const stage = workerId === undefined ? 'queued' : 'in_flight';
-    record.cancelReason = reason;
+    record.cancelled(reason);
     this.registry.emit(record, { type: 'cancel_requested', stage, reason });
     this.registry.settle(record, this.failures.stopped(record.request, reason));
     await record.queue.cancel(record.request, reason, workerId);

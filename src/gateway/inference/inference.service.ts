@@ -169,11 +169,9 @@ export class InferenceService {
   /** @param held the caller reads slowly, so the gap says nothing about the worker */
   #output(record: TrackedRequest, held: boolean): void {
     const nowMs = this.clock.nowMs();
-    if (record.firstOutputAtMs === undefined) {
-      record.firstOutputAtMs = nowMs;
-      this.metrics.firstOutput(record, nowMs - record.request.enqueuedAtMs);
-    } else if (!held) this.metrics.nextOutput(record, nowMs - (record.lastOutputAtMs ?? nowMs));
-    record.lastOutputAtMs = nowMs;
+    const lastMs = record.wrote(nowMs);
+    if (lastMs === undefined) this.metrics.firstOutput(record, nowMs - record.request.enqueuedAtMs);
+    else if (!held) this.metrics.nextOutput(record, nowMs - lastMs);
   }
 }
 

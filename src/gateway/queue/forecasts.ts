@@ -106,7 +106,7 @@ export class Forecasts {
     else if (event.type === 'accepted') model.accepted(record, event.atMs);
     else if (event.type === 'leased') model.leased(event, record);
     // What was forecast of it with another priority shows no error.
-    else if (event.type === 'reprioritized') record.forecast = undefined;
+    else if (event.type === 'reprioritized') record.expected(undefined);
   };
 
   #byDrainRate({ model, position }: RequestView): WaitForecast | undefined {

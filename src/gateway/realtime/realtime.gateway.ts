@@ -49,7 +49,7 @@ export class RealtimeGateway
 
   afterInit(endpoint: WebSocketEndpoint): void {
     endpoint.options.maxPayload = this.settings.realtime.maxMessageBytes;
-    endpoint.admit = request => this.#admit(request);
+    endpoint.admitBy(request => this.#admit(request));
   }
 
   async handleConnection(

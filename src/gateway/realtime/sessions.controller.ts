@@ -1,6 +1,7 @@
-import { Controller, Post, Get, Param } from '@nestjs/common';
+import { Post, Get, Param } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { CLOSE } from '../../contracts/realtime/realtime-event.js';
+import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { LiveSessionListDto, EndedSessionDto, liveSessionDto } from './sessions.dto.js';
@@ -9,7 +10,7 @@ import { LiveSessionListDto, EndedSessionDto, liveSessionDto } from './sessions.
 const FLUSH_MS = 2000;
 
 /** The live sessions of this gateway. */
-@Controller('admin/v1/sessions')
+@AdminController('sessions')
 export class AdminSessionsController {
   constructor(private readonly sessions: RealtimeSessions) {}
 

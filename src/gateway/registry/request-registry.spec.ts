@@ -68,7 +68,8 @@ describe('RequestRegistry', () => {
   it('takes an id again when the last call for it has ended, not when its caller has the answer', () => {
     const registry = aRegistry();
     const record = opened(registry, 'a');
-    record.calls = 2;
+    record.called(0);
+    record.called(0);
     registry.settle(record, GONE);
     expect([registry.record(record.key), registry.get(record.key), registry.size]).toEqual([
       record,

@@ -114,7 +114,7 @@ export class RequestRegistry {
   /** Its queue has accepted it. */
   open(record: TrackedRequest): void {
     const { bytes, traceparent } = record.request;
-    record.accepted = true;
+    record.accept();
     this.#size += 1;
     this.emit(record, { type: 'accepted', bytes, traceparent });
   }
@@ -134,9 +134,8 @@ export class RequestRegistry {
   ): void {
     const nowMs = this.clock.nowMs();
     const { workerId, groupId: id, groupSize: size, reason, batchWaitMs } = lease;
-    record.leased(workerId, nowMs, batchWaitMs);
+    record.leased(workerId, nowMs, batchWaitMs, { id, size, reason });
     const queueWaitMs = nowMs - record.request.enqueuedAtMs;
-    record.lease = { group: { id, size, reason }, phases: { queueWaitMs, batchWaitMs } };
     if (aged) this.promoted(record);
     const attempt = record.attempts;
     this.emit(record, { type: 'leased', ...lease, attempt, queueWaitMs });
@@ -163,7 +162,7 @@ export class RequestRegistry {
    * be used again.
    */
   callEnded(record: TrackedRequest): void {
-    record.calls -= 1;
+    record.callEnded();
     if (record.calls === 0 && record.state === 'settled') this.#records.delete(record.key);
   }
 
@@ -194,7 +193,6 @@ export class RequestRegistry {
     if (record.state === 'queued' && this.isAged(record)) this.promoted(record);
     if (!record.settle(settlement, nowMs)) return false;
     record.stopDeadline();
-    if (settlement.status === 'completed') record.readyMs = settlement.reply.execution.readyWaitMs;
     this.#size -= 1;
     this.#ended.add(record.key, record.view(nowMs));
     const { attempts, phases } = record;

@@ -6,7 +6,7 @@ import {
   type RequestPriority,
 } from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
-import { type CancelReason } from '../../core/request/settlement.js';
+import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
 import { DeviceTimeout } from '../../platform/process/active-timeout.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
@@ -31,41 +31,27 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
   readonly settled: Promise<SettledRequest>;
   /** Hands the answer to the caller. */
   readonly answer: (settled: SettledRequest) => void;
-  /** False while it is on its way into its queue. */
-  accepted = false;
-  /**
-   * Calls that workers have not ended: one may outlive its request when
-   * that was cancelled.
-   */
-  calls = 0;
-  /** What it was sent with last, and how long it had waited by then. */
-  lease: Pick<RequestView, 'group' | 'phases'> | undefined;
-  cancelReason: CancelReason | undefined;
-  /**
-   * Monotonic milliseconds at which parts of its answer went to its caller; undefined:
-   * none has yet.
-   */
-  firstOutputAtMs: number | undefined;
-  lastOutputAtMs: number | undefined;
-  /** The code that it fails with because workers were lost with it; undefined: none. */
-  lossCode: ReturnType<RetryBudget['spend']>;
-  /**
-   * True once speech or text has reached the caller: a second attempt would repeat it.
-   */
-  outputStarted = false;
+  #accepted = false;
+  #calls = 0;
+  #lease: TrackedRequest['lease'];
+  #cancelReason: CancelReason | undefined;
+  #firstOutputAtMs: number | undefined;
+  #lastOutputAtMs: number | undefined;
+  #lossCode: TrackedRequest['lossCode'];
+  #outputStarted = false;
   /** Undefined: no worker has given it back yet. */
-  retries: RetryBudget | undefined;
-  /** How long lost workers had it. Only `retry` writes it. */
-  lostMs = 0;
-  deadline: DeviceTimeout | undefined;
+  #retries: RetryBudget | undefined;
+  /** How long lost workers had it. */
+  #lostMs = 0;
+  #deadline: DeviceTimeout | undefined;
 
   constructor(
     request: TaskRequest,
     readonly queue: SchedulerQueue,
   ) {
     super(request);
-    const payload = watchOutput(request.payload, () => (this.outputStarted = true));
-    if (payload !== request.payload) this.request = { ...request, payload };
+    const payload = watchOutput(request.payload, () => (this.#outputStarted = true));
+    if (payload !== request.payload) this.replaced({ ...request, payload });
     this.id = request.id;
     this.tenant = request.tenant;
     this.key = request.key;
@@ -74,6 +60,90 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
     const { promise, resolve } = Promise.withResolvers<SettledRequest>();
     this.settled = promise;
     this.answer = resolve;
+  }
+
+  /** False while it is on its way into its queue. */
+  get accepted(): boolean {
+    return this.#accepted;
+  }
+
+  /**
+   * Calls that workers have not ended: one may outlive its request when
+   * that was cancelled.
+   */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** What it was sent with last, and how long it had waited by then. */
+  get lease(): Pick<RequestView, 'group' | 'phases'> | undefined {
+    return this.#lease;
+  }
+
+  /** When its answer began to go to its caller, in monotonic milliseconds. */
+  get firstOutputAtMs(): number | undefined {
+    return this.#firstOutputAtMs;
+  }
+
+  /** The code that it fails with because workers were lost with it; undefined: none. */
+  get lossCode(): ReturnType<RetryBudget['spend']> {
+    return this.#lossCode;
+  }
+
+  /**
+   * True once speech or text has reached the caller: a second attempt would repeat it.
+   */
+  get outputStarted(): boolean {
+    return this.#outputStarted;
+  }
+
+  accept(): void {
+    this.#accepted = true;
+  }
+
+  /** Its worker is called. */
+  called(nowMs: number): void {
+    this.sent(nowMs);
+    this.#calls += 1;
+  }
+
+  callEnded(): void {
+    this.#calls -= 1;
+  }
+
+  cancelled(reason: CancelReason): void {
+    this.#cancelReason = reason;
+  }
+
+  /**
+   * A part of its answer goes to its caller.
+   * @returns when the part before went; undefined: it is the first
+   */
+  wrote(nowMs: number): number | undefined {
+    const lastMs = this.#lastOutputAtMs;
+    this.#firstOutputAtMs ??= nowMs;
+    this.#lastOutputAtMs = nowMs;
+    return lastMs;
+  }
+
+  override leased(
+    workerId: string,
+    nowMs: number,
+    batchWaitMs: number,
+    group?: RequestView['group'],
+  ): void {
+    super.leased(workerId, nowMs, batchWaitMs);
+    const queueWaitMs = nowMs - this.request.enqueuedAtMs;
+    this.#lease = { group, phases: { queueWaitMs, batchWaitMs } };
+  }
+
+  override settle(settlement: Settlement<WorkerReply>, nowMs: number): boolean {
+    const isAnswer = settlement.status === 'completed';
+    return super.settle(
+      settlement,
+      nowMs,
+      isAnswer ? settlement.reply.execution.readyWaitMs : undefined,
+    );
   }
 
   override reprioritized(priority: RequestPriority): void {
@@ -87,26 +157,26 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
    * @param lostMs how long that worker had it
    */
   retry(loss: WorkerLostError, lostMs: number): TaskRequest | undefined {
-    const retries = (this.retries ??= new RetryBudget());
-    this.lossCode = retries.spend(this.workerId ?? '', loss);
-    this.lostMs += lostMs;
-    if (this.lossCode !== undefined || this.outputStarted) return undefined;
+    const retries = (this.#retries ??= new RetryBudget());
+    this.#lossCode = retries.spend(this.workerId ?? '', loss);
+    this.#lostMs += lostMs;
+    if (this.#lossCode !== undefined || this.#outputStarted) return undefined;
     const { request } = this;
     const { failedBy, mostTogether = request.mostTogether } = retries;
     const lastStartMs =
       request.deadline === undefined ? Infinity : (request.latestStartMs ?? Infinity);
-    const queueDeadlineMs = Math.min(request.queueDeadlineMs + this.lostMs, lastStartMs);
+    const queueDeadlineMs = Math.min(request.queueDeadlineMs + this.#lostMs, lastStartMs);
     return { ...request, queueDeadlineMs, avoid: failedBy, mostTogether };
   }
 
   /** The inference limit (D-07) of one call. */
   startDeadline(call: Pick<WorkerCall, 'progress'>, onOverdue: () => void): void {
     const limitMs = this.request.inferenceTimeoutMs;
-    this.deadline = new DeviceTimeout({ limitMs, ask: () => call.progress(), onOverdue });
+    this.#deadline = new DeviceTimeout({ limitMs, ask: () => call.progress(), onOverdue });
   }
 
   stopDeadline(): void {
-    this.deadline?.stop();
+    this.#deadline?.stop();
   }
 
   /** As operators see it, live or settled, without its place in the queue. */
@@ -129,8 +199,8 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
       workerId,
       attempts: this.attempts,
       phases,
-      group: workerId === undefined ? undefined : this.lease?.group,
-      cancelReason: this.cancelReason,
+      group: workerId === undefined ? undefined : this.#lease?.group,
+      cancelReason: this.#cancelReason,
       ...(settlement?.status === 'completed'
         ? { batchSize: settlement.reply.execution.batchSize }
         : settlement && { code: settlement.error.code }),

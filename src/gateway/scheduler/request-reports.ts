@@ -70,7 +70,7 @@ export class RequestReports implements QueueReports {
       { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0 },
       aged,
     );
-    tracked.sentAtMs = tracked.leasedAtMs;
+    tracked.sent(this.registry.nowMs());
   }
 
   requeued(key: RequestKey, lost: boolean): void {

@@ -30,8 +30,7 @@ function harness(suspectMs = 1000) {
     return record;
   };
   const crash = (payload?: EmbedTask) => {
-    const record = opened(registry, 'poison', { tenant: 'a' });
-    if (payload) record.request = { ...record.request, payload };
+    const record = opened(registry, 'poison', { tenant: 'a' }, payload);
     registry.leased(record, LEASE, false);
     registry.requeued(record, 'worker_lost', () => undefined);
     registry.settle(record, CRASHED);

@@ -58,8 +58,7 @@ export class WorkerCalls {
     let reply: WorkerReply;
     try {
       call = this.pool.execute({ workerId, request, group });
-      tracked.sentAtMs = sentAtMs;
-      tracked.calls += 1;
+      tracked.called(sentAtMs);
       tracked.startDeadline(call, () => void this.cancellations.cancel(tracked, 'deadline'));
       void call.finished.then(() => {
         this.registry.callEnded(tracked);

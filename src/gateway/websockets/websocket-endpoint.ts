@@ -11,23 +11,26 @@ export interface AdmittedCaller {
 }
 
 /**
- * One path of plain WebSockets. Its gateway sets `admit` in `afterInit`;
+ * One path of plain WebSockets. Its gateway calls `admitBy` in `afterInit`;
  * `handleConnection` gets `(socket, request, caller)`.
  */
 export class WebSocketEndpoint extends WebSocketServer {
+  #admit!: (request: IncomingMessage) => Promise<AdmittedCaller>;
+
   /**
-   * Decides about one upgrade before it is answered, so that a refusal is an HTTP answer,
-   * which every client understands.
-   * @throws DomainError the refusal
+   * @param admit decides about one upgrade before it is answered, so that a refusal is an
+   *   HTTP answer, which every client understands; throws DomainError
    */
-  admit!: (request: IncomingMessage) => Promise<AdmittedCaller>;
+  admitBy(admit: (request: IncomingMessage) => Promise<AdmittedCaller>): void {
+    this.#admit = admit;
+  }
 
   /**
    * Takes over the connection. @throws DomainError of the admission; the connection is
    * the caller's then.
    */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const caller = await this.admit(request);
+    const caller = await this.#admit(request);
     const release = () => caller.release?.();
     // `ws` destroys what it cannot upgrade, such as a socket whose peer has left
     // meanwhile, without a callback.

@@ -47,8 +47,12 @@ export class WhisperAsrController {
     @Form() form: FormSource,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    query.model ??= this.settings.compat.asrModel;
-    const parsed = parseAsr(query, this.catalog, this.settings.compat);
+    const { compat } = this.settings;
+    const parsed = parseAsr(
+      { ...query, model: query.model ?? compat.asrModel },
+      this.catalog,
+      compat,
+    );
     return this.transcripts.answer(form, reply, () => parsed, asrAudio(query));
   }
 

@@ -98,6 +98,11 @@ export class Choice implements LiveSequence {
     return this.#text.stoppedBy;
   }
 
+  /** It is submitted when others of its answer have begun. */
+  arrived(nowMs: number): void {
+    this.arrivalMs = nowMs;
+  }
+
   begun(cachedTokens: number): void {
     this.options.listener.begun(this, cachedTokens);
   }

@@ -208,7 +208,7 @@ export class RunningAnswer {
 
   #submit(choice: Choice): void {
     if (choice.over) return choice.ended({ type: 'finished', reason: choice.over });
-    if (this.#isStarted) choice.arrivalMs = this.options.nowMs();
+    if (this.#isStarted) choice.arrived(this.options.nowMs());
     const refusal = this.options.loop.submit(choice);
     if (refusal) return this.#fail(this.#refused(choice, refusal), 'consumer_gone');
     this.#here.add(choice);

@@ -38,7 +38,7 @@ describe('deadlines of requests (D-26)', () => {
       });
       await harness.pool.received(1);
       harness.clock.advance(ms);
-      record.firstOutputAtMs = harness.clock.nowMs();
+      record.wrote(harness.clock.nowMs());
       harness.clock.advance(5000);
       await answerAfter(0);
       expect((await record.settled).settlement.status).toBe('completed');

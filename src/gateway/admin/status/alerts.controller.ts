@@ -1,11 +1,12 @@
-import { Controller, Get } from '@nestjs/common';
+import { Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
+import { AdminController } from '../../http/admin-controller.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { AlertListDto } from './alerts.dto.js';
 import { PrometheusAlerts } from './prometheus-alerts.js';
 
 /** Alerts of a Prometheus, for the console. */
-@Controller('admin/v1/alerts')
+@AdminController('alerts')
 export class AdminAlertsController {
   constructor(private readonly alerts: PrometheusAlerts) {}
 

@@ -1,12 +1,13 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Get, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
+import { AdminController } from '../../http/admin-controller.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { HistoryQueryDto, HistoryDto, pointDto } from './history.dto.js';
 import { RequestHistoryService, STEP_S } from './request-history.service.js';
 
 /** The last hour. */
-@Controller('admin/v1/history')
+@AdminController('history')
 export class AdminHistoryController {
   constructor(private readonly history: RequestHistoryService) {}
 

@@ -1,14 +1,15 @@
-import { Controller, Get } from '@nestjs/common';
+import { Get } from '@nestjs/common';
 import { KeyRing } from '../../../platform/auth/key-ring.js';
 import { GatewayIdentity } from '../../../platform/clock/clock.module.js';
 import { productVersion } from '../../../platform/process/product-version.js';
+import { AdminController } from '../../http/admin-controller.js';
 import { unixSeconds } from '../../http/openapi/answer.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { GatewayStatus } from './gateway-status.js';
 import { StatusDto } from './status.dto.js';
 
 /** What this gateway does now. */
-@Controller('admin/v1/status')
+@AdminController('status')
 export class AdminStatusController {
   readonly #version = productVersion();
 

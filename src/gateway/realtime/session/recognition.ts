@@ -179,12 +179,17 @@ export class Recognition {
     return this.#log.next(REPLAY_S * this.#bytesPerSecond);
   }
 
+  /** @param config from now on */
+  configure(config: SessionConfig): void {
+    this.config = config;
+  }
+
   /**
    * A stream begins.
    * @param agreement of its `StreamHandle`
    */
   opened(agreement: number): void {
-    this.items.agreement = agreement;
+    this.items.agreeing(agreement);
     this.#startS = this.#log.nextStart / this.#bytesPerSecond;
     this.#utterance = this.items.finals;
     this.#trailing = new TrailingFinal();

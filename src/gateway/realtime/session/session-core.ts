@@ -246,7 +246,7 @@ export class SessionCore {
     const wanted = read(value, current, ignored);
     const next = resolveSession(wanted, { catalog, ignored, path });
     if (this.recognition.begun) demandSameFormat(next, current, dialect);
-    this.recognition.config = next;
+    this.recognition.configure(next);
     if (needsNewStream(current, next)) this.recognition.reopen();
     this.session.send({ type: answer, session: this.view });
     this.#warn(ignored);

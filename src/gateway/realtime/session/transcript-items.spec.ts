@@ -111,7 +111,7 @@ const deltas = (guesses: string[], final: string, agreement = 3): string[] => {
   const items = new TranscriptItems(({ type, delta }) => {
     if (type.endsWith('.delta')) sent.push(String(delta));
   });
-  items.agreement = agreement;
+  items.agreeing(agreement);
   for (const text of guesses) items.receive({ type: 'partial', utterance: 0, text });
   items.receive({
     type: 'final',

@@ -102,7 +102,7 @@ interface TranscriptItem {
  */
 export class TranscriptItems {
   /** Hypotheses in a row that must agree on a word. */
-  agreement = 3;
+  #agreement = 3;
   readonly #open = new Map<number, TranscriptItem>();
   /** The utterance that the next commit ends. */
   #next = 0;
@@ -126,6 +126,11 @@ export class TranscriptItems {
     this.#lastItemId = state.lastItemId;
     for (const { utterance, said, ...item } of state.open)
       this.#open.set(utterance, { ...item, text: new StableText(said) });
+  }
+
+  /** @param agreement from now on */
+  agreeing(agreement: number): void {
+    this.#agreement = agreement;
   }
 
   /** What another gateway needs to continue. */
@@ -182,7 +187,7 @@ export class TranscriptItems {
       case 'speech_stopped':
         return this.#stopped(item, event);
       case 'partial':
-        if (!item.discarded) this.#delta(item, item.text.partial(event.text, this.agreement));
+        if (!item.discarded) this.#delta(item, item.text.partial(event.text, this.#agreement));
         return;
       case 'final':
         return this.#final(item, event);

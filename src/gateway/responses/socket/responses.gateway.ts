@@ -296,7 +296,7 @@ export class ResponsesGateway
 
   afterInit(endpoint: WebSocketEndpoint): void {
     endpoint.options.maxPayload = this.settings.server.jsonLimitBytes;
-    endpoint.admit = async request => {
+    endpoint.admitBy(async request => {
       const principal = await this.authenticator.authenticateUpgrade(request);
       demandScope(principal, 'inference');
       if (this.#closing) throw shuttingDown();
@@ -305,7 +305,7 @@ export class ResponsesGateway
       if (leave === undefined) throw full(this.settings.realtime.maxSessions);
       leave();
       return { principal };
-    };
+    });
   }
 
   handleConnection(
