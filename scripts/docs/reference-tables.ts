@@ -72,8 +72,7 @@ const METRIC_TABLES: Tables = {
   metrics: () =>
     list(
       Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help }]) => {
-        const by = labels.length > 0 ? ` by ${labels.map(code).join(', ')}` : '';
-        return `${code(name)} (${type}${by}): ${help}`;
+        return `${code(name)} (${[type, ...labels.map(code)].join(', ')}): ${help}`;
       }),
     ),
 };
@@ -195,8 +194,8 @@ function commandLinks(): string {
 const OPEN_RESPONSES_TABLES: Tables = {
   'open-responses': () =>
     [
-      list(OPEN_RESPONSES_CASES.map(({ rule }) => rule)),
-      table(['not passed', 'why'], OPEN_RESPONSES_OTHERS),
+      `${OPEN_RESPONSES_CASES.length} rules pass. The others:`,
+      table(['rule', 'result'], OPEN_RESPONSES_OTHERS),
     ].join('\n\n'),
 };
 
