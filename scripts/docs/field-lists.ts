@@ -27,7 +27,7 @@ const sentence = (why: string): string =>
   why === '' ? '' : `${why.charAt(0).toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
 
 /** Fewer rows than these are repeated instead of referred to. */
-const MIN_SHARED = 8;
+const MIN_SHARED = 6;
 
 const outcomeOf = (rule: FieldRule): string => `${treatmentOf(rule)}. ${sentence(rule.why)}`;
 
@@ -46,11 +46,13 @@ function fieldList(rules: FieldRules, other?: readonly [group: string, rules: Fi
   return list([...items].map(([outcome, names]) => `${names.join(', ')}: ${outcome.trimEnd()}`));
 }
 
-function sections(groups: Groups): string {
+/** @param before groups of the page that come first */
+function sections(groups: Groups, ...before: readonly Groups[]): string {
   const named = Object.entries(groups).filter(([, rules]) => Object.keys(rules).length > 0);
   return named
     .map(([name, rules], at) => {
-      const other = mostAlike(rules, named.slice(0, at));
+      const earlier = [...before.flatMap(other => Object.entries(other)), ...named.slice(0, at)];
+      const other = mostAlike(rules, earlier);
       return `### ${code(name)}\n\n${fieldList(rules, other)}`;
     })
     .join('\n\n');
@@ -70,7 +72,7 @@ export const fieldLists: Readonly<Record<string, () => string>> = {
   'request-fields': () => sections(REQUEST_FIELDS),
   'realtime-query': () => fieldList(REALTIME_QUERY),
   'session-fields': () => sections(SESSION_FIELDS),
-  'older-session-fields': () => sections(OLDER_SESSION_FIELDS),
-  'event-fields': () => sections(EVENT_FIELDS),
+  'older-session-fields': () => sections(OLDER_SESSION_FIELDS, SESSION_FIELDS),
+  'event-fields': () => sections(EVENT_FIELDS, SESSION_FIELDS),
   'client-secret-fields': () => fieldList(CLIENT_SECRET_FIELDS),
 };

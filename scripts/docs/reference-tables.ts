@@ -79,8 +79,7 @@ const METRIC_TABLES: Tables = {
   metrics: () =>
     list(
       Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help }]) => {
-        const by = labels.length > 0 ? ` by ${labels.map(code).join(', ')}` : '';
-        return `${code(name)} (${type}${by}): ${help}`;
+        return `${code(name)} (${[type, ...labels.map(code)].join(', ')}): ${help}`;
       }),
     ),
 };
@@ -104,30 +103,25 @@ const MODEL_TABLES: Tables = {
 const CATALOGUE_PAGE = 'docs/reference/models.md';
 
 const CATALOGUE_TABLES: Tables = {
-  catalogue: () =>
-    table(
-      ['name', 'what', 'engine', 'devices', 'size', 'languages', 'voices', 'licence', 'source'],
-      Catalogue.load('').entries.map(catalogueRow),
-    ),
+  catalogue: () => list(Catalogue.load('').entries.map(catalogueItem)),
 };
 
-function catalogueRow(entry: CatalogueEntry): readonly string[] {
+function catalogueItem(entry: CatalogueEntry): string {
   const sources = Object.values(entry.sources).flatMap(({ from, package: packages = [] }) => [
     ...(from.startsWith('hf:') ? [code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1'))] : []),
     ...packages.map(({ name, version }) => code(`pip ${name} ${version}`)),
   ]);
   const { engine, languages = [] } = entry.entry;
-  return [
-    code(entry.name),
-    entry.summary,
-    engine,
-    devicesOf(entry).join(', '),
+  const voices = Object.keys((entry.entry.voices as object | undefined) ?? {}).length;
+  const facts = [
+    [engine, ...devicesOf(entry)].join(', '),
+    ...(languages.length > 5 ? [`${languages.length} languages`] : [languages.join(', ')]),
+    voices > 0 ? `${voices} voices` : '',
     sizeText(entry),
-    languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many',
-    String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || ''),
     entry.licence ?? '',
     sources.join(', ') || 'a server elsewhere',
   ];
+  return `${code(entry.name)}: ${entry.summary}. ${facts.filter(Boolean).join('; ')}`;
 }
 
 function sizeText(entry: CatalogueEntry): string {
@@ -210,8 +204,8 @@ function commandLinks(): string {
 const OPEN_RESPONSES_TABLES: Tables = {
   'open-responses': () =>
     [
-      list(OPEN_RESPONSES_CASES.map(({ rule }) => rule)),
-      table(['not passed', 'why'], OPEN_RESPONSES_OTHERS),
+      `${OPEN_RESPONSES_CASES.length} rules pass. The others:`,
+      table(['rule', 'result'], OPEN_RESPONSES_OTHERS),
     ].join('\n\n'),
 };
 

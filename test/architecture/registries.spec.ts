@@ -6,12 +6,12 @@ import { SETTING_PATHS } from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
 import { filesBelow, SOURCES, SPECS } from '../support/repository-files.js';
 
-/** First code span of every row or item between the markers of a page in docs/reference. */
+/** First code span of every row or item of the generated parts of a page in docs/reference. */
 function documented(name: string) {
   const page = readFileSync(`docs/reference/${name}.md`, 'utf8');
-  const blocks = page.matchAll(new RegExp(`<!-- (?:advanced )?${name}:start -->([^]*?)<!--`, 'g'));
-  const text = [...blocks].map(([, block = '']) => block).join('\n');
-  return [...text.matchAll(/^(?:\| |- )`([^`]+)`/gm)].map(([, found]) => found).sort();
+  const parts = page.matchAll(new RegExp(`<!-- (?:advanced )?${name}:start -->([^]*?)<!--`, 'g'));
+  const items = [...parts].flatMap(([, part = '']) => [...part.matchAll(/^(?:\| |- )`([^`]+)`/gm)]);
+  return items.map(([, found]) => found).sort();
 }
 
 const sources = (...folders: readonly string[]) => filesBelow(folders, SOURCES);

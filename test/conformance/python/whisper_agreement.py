@@ -1,7 +1,7 @@
 """What ctranslate2 hears, file by file, beside openai-whisper on the same weights.
 
 Runs only if it is named, since openai-whisper brings torch: `npm run conformance -- --only whisper_agreement`.
-Writes the table of docs/explain/whisper-agreement.md.
+Writes test/conformance/whisper-agreement.md.
 """
 
 import json
@@ -16,7 +16,7 @@ from checks import check, holds
 from spoken_whisper import FILES, REPOSITORY, SENTENCES, TESTS, heard, joined
 
 FIXTURES = REPOSITORY / "test" / "fixtures" / "whisper"
-PAGE = REPOSITORY / "docs" / "explain" / "whisper-agreement.md"
+PAGE = REPOSITORY / "test" / "conformance" / "whisper-agreement.md"
 sys.path += [str(TESTS), str(FIXTURES)]
 from whisper_folder import byte_letters  # noqa: E402
 from whisper_ggml import openai_weights  # noqa: E402
