@@ -1,8 +1,11 @@
 import { applyDecorators, Controller, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse } from '@nestjs/swagger';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import { languageName } from '../../contracts/formats/language-name.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import {
   AsrFormDto,
   AsrQueryDto,
@@ -54,12 +57,14 @@ export class WhisperAsrController {
   })
   transcribe(
     @Query() query: AsrQueryDto,
+    @Query() sent: Fields,
     @Form() form: FormSource,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     query.model ??= this.settings.compat.asrModel;
-    const parsed = parseAsr(query, this.catalog, this.settings.compat);
-    return this.transcripts.answer(form, reply, () => parsed, asrAudio(query));
+    const { ignored, ...parsed } = parseAsr(query, this.catalog, this.settings.compat);
+    const all = { ...parsed, ignored: [...ignored, ...this.#unknown(AsrQueryDto, sent)] };
+    return this.transcripts.answer(form, reply, () => all, asrAudio(query));
   }
 
   @Post('detect-language')
@@ -67,6 +72,7 @@ export class WhisperAsrController {
   @ApiOkResponse({ type: DetectedLanguageDto })
   detect(
     @Query() query: DetectLanguageQueryDto,
+    @Query() sent: Fields,
     @Form() form: FormSource,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -81,7 +87,15 @@ export class WhisperAsrController {
       };
     };
     const audio = asrAudio(query, DETECTION_SECONDS);
-    return this.transcripts.answer(form, reply, () => ({ ...parsed, write }), audio);
+    const ignored = this.#unknown(DetectLanguageQueryDto, sent);
+    return this.transcripts.answer(form, reply, () => ({ ...parsed, ignored, write }), audio);
+  }
+
+  /** Advice of other programs (D-34). @throws DomainError where nothing may be ignored */
+  #unknown(query: NewableFunction, sent: Fields): readonly string[] {
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    ignored.unknown(rulesOf(query), sent);
+    return ignored.paths;
   }
 }
 
