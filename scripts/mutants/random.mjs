@@ -1,5 +1,5 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
 import { HOME, inRoot } from '../setup/command.mjs';
 import { lineOf } from './committed.mjs';
@@ -10,7 +10,7 @@ const LEFT_OUT =
   /\.(spec|module|metrics|openapi|dto|d)\.ts$|\/openapi\/|-settings\.ts$|\/console\//;
 /** Specs of built programs run what is in `dist/`. */
 const FAR = /^test\/(e2e|smoke|chaos|night|real|bench|costs|conformance|architecture)\//;
-const MOST_SPECS = 4;
+const MOST_SPECS = 6;
 
 const { SyntaxKind: Kind } = ts;
 const SWAPS = new Map([
@@ -32,15 +32,12 @@ export function randomMutants(count, seed) {
     .filter(file => !LEFT_OUT.test(file))
     .sort();
   const nearest = nearestSpecs();
-  const all = files.flatMap(file => {
-    const specs = nearest(file);
-    return specs.length === 0 ? [] : mutantsOf(file).map(mutant => ({ ...mutant, specs }));
-  });
+  const all = files.flatMap(mutantsOf);
   const random = randomFrom(seed);
   const drawn = [];
   while (drawn.length < count && all.length > 0)
     drawn.push(...all.splice(Math.floor(random() * all.length), 1));
-  return drawn;
+  return drawn.map(({ place, ...mutant }) => ({ ...mutant, specs: nearest(mutant.file, place) }));
 }
 
 function mutantsOf(file) {
@@ -50,7 +47,8 @@ function mutantsOf(file) {
   const add = (node, replacement) => {
     const [start, end] = [node.getStart(source), node.getEnd()];
     const meaning = `${shown(text.slice(start, end))} → ${shown(replacement) || '(nothing)'}`;
-    mutants.push({ file, line: lineOf(text, start), start, end, replacement, meaning });
+    const place = around(node).getText(source);
+    mutants.push({ file, line: lineOf(text, start), start, end, replacement, meaning, place });
   };
   const visit = node => {
     change(node, text, add);
@@ -79,6 +77,13 @@ function change(node, text, add) {
   if (isDroppable(node)) add(node, ';');
 }
 
+/** The method, function or constant that a node is in. */
+function around(node) {
+  const isPlace =
+    ts.isClassElement(node) || node.parent === undefined || ts.isSourceFile(node.parent);
+  return isPlace ? node : around(node.parent);
+}
+
 /** A call for its effect. */
 const isDroppable = node =>
   ts.isExpressionStatement(node) && calledIn(node.expression) && !isSuper(node.expression);
@@ -102,42 +107,75 @@ const isText = ({ left, right }) =>
 
 const shown = code => code.replace(/\s+/g, ' ').replaceAll('|', '\\|').slice(0, 60);
 
-/** The spec beside a file first, then those that import it, then those that import its users. */
+/**
+ * Of the specs that run a file: first that beside it, then those that import it, then those
+ * whose words are most its own, those of the changed place above all. Specs of built programs are
+ * left out: what they run is in `dist/`.
+ */
 function nearestSpecs() {
-  const users = new Map();
   const sources = globSync('{src,test,packages}/**/*.ts', {
     cwd: HOME,
     exclude: name => name === 'node_modules',
   }).filter(file => !FAR.test(file));
-  for (const file of sources) {
-    const text = readFileSync(inRoot(file), 'utf8');
-    for (const [, path] of text.matchAll(/from '(\.[^']+)\.js'/g)) {
+  const texts = new Map(sources.map(file => [file, readFileSync(inRoot(file), 'utf8')]));
+  const users = new Map();
+  for (const [file, text] of texts)
+    for (const [, path] of text.matchAll(/(?:from |import\()'(\.[^']+)\.js'/g)) {
       const used = relative(HOME, resolve(HOME, dirname(file), `${path}.ts`));
       users.set(used, [...(users.get(used) ?? []), file]);
     }
-  }
-  const isSpec = name => name.endsWith('.spec.ts');
-  return file => {
-    const beside = file.replace(/\.ts$/, '.spec.ts');
-    const direct = users.get(file) ?? [];
-    const indirect = direct.filter(user => !isSpec(user)).flatMap(user => users.get(user) ?? []);
-    const found = [...direct, ...indirect].filter(isSpec);
-    const area = file.split('/')[2];
-    const behaviours = globSync(`test/integration/${area}/*.spec.ts`, { cwd: HOME }).sort();
-    const named = behaviours.filter(spec => related(spec, file));
-    const ordered = [...(existsSync(inRoot(beside)) ? [beside] : []), ...found, ...named];
-    const near = [...new Set(ordered)];
-    return (near.length > 0 ? near : behaviours).slice(0, MOST_SPECS).map(spec => join(spec));
+  const ofPrograms = reachedFrom(PROGRAMS, users);
+  const specs = sources.filter(file => file.endsWith('.spec.ts') && !ofPrograms.has(file));
+  const wordsOf = new Map(specs.map(file => [file, new Set(wordsIn(texts.get(file)))]));
+  const rarity = rarityOf([...wordsOf.values()]);
+  return (file, place) => {
+    const reached = reachedFrom([file], users);
+    const wanted = new Map(wordsIn(texts.get(file)).map(word => [word, 1]));
+    for (const word of wordsIn(place)) wanted.set(word, PLACE_WEIGHT);
+    const likeness = spec => {
+      const words = wordsOf.get(spec);
+      let sum = 0;
+      for (const [word, weight] of wanted) if (words.has(word)) sum += weight * rarity(word);
+      return sum / Math.sqrt(words.size);
+    };
+    const direct = new Set(users.get(file));
+    const rankOf = spec =>
+      spec === file.replace(/\.ts$/, '.spec.ts') ? 2 : direct.has(spec) ? 1 : 0;
+    const scores = new Map(specs.map(spec => [spec, likeness(spec)]));
+    return specs
+      .filter(spec => reached.has(spec))
+      .sort((a, b) => rankOf(b) - rankOf(a) || scores.get(b) - scores.get(a))
+      .slice(0, MOST_SPECS)
+      .map(spec => join(spec));
   };
 }
 
-/** Both are called after the same thing. */
-function related(spec, file) {
-  const words = name =>
-    basename(name)
-      .split(/[-.]/)
-      .filter(word => word.length > 3 && word !== 'spec');
-  return words(spec).some(word => words(file).includes(word));
+/** Files, and all that import them, or what does. */
+function reachedFrom(files, users) {
+  const reached = new Set(files);
+  for (const file of reached) for (const user of users.get(file) ?? []) reached.add(user);
+  return reached;
+}
+
+/** What a program of `dist/` is started with. */
+const PROGRAMS = ['test/support/node-process.ts', 'test/support/product.ts'];
+/** A word of the changed place counts as so many of the rest of its file. */
+const PLACE_WEIGHT = 4;
+
+/** Names and texts, also those of which they are made. */
+const wordsIn = text =>
+  [...text.matchAll(/[A-Za-z_$][\w$-]{4,}/g)]
+    .flatMap(([name]) => [
+      name,
+      ...name.split(/[-_]|(?<=[a-z])(?=[A-Z])/).filter(word => word.length > 4),
+    ])
+    .map(word => word.toLowerCase());
+
+/** A word that few specs have tells more. */
+function rarityOf(sets) {
+  const counts = new Map();
+  for (const set of sets) for (const word of set) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return word => Math.log(sets.length / (counts.get(word) ?? sets.length)) ** 2;
 }
 
 /** Mulberry32: from 0 to 1, the same numbers for the same seed. */

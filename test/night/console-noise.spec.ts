@@ -9,23 +9,13 @@ import { BROWSER, CONSOLE, describeWith } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/waiting.js';
+import { VIEWS } from './console-rig.js';
 
 const MODELS = 30;
 const REQUESTS = 5000;
 const WARNINGS = 60;
 /** Where to look at the pictures; without it none are written. */
 const { CONSOLE_PICTURES: pictures } = process.env;
-const VIEWS = [
-  '',
-  'requests',
-  'batches',
-  'models',
-  'workers',
-  'playground',
-  'tenants',
-  'settings',
-  'health',
-];
 const HANG = 'hang please';
 
 const names = Array.from(

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Page } from 'playwright-core';
 import { openBrowser } from '../support/browser.js';
-import { ConsoleRig } from './console-rig.js';
+import { ConsoleRig, VIEWS } from './console-rig.js';
 
 /**
  * Pictures of every view, empty and under load, at two widths, light and dark, with what
@@ -10,17 +10,6 @@ import { ConsoleRig } from './console-rig.js';
  * test/night/console-pictures.ts FOLDER [VIEW…]
  */
 const [folder = 'pictures', ...wanted] = process.argv.slice(2);
-const VIEWS = [
-  '',
-  'requests',
-  'batches',
-  'models',
-  'workers',
-  'playground',
-  'tenants',
-  'settings',
-  'health',
-];
 const AXE = await readFile('console/node_modules/axe-core/axe.min.js', 'utf8');
 const LOAD_MS = 40_000;
 

@@ -4,6 +4,19 @@ import { type SettingOverrides } from '../support/gateway-process.js';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
+/** Of the console, by their paths. */
+export const VIEWS = [
+  '',
+  'requests',
+  'batches',
+  'models',
+  'workers',
+  'playground',
+  'tenants',
+  'settings',
+  'health',
+];
+
 const HANG = 'hang please';
 const FAIL = 'fail please';
 const FAULTS = [

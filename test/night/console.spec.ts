@@ -7,20 +7,9 @@ import { openBrowser } from '../support/browser.js';
 import { Product } from '../support/product.js';
 import { BROWSER, CONSOLE, describeWith } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
+import { VIEWS } from './console-rig.js';
 
 const AXE = 'console/node_modules/axe-core/axe.min.js';
-const VIEWS = [
-  '',
-  'requests',
-  'batches',
-  'models',
-  'workers',
-  'playground',
-  'tenants',
-  'settings',
-  'health',
-  'none',
-];
 /** The marker makes a request hold its worker until it is cancelled. */
 const HANG = 'hang please';
 
@@ -63,7 +52,7 @@ describeWith(BROWSER, CONSOLE)('the console in a browser, on a gateway under loa
     async (width, colorScheme) => {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
-      for (const view of VIEWS) {
+      for (const view of [...VIEWS, 'none']) {
         await open(view);
         await page.locator('h1').waitFor();
         expect([view, await violations()]).toEqual([view, []]);

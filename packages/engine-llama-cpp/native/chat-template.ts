@@ -1,5 +1,6 @@
 import { invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
@@ -15,17 +16,44 @@ interface CallShape {
   readonly textArguments: boolean;
   /** Ids have nine letters and digits, or it refuses them. */
   readonly shortIds: boolean;
+  /** It refuses a message with two calls, or writes the first only. */
+  readonly oneCall: boolean;
 }
 
 /** `chatMessages` has checked them. */
 const templateMessages = (messages: readonly Fields[], shape: CallShape): readonly Fields[] =>
-  messages.map(({ tool_calls: calls, tool_call_id: id, ...rest }) => ({
-    ...rest,
-    ...(id !== undefined && { tool_call_id: idOf(id, shape) }),
-    ...(Array.isArray(calls) && {
-      tool_calls: calls.map((call: Fields) => templateCall(call, shape)),
+  (shape.oneCall ? oneCallEach(messages) : messages).map(
+    ({ tool_calls: calls, tool_call_id: id, ...rest }) => ({
+      ...rest,
+      ...(id !== undefined && { tool_call_id: idOf(id, shape) }),
+      ...(Array.isArray(calls) && {
+        tool_calls: calls.map((call: Fields) => templateCall(call, shape)),
+      }),
     }),
-  }));
+  );
+
+/** Each call as a message of its own, with its results behind it. */
+function oneCallEach(messages: readonly Fields[]): readonly Fields[] {
+  const split: Fields[] = [];
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at]!;
+    const { tool_calls: calls } = message;
+    if (!Array.isArray(calls) || calls.length < 2) {
+      split.push(message);
+      continue;
+    }
+    const results: Fields[] = [];
+    while (messages[at + 1]?.role === 'tool') results.push(messages[++at]!);
+    const resultsOf = Map.groupBy(results, ({ tool_call_id: id }) => id);
+    for (const [index, call] of (calls as readonly Fields[]).entries()) {
+      split.push({ ...message, ...(index > 0 && { content: '' }), tool_calls: [call] });
+      split.push(...(resultsOf.get(call.id) ?? []));
+      resultsOf.delete(call.id);
+    }
+    split.push(...[...resultsOf.values()].flat());
+  }
+  return split;
+}
 
 function templateCall(call: Fields, shape: CallShape): Fields {
   const called = call.function as { readonly arguments?: unknown };
@@ -120,6 +148,7 @@ export class ChatTemplate {
       objectArguments: !writesCalls || (asObject.includes(PROBE) && !PRINTED.test(asObject)),
       textArguments: !writesCalls || asText !== '',
       shortIds: form.startsWith('mistral'),
+      oneCall: writesCalls && !this.#tellsTwo(asText !== ''),
     };
   }
 
@@ -171,6 +200,14 @@ export class ChatTemplate {
     return this.#probe(variables).includes(PROBE);
   }
 
+  #tellsTwo(asText: boolean): boolean {
+    const [one, two] = [1, 2].map(n => ({ [`${PROBE}_${n}`]: 1 }));
+    const text = this.#probe(
+      asText ? probeCall(writeJson(one), writeJson(two)) : probeCall(one, two),
+    );
+    return text.includes(`${PROBE}_1`) && text.includes(`${PROBE}_2`);
+  }
+
   #probe(variables: Fields): string {
     try {
       return this.#render(variables);
@@ -185,13 +222,15 @@ const probeTool = (name: string) => ({
   function: { name, description: 'x', parameters: { type: 'object', properties: {} } },
 });
 
-function probeCall(given: unknown): Fields {
-  const id = 'call00001';
-  const call = { id, type: 'function', function: { name: 'x', arguments: given } };
+function probeCall(...given: readonly unknown[]): Fields {
+  const calls = given.map((value, at) => ({
+    ...{ id: `call0000${at + 1}`, type: 'function' },
+    function: { name: 'x', arguments: value },
+  }));
   const messages = [
     PROBE_USER,
-    { role: 'assistant', content: '', tool_calls: [call] },
-    { role: 'tool', tool_call_id: id, content: 'x' },
+    { role: 'assistant', content: '', tool_calls: calls },
+    ...calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'x' })),
   ];
   return { messages, tools: [probeTool('x')] };
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Answer } from './line-reply.js';
 import { LineTarget } from './line-target.js';
 
@@ -19,6 +19,7 @@ describe('LineTarget', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
   });
   afterEach(() => {
+    jest.useRealTimers();
     for (const target of targets.splice(0)) target.close();
     server.closeAllConnections();
     server.close();
@@ -101,23 +102,30 @@ describe('LineTarget', () => {
   });
 
   it('gives each line its whole time, whatever comes of others meanwhile', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     const target = open(500);
     const timedOut = {
       kind: 'transport',
       cause: 'timeout',
       message: 'No answer within 500 ms; the request is not retried.',
     };
-    const late = send(target, 'late');
     const answered = send(target, 'answered');
-    await untilHeld('answered');
+    const late = send(target, 'late');
+    await untilHeld('answered', 'late');
+    jest.advanceTimersByTime(300);
     held.get('answered')!.end('{}');
     expect(await answered).toMatchObject({ kind: 'answer', requestId: 'answered' });
+    const later = send(target, 'later').then(answer => [answer, performance.now()] as const);
+    await untilHeld('later');
     const startMs = performance.now();
-    const later = send(target, 'later');
+    jest.advanceTimersByTime(200);
     expect(await late).toEqual(timedOut);
-    expect(await later).toEqual(timedOut);
-    expect(performance.now() - startMs).toBeGreaterThanOrEqual(499);
-    expect(await send(target, 'after a rest')).toEqual(timedOut);
+    jest.advanceTimersByTime(300);
+    expect(await later).toEqual([timedOut, startMs + 500]);
+    const rested = send(target, 'after a rest');
+    await untilHeld('after a rest');
+    jest.advanceTimersByTime(500);
+    expect(await rested).toEqual(timedOut);
   });
 
   it('distinguishes what is too large, what broke and what cannot be reached', async () => {

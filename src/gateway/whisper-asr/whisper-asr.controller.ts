@@ -1,8 +1,11 @@
 import { Controller, Post, Query, Res } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import { languageName } from '../../contracts/formats/language-name.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import {
   AsrQueryDto,
   DetectedLanguageDto,
@@ -44,16 +47,18 @@ export class WhisperAsrController {
   })
   transcribe(
     @Query() query: AsrQueryDto,
+    @Query() sent: Fields,
     @Form() form: FormSource,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { compat } = this.settings;
-    const parsed = parseAsr(
+    const { ignored, ...parsed } = parseAsr(
       { ...query, model: query.model ?? compat.asrModel },
       this.catalog,
       compat,
     );
-    return this.transcripts.answer(form, reply, () => parsed, asrAudio(query));
+    const all = { ...parsed, ignored: [...ignored, ...this.#unknown(AsrQueryDto, sent)] };
+    return this.transcripts.answer(form, reply, () => all, asrAudio(query));
   }
 
   @Post('detect-language')
@@ -61,6 +66,7 @@ export class WhisperAsrController {
   @ApiOkResponse({ type: DetectedLanguageDto })
   detect(
     @Query() query: DetectLanguageQueryDto,
+    @Query() sent: Fields,
     @Form() form: FormSource,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -75,7 +81,15 @@ export class WhisperAsrController {
       };
     };
     const audio = asrAudio(query, DETECTION_SECONDS);
-    return this.transcripts.answer(form, reply, () => ({ ...parsed, write }), audio);
+    const ignored = this.#unknown(DetectLanguageQueryDto, sent);
+    return this.transcripts.answer(form, reply, () => ({ ...parsed, ignored, write }), audio);
+  }
+
+  /** Advice of other programs (D-34). @throws DomainError where nothing may be ignored */
+  #unknown(query: NewableFunction, sent: Fields): readonly string[] {
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    ignored.unknown(rulesOf(query), sent);
+    return ignored.paths;
   }
 }
 

@@ -179,8 +179,9 @@ async function underFire(
   const strike = async (planned: PlannedFault): Promise<void> => {
     await pause(planned.atMs);
     const fault: Fault = FAULTS.get(planned.name)!;
-    const over = ledger.interrupted(fault.silences ? 'any' : 'silent');
-    const recovered = ledger.interrupted('silent');
+    const lasting = fault.isOfDatabase ? 'database' : 'silent';
+    const over = ledger.interrupted(fault.silences ? 'any' : lasting);
+    const recovered = ledger.interrupted(lasting);
     await fault.strike({ topology, ledger, fault: planned, log });
     await topology.untilReady();
     over();

@@ -20,6 +20,8 @@ export interface Fault<Name extends string = string> {
   readonly isHidden?: boolean;
   /** A gateway does not answer meanwhile; with any other fault each connection has an answer. */
   readonly silences?: boolean;
+  /** It strikes the database: what a stream of a stored request ends with waits for it. */
+  readonly isOfDatabase?: boolean;
   /** How long callers may still wait for what was lost, after it is over. */
   readonly lingersMs?: number;
   /** The usual one first; 0: a blow. */
@@ -35,6 +37,8 @@ export const CLUSTER = ['cluster'] as const;
 
 export const whereOf = (kind: VictimKind): readonly TopologyName[] =>
   kind === 'redis' || kind === 'postgres' ? CLUSTER : BOTH;
+
+export const ofDatabase = (kind: VictimKind) => ({ isOfDatabase: kind === 'postgres' });
 
 export function chosen({ topology, fault, log }: Blow, kind: VictimKind): Victim | undefined {
   const victims = topology.victims(kind);

@@ -131,7 +131,7 @@ const LIST = [
       about: 'no byte left in the data folder',
       topologies: BOTH,
     },
-    ...{ durationsMs: OUTAGES, strike: fillDisk },
+    ...{ durationsMs: OUTAGES, isOfDatabase: true, strike: fillDisk },
   },
   {
     ...{
@@ -139,14 +139,14 @@ const LIST = [
       about: 'no byte left for PostgreSQL',
       topologies: CLUSTER,
     },
-    ...{ durationsMs: OUTAGES, strike: fillDatabase },
+    ...{ durationsMs: OUTAGES, isOfDatabase: true, strike: fillDatabase },
   },
   {
     ...{
       name: 'postgres-readonly' as const,
       about: 'PostgreSQL takes no writes, as during a failover',
     },
-    ...{ topologies: CLUSTER, durationsMs: OUTAGES },
+    ...{ topologies: CLUSTER, durationsMs: OUTAGES, isOfDatabase: true },
     strike: told(
       'postgres',
       port => databaseReadOnly(port, true),

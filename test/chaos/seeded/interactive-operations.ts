@@ -1,7 +1,7 @@
 import { type Entry } from './ledger.js';
 import { heardInFile, saidTo } from './models.js';
 import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
-import { type Answer, type Sent } from './tenant-client.js';
+import { type Answer, type Sent, type TenantClient } from './tenant-client.js';
 
 /** A request whose answer is known. */
 export interface Question {
@@ -144,7 +144,8 @@ async function oneStream(
   if (broken || !hasFailed)
     client.noteUnanswered(
       `the stream of ${path} of ${client.tenant}`,
-      ...([sinceMs, broken, !isPerhapsUnstored(body)] as const),
+      // Its end is missing, perhaps because it could not be stored.
+      ...([sinceMs, broken, body === '' || !isStored(client, sent)] as const),
     );
   else client.expectCalm(entry, path, { attempts: 0, status: 500, text: frames.at(-1)! });
   if (answer.startsWith(text)) return undefined;
@@ -156,8 +157,9 @@ async function oneStream(
   return 'broken';
 }
 
-/** It had begun: what is missing is perhaps the end, which says that a retry would find it. */
-const isPerhapsUnstored = (body: string): boolean => body !== '';
+/** Gateways that share a database take the id of any request for its key. */
+const isStored = ({ options }: TenantClient, { headers }: Sent): boolean =>
+  options.isShared || headers?.['idempotency-key'] !== undefined;
 
 function deltaIn(frame: string): string {
   const chunk = parsed(frame) as { choices?: { delta?: { content?: string } }[] } | undefined;

@@ -35,6 +35,22 @@ describe('an attempt without an answer', () => {
     expect(texts(2)).toEqual(['unanswered GET /broken off: broken ']);
   });
 
+  it('that is the missing end of a stored stream is explained by a fault of the database, by no other', () => {
+    const cut = () => ledger.noteUnanswered('GET /a', 'not kept', ledger.nowMs);
+    const [worker, database] = (['silent', 'database'] as const).map(
+      how => () => ledger.interrupted(how),
+    );
+    const overWorker = worker!();
+    cut();
+    overWorker();
+    expect(texts(0)).toEqual(['unanswered GET /a: not kept 0.0 s a']);
+    ledger = new Ledger();
+    const overDatabase = database!();
+    cut();
+    overDatabase();
+    expect(texts(0)).toEqual([]);
+  });
+
   it('counts against the bound of the plan, unless nobody took the connection', () => {
     const over = ledger.interrupted('any');
     for (const how of ['refused', 'silent', 'silent'] as const)

@@ -30,8 +30,8 @@ export interface Entry {
 }
 
 /**
- * How an attempt ended that has no whole answer. `not kept`: the stream of a request with an
- * idempotency key had begun; its last bytes wait until the answer is stored.
+ * How an attempt ended that has no whole answer. `not kept`: the stream of a request that is
+ * stored had begun; its last bytes wait until the answer is stored, or are another attempt's.
  */
 type Silence = 'broken off' | 'refused' | 'silent' | 'not kept';
 
@@ -44,7 +44,7 @@ interface UnansweredAttempt {
 }
 
 interface Interruption {
-  readonly how: 'silent' | 'any';
+  readonly how: 'silent' | 'database' | 'any';
   readonly fromMs: number;
   toMs: number;
 }
@@ -125,7 +125,7 @@ export class Ledger {
 
   /**
    * A fault begins that may leave attempts without an answer.
-   * @param how all that wait too long, or connections that break off, too
+   * @param how all that wait too long; what was not kept, too; connections that break off, too
    * @returns to be called when it is over
    */
   interrupted(how: Interruption['how']): () => void {
@@ -153,7 +153,9 @@ export class Ledger {
   #isExplained({ how, fromMs, toMs }: UnansweredAttempt): boolean {
     return this.#interruptions.some(
       struck =>
-        (struck.how === 'any' || how === 'silent' || how === 'not kept') &&
+        (struck.how === 'any' ||
+          how === 'silent' ||
+          (struck.how === 'database' && how === 'not kept')) &&
         struck.fromMs <= toMs &&
         struck.toMs >= fromMs,
     );

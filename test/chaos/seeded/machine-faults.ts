@@ -1,7 +1,7 @@
 import { NoDescriptors } from '../../support/no-descriptors.js';
 import { pause } from '../../support/waiting.js';
 import { ClusterTopology } from './cluster-topology.js';
-import { type Blow, BOTH, chosen, CLUSTER, OUTAGES, whereOf } from './fault.js';
+import { type Blow, BOTH, chosen, CLUSTER, ofDatabase, OUTAGES, whereOf } from './fault.js';
 import { KEEP_ALIVE_MS } from './half-open-link.js';
 import { type VictimKind } from './topology.js';
 
@@ -51,7 +51,7 @@ export const halfOpen = <K extends VictimKind>(kind: K) => ({
     about: `connections to a ${kind} fall silent, and no end is told`,
   },
   ...{ topologies: kind === 'worker' ? CLUSTER : whereOf(kind), durationsMs: OUTAGES },
-  lingersMs: KEEP_ALIVE_MS,
+  ...{ lingersMs: KEEP_ALIVE_MS, ...ofDatabase(kind) },
   strike: async ({ topology, fault, log }: Blow) => {
     const links = topology.linksTo(kind);
     const link = links[Math.floor(fault.pick * links.length)]!;

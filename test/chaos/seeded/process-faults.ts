@@ -1,6 +1,6 @@
 import { pause } from '../../support/waiting.js';
 import { startServer } from './cluster-topology.js';
-import { BLOW, type Blow, chosen, OUTAGES, whereOf } from './fault.js';
+import { BLOW, type Blow, chosen, ofDatabase, OUTAGES, whereOf } from './fault.js';
 import { type Ledger } from './ledger.js';
 import { type Ending, type SupervisedProcess } from './supervised-process.js';
 import { type VictimKind } from './topology.js';
@@ -21,7 +21,12 @@ export const kill = <K extends VictimKind>(kind: K) => ({
     about: `kill -9 of a ${kind}; it is started again`,
     topologies: whereOf(kind),
   },
-  ...{ durationsMs: BLOW, isHidden: isHidden(kind), silences: kind === 'gateway' },
+  ...{
+    durationsMs: BLOW,
+    isHidden: isHidden(kind),
+    silences: kind === 'gateway',
+    ...ofDatabase(kind),
+  },
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
     blow.log(`kill -9 ${victim?.name}`);
@@ -38,7 +43,12 @@ export const terminate = <K extends VictimKind>(kind: K) => ({
     about: `SIGTERM to a ${kind}; it is started again`,
     topologies: whereOf(kind),
   },
-  ...{ durationsMs: BLOW, isHidden: isHidden(kind), silences: kind === 'gateway' },
+  ...{
+    durationsMs: BLOW,
+    isHidden: isHidden(kind),
+    silences: kind === 'gateway',
+    ...ofDatabase(kind),
+  },
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
     if (victim?.process) return restartOrderly(blow, victim.process);
@@ -53,7 +63,12 @@ export const freeze = <K extends VictimKind>(kind: K) => ({
     about: `SIGSTOP of a ${kind}, SIGCONT later`,
     topologies: whereOf(kind),
   },
-  ...{ durationsMs: FREEZES, isHidden: isHidden(kind), silences: kind === 'gateway' },
+  ...{
+    durationsMs: FREEZES,
+    isHidden: isHidden(kind),
+    silences: kind === 'gateway',
+    ...ofDatabase(kind),
+  },
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
     if (!victim) return;
@@ -71,7 +86,7 @@ export const away = <K extends VictimKind>(kind: K) => ({
     about: `no ${kind}: connections are refused`,
     topologies: whereOf(kind),
   },
-  durationsMs: OUTAGES,
+  ...{ durationsMs: OUTAGES, ...ofDatabase(kind) },
   strike: async (blow: Blow) => {
     const process = blow.topology.of(kind)[0]!;
     blow.log(`${process.spec.name} away`);

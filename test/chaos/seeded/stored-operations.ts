@@ -236,6 +236,8 @@ function follower({ client, random }: Turn, entry: Entry, id: string) {
       }
       let taken = 0;
       for await (const event of eventsIn(stream)) {
+        // The stream goes no further; its number is that of the event before it.
+        if (event.type === 'error' && event.sequence_number === events.length - 1) return undefined;
         if (event.sequence_number !== events.length) {
           const numbers = `number ${event.sequence_number} came where ${events.length} was due`;
           client.ledger.violate(

@@ -36,6 +36,8 @@ export interface ClientOptions {
   readonly ledger: Ledger;
   /** A caller that has no answer by then is stuck. */
   readonly limitMs: number;
+  /** Several gateways have one database. */
+  readonly isShared: boolean;
   /** No fault of the plan is one that a caller may notice. */
   readonly isCalm: boolean;
 }

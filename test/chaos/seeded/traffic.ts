@@ -105,7 +105,7 @@ export class Traffic {
     const { topology, ...options } = this.options;
     return new TenantClient({
       ...options,
-      url: topology.url,
+      ...{ url: topology.url, isShared: topology.name === 'cluster' },
       tenant,
       key: topology.keys[tenant]!,
     });

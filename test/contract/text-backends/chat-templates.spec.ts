@@ -23,16 +23,22 @@ const TOOL = {
 const LONG = '1234567890123456789';
 const GIVEN = `{"place": "Adler \\"Süd\\"", "at": ${LONG}, "more": {"list": [1, true, {"deep": 2.50}]}}`;
 
+function rendered(source: string, messages: Parameters<typeof chatMessages>[0]): string {
+  const texts = { bos: '<s>', eos: '</s>', control: ['<s>', '</s>'] };
+  return new ChatTemplate(source, jinjaRenderer(), texts)
+    .render({ messages: chatMessages(messages), tools: [TOOL] })
+    .map(({ text }) => text)
+    .join('');
+}
+
 /** The prompt for the third turn of a tool loop. */
 function promptOf(source: string, given: string): string {
-  const texts = { bos: '<s>', eos: '</s>', control: ['<s>', '</s>'] };
-  const template = new ChatTemplate(source, jinjaRenderer(), texts);
   const called = (id: string, text: string) => ({
     role: 'assistant',
     content: null,
     tool_calls: [{ id, type: 'function', function: { name: 'book', arguments: text } }],
   });
-  const messages = chatMessages([
+  return rendered(source, [
     { role: 'user', content: 'A table at the Adler, please.' },
     called('call_1', given),
     { role: 'tool', tool_call_id: 'call_1', content: 'no table' },
@@ -41,10 +47,6 @@ function promptOf(source: string, given: string): string {
     called('call_2', given),
     { role: 'tool', tool_call_id: 'call_2', content: 'booked' },
   ]);
-  return template
-    .render({ messages, tools: [TOOL] })
-    .map(({ text }) => text)
-    .join('');
 }
 
 describe('a tool loop of three turns', () => {
@@ -93,5 +95,45 @@ describe('arguments of earlier calls', () => {
     expect(promptOf(content, '{"a": 1}')).toContain(
       '<tool_call>\n{"name":"book","arguments":{"a":1}}\n</tool_call>',
     );
+  });
+});
+
+describe('two calls in one message', () => {
+  const call = (id: string) => ({
+    ...{ id, type: 'function' },
+    function: { name: 'book', arguments: `{"place": "at ${id}"}` },
+  });
+  const messages = [
+    { role: 'user', content: 'Two tables, please.' },
+    { role: 'assistant', content: 'I try.', tool_calls: [call('call_1'), call('call_2')] },
+    { role: 'tool', tool_call_id: 'call_2', content: 'second booked' },
+    { role: 'tool', tool_call_id: 'call_1', content: 'first booked' },
+  ];
+
+  it.each(TEMPLATES)('stand in the prompt of %s, with their results', name => {
+    const prompt = rendered(readFileSync(new URL(name, FOLDER), 'utf8'), messages);
+    for (const text of ['at call_1', 'at call_2', 'first booked', 'second booked'])
+      expect(prompt).toContain(text);
+  });
+
+  it('are two messages, each with its result, where the template takes one call a message', () => {
+    const line =
+      '{{ m.role }}: {% if m.tool_calls %}{{ m.tool_calls[0].function.arguments }}{% else %}' +
+      '{{ m.content }}{% endif %};';
+    const tools = '{% for tool in tools or [] %}{{ tool | tojson }}{% endfor %};';
+    for (const check of [
+      '',
+      `{% if m.tool_calls and m.tool_calls | length != 1 %}{{ raise_exception("one at a time") }}{% endif %}`,
+    ]) {
+      const source = `${tools}{% for m in messages %}${check}${line}{% endfor %}`;
+      const [, ...turns] = rendered(source, messages).split(';');
+      expect(turns.slice(0, 5)).toEqual([
+        'user: Two tables, please.',
+        'assistant: {"place": "at call_1"}',
+        'tool: first booked',
+        'assistant: {"place": "at call_2"}',
+        'tool: second booked',
+      ]);
+    }
   });
 });

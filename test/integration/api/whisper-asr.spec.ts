@@ -74,6 +74,7 @@ describe('POST /asr', () => {
     [{ vad_filter: 'true' }, 'vad_filter'],
     [{ model: 'stt', initial_prompt: 'names' }, 'initial_prompt'],
     [{ word_timestamps: 'true' }, 'word_timestamps'],
+    [{ diarize: 'true', hotwords: '' }, 'diarize'],
   ])('%j only advises: accepted and reported', async (fields, ignored) => {
     const answer = await asr(fields);
     expect([answer.status, answer.headers.get('x-switchyard-ignored')]).toEqual([200, ignored]);
@@ -106,7 +107,9 @@ describe('POST /asr', () => {
 
 describe('POST /detect-language', () => {
   it('tells name and code of the language', async () => {
-    const answer = await rig.post('/detect-language?encode=false', form(Buffer.alloc(64_000)));
+    const url = '/detect-language?encode=false&hotwords=x';
+    const answer = await rig.post(url, form(Buffer.alloc(64_000)));
+    expect(answer.headers.get('x-switchyard-ignored')).toBe('hotwords');
     expect(await answer.json()).toEqual({
       detected_language: 'english',
       language_code: 'en',

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { RunningPasses } from '../../../core/realtime/interim-passes.js';
 import { type RequestKey } from '../../../core/request/request-key.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { DispatchEventBus } from '../../../platform/events/events.module.js';
@@ -7,13 +8,14 @@ import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { type RecognisedUtterance } from './utterance-stream.js';
 
 /**
- * Requests that recognise an utterance while it is being spoken. Each is BATCH, starts only while
- * nothing else waits for its model, and is cancelled when this gateway accepts anything else for
- * it: a file or an utterance waits at most for the engine call that runs.
+ * Requests that recognise an utterance while it is being spoken (`core/realtime/interim-passes`
+ * has the rule). Each is BATCH, and is cancelled when this gateway accepts anything else for its
+ * model: a file or an utterance waits at most for the engine call that runs.
  */
 @Injectable()
 export class InterimPasses implements OnModuleInit {
-  readonly #running = new Map<RequestKey, { readonly model: string; cancel(): void }>();
+  readonly #running = new RunningPasses();
+  readonly #passes = new Map<RequestKey, RecognisedUtterance>();
 
   constructor(
     private readonly events: DispatchEventBus,
@@ -23,9 +25,8 @@ export class InterimPasses implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.on('accepted', ({ key, model }) => {
-      if (this.#running.has(key)) return;
-      for (const pass of this.#running.values()) if (pass.model === model) pass.cancel();
+    this.events.on('accepted', accepted => {
+      for (const key of this.#running.displacedBy(accepted)) this.#passes.get(key)?.cancel();
     });
   }
 
@@ -41,16 +42,20 @@ export class InterimPasses implements OnModuleInit {
 
   /** @throws what `start` throws */
   run(model: string, key: RequestKey, start: () => RecognisedUtterance): RecognisedUtterance {
-    let pass: RecognisedUtterance | undefined;
-    this.#running.set(key, { model, cancel: () => pass?.cancel() });
-    const ended = () => this.#running.delete(key);
+    // Before it starts: it is accepted meanwhile.
+    this.#running.began(key, model);
+    const ended = () => {
+      this.#running.ended(key);
+      this.#passes.delete(key);
+    };
     try {
-      pass = start();
+      const pass = start();
+      this.#passes.set(key, pass);
+      pass.transcript.then(ended, ended);
+      return pass;
     } catch (error) {
       ended();
       throw error;
     }
-    pass.transcript.then(ended, ended);
-    return pass;
   }
 }

@@ -11,6 +11,7 @@ import {
   type VoiceActivityOptions,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
+import { InterimSchedule } from '../../../core/realtime/interim-passes.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 
 /** Frames, 3 s, whose quietest is the noise of the room: who speaks pauses more often. */
@@ -81,8 +82,7 @@ export class UtteranceStream implements StreamHandle {
   #utterance = 0;
   #interim: RecognisedUtterance | undefined;
   #interims = 0;
-  /** Byte up to which speech was recognised while it was spoken; at first where it began. */
-  #interimTo = 0;
+  readonly #schedule: InterimSchedule | undefined;
   /** Byte at which the last speech ended. */
   #spokenTo = 0;
   #last: Promise<void> = Promise.resolve();
@@ -104,7 +104,7 @@ export class UtteranceStream implements StreamHandle {
             /** Speech that must be new since the last time. */
             readonly everyS: number;
             /** The recogniser has nothing else to do. */
-            isIdle(): boolean;
+            readonly isIdle: () => boolean;
           }
         | undefined;
       /**
@@ -117,6 +117,7 @@ export class UtteranceStream implements StreamHandle {
   ) {
     const { voiceActivity, sampleRate } = options;
     this.#frameBytes = BYTES * Math.round((FRAME_SAMPLES * sampleRate) / RECOGNISER_RATE);
+    if (options.interim) this.#schedule = new InterimSchedule(options.interim.everyS);
     if (voiceActivity) this.#tracker = new VoiceActivityTracker(voiceActivity);
     else this.#openFrom = 0;
   }
@@ -192,6 +193,10 @@ export class UtteranceStream implements StreamHandle {
     return BYTES * Math.round((sample * this.options.sampleRate) / RECOGNISER_RATE);
   }
 
+  #second(byte: number): number {
+    return byte / BYTES / this.options.sampleRate;
+  }
+
   #judge(tracker: VoiceActivityTracker): void {
     while (this.#received - this.#judged >= this.#frameBytes) {
       const at = this.#judged - this.#from;
@@ -210,7 +215,7 @@ export class UtteranceStream implements StreamHandle {
     const at = event.atS;
     if (event.type === 'started') {
       this.#openFrom = this.#bytesAt(event.audioFrom);
-      this.#interimTo = this.#bytesAt(at * RECOGNISER_RATE);
+      this.#schedule?.began(at);
       return this.#emit({ type: 'speech_started', utterance: this.#utterance, at });
     }
     this.#emit({ type: 'speech_stopped', utterance: this.#utterance, at });
@@ -230,9 +235,9 @@ export class UtteranceStream implements StreamHandle {
     this.#interim?.cancel();
     this.#interim = undefined;
     this.#interims = 0;
+    this.#schedule?.ended();
     const pcm = this.#between(from, to);
-    const second = (bytes: number) => bytes / BYTES / this.options.sampleRate;
-    const [start, end] = [second(from), second(to)];
+    const [start, end] = [this.#second(from), this.#second(to)];
     const final = { type: 'final', utterance, start, end } as const;
     let recognised: RecognisedUtterance | undefined;
     try {
@@ -262,14 +267,12 @@ export class UtteranceStream implements StreamHandle {
 
   /** Its text is a guess that the end of the utterance replaces; without one nothing is lost. */
   #recogniseBeginning(): void {
-    const { interim, sampleRate } = this.options;
-    const from = this.#openFrom;
-    if (!interim || this.#interim || from === undefined) return;
-    // Silence needs no pass, and the end of the utterance is near.
+    const { interim } = this.options;
+    const [schedule, from] = [this.#schedule, this.#openFrom];
+    if (!interim || !schedule || from === undefined) return;
+    // The end of the utterance is near when the last of it is silence.
     const to = this.#tracker ? this.#spokenTo : this.#received;
-    const fresh = to - Math.max(from, this.#interimTo);
-    if (fresh < BYTES * sampleRate * interim.everyS || !interim.isIdle()) return;
-    this.#interimTo = to;
+    if (!schedule.begins(this.#second(from), this.#second(to), interim.isIdle)) return;
     const utterance = this.#utterance;
     const name = `${utterance}.${this.#interims++}`;
     try {
@@ -282,16 +285,21 @@ export class UtteranceStream implements StreamHandle {
       void recognised.transcript
         .then(said)
         .catch(() => undefined)
-        .finally(() => isCurrent() && (this.#interim = undefined));
+        .finally(() => {
+          if (!isCurrent()) return;
+          this.#interim = undefined;
+          schedule.ended();
+        });
     } catch {
-      // Such as a full queue: the next frame tries again.
+      // Such as a full queue: the next words try again.
+      schedule.ended();
     }
   }
 
   #recognise(pcm: Buffer, name: string, draft: boolean): RecognisedUtterance {
     const { sampleRate } = this.options;
     const wav = Buffer.concat([wavHeader(sampleRate, pcm.length), pcm]);
-    const seconds = pcm.length / BYTES / sampleRate;
+    const seconds = this.#second(pcm.length);
     const recognised = this.options.recognise(wav, seconds, name, draft);
     recognised.transcript.catch(() => undefined);
     return recognised;

@@ -165,6 +165,32 @@ describe('ResponseWriter', () => {
     ]);
   });
 
+  it.each([
+    ['nothing', [], ['message']],
+    ['thoughts only', [{ type: 'reasoning', text: 'Hm.' }], ['reasoning', 'message']],
+  ] as const)('of %s ends with an empty text, unless it hit its limit', (_, said, items) => {
+    const writer = aWriter();
+    const events = all(writer, [...said, { type: 'finish', reason: 'stop' }]);
+    const { output } = writer.response;
+    expect(output.map(({ type }) => type)).toEqual(items);
+    expect(output.at(-1)).toMatchObject({
+      status: 'completed',
+      content: [{ type: 'output_text', text: '' }],
+    });
+    const ofMessage = events.slice(-6).map(({ type }) => type.replace('response.', ''));
+    expect(ofMessage).toEqual([
+      'output_item.added',
+      'content_part.added',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'completed',
+    ]);
+    const cut = aWriter();
+    all(cut, [...said, { type: 'finish', reason: 'length' }]);
+    expect(cut.response.output).toHaveLength(said.length);
+  });
+
   it('says that it is queued before it begins', () => {
     const writer = aWriter();
     const events = [...writer.queued(), ...writer.begin()];

@@ -179,15 +179,20 @@ export class ResponseWriter {
   #say(piece: Extract<GenerationPiece, { text: string }>): void {
     const { type, text } = piece;
     const logprobs = piece.type === 'text' ? piece.logprobs : undefined;
-    const { item, part } = BEGINNINGS[type];
+    const { part } = BEGINNINGS[type];
     if (!this.#open || textIn(this.#open).type !== part.type) {
       // Log probabilities alone are those of a call that is still held back, and line ends
       // between calls are no message.
       if (text === '' || (isCall(this.#output.at(-1)) && text.trim() === '')) return;
-      this.#begin(item.type, item.fields);
-      this.#tellPart('added', part as OutputPart);
+      this.#beginSaying(type);
     }
     if (text !== '' || logprobs?.length) this.#tellDelta(text, logprobs);
+  }
+
+  #beginSaying(what: keyof typeof BEGINNINGS): void {
+    const { item, part } = BEGINNINGS[what];
+    this.#begin(item.type, item.fields);
+    this.#tellPart('added', part as OutputPart);
   }
 
   get #open(): ResponseItem | undefined {
@@ -256,6 +261,9 @@ export class ResponseWriter {
 
   #finish(reason: string): void {
     const incomplete = isIncomplete(reason);
+    // As OpenAI's: who says nothing says an empty text.
+    if (!incomplete && this.#output.every(({ type }) => type === 'reasoning'))
+      this.#beginSaying('text');
     this.#close(incomplete ? 'incomplete' : 'completed');
     if (incomplete)
       this.#response = {
