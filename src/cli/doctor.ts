@@ -10,6 +10,7 @@ import { programFolders } from '../platform/config/process-environment.js';
 import { type Settings } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
 import { listenProblem, portHolder } from '../platform/process/listen-check.js';
+import { redisAddresses } from '../platform/redis/redis-server.js';
 import { freeBytes } from '../platform/storage/storage-problems.js';
 import { EMBEDDED_LIBRARIES } from './engines/engine-packages.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
@@ -165,6 +166,15 @@ async function checkServer(what: string, url: string, setting: string) {
   }
 }
 
+/** One Redis, or each of its Sentinels. */
+function checkRedis({ url, sentinels }: Settings['redis']): Promise<Diagnosis>[] {
+  if (sentinels === '') return [checkServer('redis', url, 'redis.url')];
+  return (redisAddresses(sentinels) ?? []).map(address => {
+    address.port ||= '26379';
+    return checkServer('sentinel', address.href, 'redis.sentinels');
+  });
+}
+
 /** Workers in other languages: the program of each `command`. */
 const checkCommands = (local: readonly ModelSpec[]) =>
   local
@@ -298,9 +308,6 @@ async function configured(
     ...(await checkGateway(settings.server)),
     await checkFolder('data folder', settings.data.dir),
     await checkFolder('models folder', settings.hub.modelsDir),
-    ...(await Promise.all([
-      checkServer('redis', settings.redis.url, 'redis.url'),
-      checkDatabase(settings),
-    ])),
+    ...(await Promise.all([...checkRedis(settings.redis), checkDatabase(settings)])),
   ];
 }

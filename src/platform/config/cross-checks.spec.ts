@@ -67,6 +67,24 @@ describe('the configuration of the server', () => {
     expect(found.join()).not.toContain('secret');
   });
 
+  it('refuses Sentinels beside an address, or without the name of their Redis, by both names', () => {
+    const behind = { 'redis.sentinels': 'redis://:pw@s1,s2:26379', 'redis.master_name': 'mine' };
+    expect(problems({ ...behind, 'queue.driver': 'redis' })).toEqual([]);
+    expect(problems({ ...behind, 'redis.url': 'redis://r' })).toEqual([
+      'redis.sentinels: must be empty, or else redis.url, which would not be used',
+    ]);
+    for (const part of Object.entries(behind))
+      expect(problems(Object.fromEntries([part]))).toEqual([
+        'redis.master_name: goes with redis.sentinels: both are set, or none',
+      ]);
+    expect(problems({ ...behind, 'redis.sentinels': 's1:26379' })).toEqual([
+      'redis.sentinels: must look like redis://s1:26379,s2:26379,s3:26379',
+    ]);
+    expect(problems({ 'redis.url': 'redis://a,b' })).toEqual([
+      expect.stringContaining('redis.url: must look like'),
+    ]);
+  });
+
   it.each(['10.0.0.0/33', '10.0.0.0/x', '::1/129', 'name/8', '1.2.3.4/8/8'])(
     'refuses %s as a network',
     network => {

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CrossOrigins } from '../http/cross-origins.js';
 import { networksAndNames, isLoopback, listed, HostExceptions } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
+import { namesRedis, redisAddresses } from '../redis/redis-server.js';
 import { type SettingSources, isSecretSetting } from './setting-source.js';
 import type { SettingPath, Settings } from './settings.js';
 import { ConfigError, type ConfigProblem } from './yaml-file.js';
@@ -162,14 +163,19 @@ function isSecureUrl(text: string): boolean {
 }
 
 function* badRedis({ queue, redis }: Settings): Generator<Finding> {
-  if (redis.url !== '' && !/^rediss?:\/\/[^/\s]/.test(redis.url)) {
+  const { url, sentinels, masterName } = redis;
+  if (url !== '' && redisAddresses(url)?.length !== 1)
     yield ['redis.url', 'must look like redis://host:6379 or rediss://user:password@host:6380'];
-  }
-  if (queue.driver !== 'redis') return;
-  if (redis.url === '') {
+  if (sentinels !== '' && !redisAddresses(sentinels))
+    yield ['redis.sentinels', 'must look like redis://s1:26379,s2:26379,s3:26379'];
+  if (url !== '' && sentinels !== '')
+    yield ['redis.sentinels', 'must be empty, or else redis.url, which would not be used'];
+  if ((sentinels === '') !== (masterName === ''))
+    yield ['redis.master_name', 'goes with redis.sentinels: both are set, or none'];
+  if (queue.driver === 'redis' && !namesRedis(redis)) {
     yield [
       'queue.driver',
-      'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL)',
+      'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL), or redis.sentinels',
     ];
   }
 }

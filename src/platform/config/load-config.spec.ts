@@ -26,6 +26,7 @@ const CHECKED: Partial<Record<SettingPath, string>> = {
   'console.trace_url': 'http://other.example/{request_id}',
   'console.manual_url': 'http://other.example',
   'redis.url': 'redis://other.example',
+  'redis.sentinels': 'redis://other.example',
   'database.url': 'postgres://other.example/db',
 };
 
@@ -74,6 +75,8 @@ describe('loadConfig', () => {
     const value = CHECKED[path] ?? anotherValue(settingDefinition(path));
     const needed: Record<string, string> = {};
     if (path === 'auth.oidc_issuer') needed.SWITCHYARD_AUTH_OIDC_AUDIENCE = 'switchyard';
+    if (path === 'redis.sentinels') needed.SWITCHYARD_REDIS_MASTER_NAME = 'm';
+    if (path === 'redis.master_name') needed.SWITCHYARD_REDIS_SENTINELS = 'redis://s';
     if (path === 'queue.driver') needed.SWITCHYARD_REDIS_URL = 'redis://other.example';
     expect(load({ ...needed, [name]: String(value) }).sources.get(path)).toEqual({
       value,

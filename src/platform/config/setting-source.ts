@@ -46,7 +46,12 @@ function fromText(text: string, fallback: SettingValue): unknown {
 }
 
 /** A key, and addresses that usually hold a password. */
-const SECRETS: readonly SettingPath[] = ['auth.key', 'database.url', 'redis.url'];
+const SECRETS: readonly SettingPath[] = [
+  'auth.key',
+  'database.url',
+  'redis.url',
+  'redis.sentinels',
+];
 
 /** Its value is never shown. */
 export const isSecretSetting = (path: SettingPath): boolean => SECRETS.includes(path);

@@ -40,6 +40,12 @@ export const SETTINGS_TABLE = {
     'Redis shared by several gateways; it holds the queue when queue.driver is redis. Empty: a single gateway. ' +
       'Alias: REDIS_URL.',
   ),
+  'redis.sentinels': text(
+    '',
+    'Sentinels of that Redis, in place of redis.url, such as redis://s1:26379,s2:26379,s3:26379. With ' +
+      '`rediss://user:password@` TLS, user and password are those of Redis; the Sentinels get the password, too.',
+  ),
+  'redis.master_name': text('', 'What the Sentinels call it; needs redis.sentinels.'),
   'redis.prefix': text(
     'switchyard',
     'Prefix of every Redis key; the same for gateways and workers that belong together.',

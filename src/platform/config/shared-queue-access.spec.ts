@@ -20,6 +20,7 @@ describe('sharedQueueAccess', () => {
     });
     expect(sharedQueueAccess(settings)).toEqual({
       url: 'redis://r',
+      server: { host: 'r', port: 6379 },
       prefix: 'p',
       lockMs: 400,
       maxStalled: 2,

@@ -8,6 +8,7 @@ import {
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
 import { type FetchRules } from '../http/safe-fetch.js';
+import { namesRedis, redisServer } from '../redis/redis-server.js';
 import type { ModelSpec, RemoteSpec, ReplicaSpec } from './model-spec.js';
 import { inheritedEnvironment } from './process-environment.js';
 import { type Settings } from './settings.js';
@@ -16,8 +17,10 @@ import { type Settings } from './settings.js';
  * How gateways and pull workers reach the shared queue (D-19), the same for all of them:
  * Redis, the order of jobs (D-03), and where audio lies.
  */
-export type SharedQueueAccess = Settings['redis'] &
-  Pick<Settings['queue'], 'agingMs' | 'agingShare'> &
+export type SharedQueueAccess = Omit<Settings['redis'], 'sentinels' | 'masterName'> & {
+  /** Where Redis is, as ioredis takes it. */
+  readonly server: ReturnType<typeof redisServer>;
+} & Pick<Settings['queue'], 'agingMs' | 'agingShare'> &
   Pick<Settings, 'blobs' | 'data'>;
 
 /**
@@ -31,8 +34,10 @@ export function sharedQueueAccess({
   data,
 }: Settings): SharedQueueAccess | undefined {
   if (driver === 'embedded') return undefined;
-  if (redis.url === '') throw new Error('queue.driver is redis: redis.url must name one.');
-  return { ...redis, agingMs, agingShare, blobs, data };
+  if (!namesRedis(redis))
+    throw new Error('queue.driver is redis: redis.url must name one, or redis.sentinels.');
+  const { sentinels: _, masterName: __, ...own } = redis;
+  return { ...own, server: redisServer(redis), agingMs, agingShare, blobs, data };
 }
 
 /**

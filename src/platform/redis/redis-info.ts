@@ -20,8 +20,14 @@ const CLUSTER =
   'several nodes there. Use one Redis, with replicas if you like.';
 
 const SENTINEL =
-  'redis.url names a Sentinel, which stores nothing. Name the Redis itself: an address that ' +
-  'follows the master, such as that of a proxy or a Kubernetes service.';
+  'redis.url names a Sentinel, which stores nothing. Name the Redis itself, or the Sentinels in ' +
+  'redis.sentinels and their name of it in redis.master_name.';
+
+/** The words of a Sentinel that was asked for another name than it knows. */
+export const NO_SUCH_MASTER = /No such master/;
+
+export const unknownMaster = (name: string): string =>
+  `The Sentinels of redis.sentinels know no Redis of the name ${name} (redis.master_name).`;
 
 const evicts = (policy: string): string =>
   `Redis removes keys when it is full (maxmemory-policy ${policy}): requests that wait in its queue ` +

@@ -3,8 +3,9 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../config/start-error.js';
 import { WaitBudget } from '../process/active-timeout.js';
-import { judgedInfo } from './redis-info.js';
+import { judgedInfo, NO_SUCH_MASTER, unknownMaster } from './redis-info.js';
 import { redisProblem } from './redis-problems.js';
+import { namesRedis, redisServer } from './redis-server.js';
 
 /**
  * How long a connection may take to close. Of one that Redis closed before, ioredis
@@ -15,7 +16,7 @@ const DISCONNECT_MS = 100;
 const COMMAND_MS = 500;
 
 /**
- * Connections to the Redis of `redis.url`. They come back by themselves; losing Redis
+ * Connections to the Redis of `redis.url` or of `redis.sentinels`. They come back by themselves; losing Redis
  * never stops this process.
  */
 export class RedisLink implements OnApplicationShutdown {
@@ -78,12 +79,17 @@ export class RedisLink implements OnApplicationShutdown {
 
   /**
    * Whether Redis is one that this product can stand on; one that does not answer now is
-   * asked when it does. @throws StartError for a cluster or a Sentinel
+   * asked when it does. @throws StartError for a cluster, a Sentinel, or a master that the
+   *   Sentinels do not know
    */
   async check(): Promise<void> {
     const client = this.commands(ANSWER_MS);
     if (!client) return;
+    const { masterName } = this.settings.redis;
+    let unknown = false;
+    client.on('error', ({ message }: Error) => (unknown ||= NO_SUCH_MASTER.test(message)));
     await untilConnected(client);
+    if (unknown) throw new StartError(unknownMaster(masterName));
     if (client.status === 'ready') await this.#judge(client);
     else client.once('ready', () => void this.#judge(client).catch(this.#reported));
   }
@@ -104,9 +110,13 @@ export class RedisLink implements OnApplicationShutdown {
   }
 
   #connect(options: RedisOptions): Redis | undefined {
-    const { url } = this.settings.redis;
     const client =
-      this.client && new this.client(url, { disconnectTimeout: DISCONNECT_MS, ...options });
+      this.client &&
+      new this.client({
+        ...redisServer(this.settings.redis),
+        disconnectTimeout: DISCONNECT_MS,
+        ...options,
+      });
     if (!client) return undefined;
     handleRejections(client);
     this.#watch(client);
@@ -180,7 +190,7 @@ const untilConnected = (redis: Redis): Promise<void> =>
     redis.on('ready', done).on('close', done);
   });
 
-/** Redis, where `redis.url` names one. */
+/** Redis, where the settings name one. */
 @Module({
   providers: [
     {
@@ -189,7 +199,7 @@ const untilConnected = (redis: Redis): Promise<void> =>
       useFactory: async (settings: Settings) =>
         new RedisLink(
           settings,
-          settings.redis.url === '' ? undefined : (await import('ioredis')).Redis,
+          namesRedis(settings.redis) ? (await import('ioredis')).Redis : undefined,
         ),
     },
   ],

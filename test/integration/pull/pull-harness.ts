@@ -85,23 +85,13 @@ export class PullQueue implements AsyncDisposable {
       'queue.driver': 'redis',
       'redis.url': this.redis.url,
     });
+    const { sharedQueue: usual, pull } = pulledWork(this.model, settings);
     const sharedQueue: SharedQueueAccess = {
-      ...{
-        url: this.redis.url,
-        prefix: PREFIX,
-        lockMs: 3000,
-        maxStalled: 1,
-        resultTtlMs: 60_000,
-      },
-      ...{
-        agingMs: 30_000,
-        agingShare: 0.25,
-        blobs: settings.blobs,
-        data: { dir: this.folder },
-      },
+      ...usual!,
+      ...{ prefix: PREFIX, lockMs: 3000, maxStalled: 1, resultTtlMs: 60_000 },
+      data: { ...usual!.data, dir: this.folder },
       ...this.options.sharedQueue,
     };
-    const { pull } = pulledWork(this.model, settings);
     const workerId = `worker-${this.workers.length + 1}`;
     const worker = new WorkerProcess({
       workerId,
