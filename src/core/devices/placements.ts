@@ -46,7 +46,7 @@ export class Placements {
 
   constructor(
     private readonly from: {
-      readonly devices: readonly SharedDevice[];
+      readonly devices: () => readonly SharedDevice[];
       readonly policy: SwapPolicy;
       /** The models that have a device, as they are configured now. */
       readonly models: () => readonly PlaceableModel[];
@@ -59,7 +59,12 @@ export class Placements {
   }
 
   get devices(): readonly SharedDevice[] {
-    return this.from.devices;
+    return this.from.devices();
+  }
+
+  /** Where it is; undefined: it is absent. */
+  at(model: string): Readonly<Place> | undefined {
+    return this.#places.get(model);
   }
 
   /** Bytes of a device that are loaded, loading or leaving. */
