@@ -1,4 +1,5 @@
 import { DeviceLedger } from './device-ledger.js';
+import { type ExpectedLoad, expectedLoad } from './expected-load.js';
 import {
   type Demand,
   isIdle,
@@ -78,6 +79,12 @@ export class Placements {
       const demand = this.from.demandOf(model.id);
       return { ...model, stage, device, sinceMs, demand, loadMs: this.from.loadMs(model.id) };
     });
+  }
+
+  /** When a model probably takes requests (`expectedLoad`). */
+  expected(question: Parameters<typeof expectedLoad>[1]): ExpectedLoad | undefined {
+    const { policy } = this.from;
+    return expectedLoad({ models: this.models(), devices: this.devices, policy }, question);
   }
 
   /** What is to be done now. The steps count as begun. */

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
+import { type ExpectedLoad } from '../../core/devices/expected-load.js';
 import { FairSwaps } from '../../core/devices/fair-swaps.js';
 import { Placements, type PlacementStep } from '../../core/devices/placements.js';
 import {
@@ -10,6 +11,7 @@ import {
 import { waitingFor } from '../../core/devices/waiting.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
@@ -73,6 +75,26 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   devices(): readonly DeviceSpec[] {
     const all = this.list.current.flatMap(({ device = [] }) => device);
     return [...new Map(all.map(device => [device.id, device])).values()];
+  }
+
+  /** It shares a device and is not loaded there. */
+  isAway(model: string): boolean {
+    const isPlaced = this.pool.of(model)?.isPlaced === true;
+    return isPlaced && this.placements.at(model)?.stage !== 'resident';
+  }
+
+  /**
+   * When a model probably takes requests. Undefined: it does, or shares no device.
+   * @param drainMs milliseconds until what a model has is answered
+   */
+  expected(
+    model: string,
+    priority: RequestPriority,
+    drainMs: (model: string) => number,
+  ): ExpectedLoad | undefined {
+    if (!this.pool.of(model)?.isPlaced) return undefined;
+    const isRealtime = priority === RequestPriority.REALTIME;
+    return this.placements.expected({ model, isRealtime, nowMs: this.clock.nowMs(), drainMs });
   }
 
   /** Any number of calls until the next turn of the event loop are one. */

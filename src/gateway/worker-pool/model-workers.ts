@@ -107,7 +107,10 @@ export class ModelWorkers {
   }
 
   get #autostart(): NonNullable<ModelSpec['autostart']> {
-    return this.options.model.autostart ?? (this.isPlaced && !this.options.model.pin ? 'on_request' : 'always');
+    return (
+      this.options.model.autostart ??
+      (this.isPlaced && !this.options.model.pin ? 'on_request' : 'always')
+    );
   }
 
   /** What its workers are doing, as far as its own state says. */

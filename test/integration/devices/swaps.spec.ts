@@ -42,6 +42,15 @@ class Rig {
     return scrape.sum('switchyard_model_loads_total', `model="${model}"`);
   }
 
+  /** Of the request that waits for that model. */
+  async explanation(model: string): Promise<string> {
+    const path = `/admin/v1/requests?state=queued&model=${model}`;
+    const { data } = await this.product.json<{
+      data: { explanation: string; waits_for: string }[];
+    }>(path);
+    return `${data[0]?.waits_for}: ${data[0]?.explanation}`;
+  }
+
   stateOf = async (model: string): Promise<string> => {
     const { data } = await this.product.json<{ data: { id: string; state: string }[] }>(
       '/admin/v1/models',
@@ -117,6 +126,16 @@ describe('two models of which one fits', () => {
     await pause(LOAD_MS);
     const b = asked('b', rig.ask('b', 'realtime'));
     await rig.untilState('a', 'unloading');
+    expect(await rig.explanation('b')).toMatch(
+      /waits for a \(1 request ahead\) to leave gpu0; b takes requests in about \d+ s/,
+    );
+    const { bottleneck } = await rig.product.json<{ bottleneck: { kind: string; text: string } }>(
+      '/admin/v1/status',
+    );
+    expect(bottleneck).toMatchObject({
+      kind: 'model_away',
+      text: expect.stringContaining('to leave gpu0'),
+    });
     const late = asked('late', rig.ask('a', 'realtime'));
     await Promise.all([long, b, late]);
     expect(ended).toEqual(['long', 'b', 'late']);
@@ -172,5 +191,10 @@ describe('pinned and prewarmed models', () => {
     expect([await rig.stateOf('p'), await rig.stateOf('w')]).toEqual(['loaded', 'unloaded']);
     expect((await rig.ask('p')).status).toBe(200);
     expect(await rig.loads('p')).toBe(1);
+    const scrape = await rig.product.gateway.scrape();
+    expect(scrape.sum('switchyard_device_memory_bytes')).toBe(10 * 2 ** 30);
+    expect(scrape.sum('switchyard_device_memory_used_bytes')).toBe(10 * 2 ** 30);
+    expect(scrape.sum('switchyard_model_load_seconds_count', 'model="b"')).toBe(1);
+    expect(scrape.sum('switchyard_model_loads_total', 'reason="pin"')).toBe(1);
   });
 });
