@@ -4,6 +4,7 @@ const { readFileSync } = require('node:fs');
 const requestPath = [
   'worker-pool',
   'latency',
+  'devices',
   'registry',
   'shared-queue',
   'queue',

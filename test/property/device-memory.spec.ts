@@ -48,7 +48,7 @@ class World {
       ]),
     );
     this.placements = new Placements({
-      ...{ devices: DEVICES, policy, models: () => models, loadMs: () => 100 },
+      ...{ devices: () => DEVICES, policy, models: () => models, loadMs: () => 100 },
       demandOf: id => this.#demandOf(id),
     });
   }

@@ -4,6 +4,7 @@ import {
   type Swap,
   type SwapPolicy,
 } from '../../src/core/devices/swap-policy.js';
+import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type DeviceSetUp } from '../bench/support/simulation/simulated-devices.js';
 import { type DeviceCost } from '../bench/support/simulation/simulated-worker.js';
 import { type TraceRequest } from '../bench/support/simulation/trace.js';
@@ -25,12 +26,13 @@ const NO_BOUNDS = {
 
 type Models = Readonly<Record<string, { readonly memory: number; readonly loadMs: number }>>;
 
-function aGateway(models: Models, more: Partial<DeviceSetUp> = {}, cost = COST) {
+function aGateway(models: Models, more: Partial<DeviceSetUp> = {}, cost = COST, forecasts = false) {
   const placed = Object.entries(models).map(([id, size]) => ({ id, devices: ['gpu0'], ...size }));
   return new VirtualGateway({
     workers: new Map(placed.map(({ id }) => [id, 1])),
     cost,
     rules: { queueTimeoutMs: Infinity, bounds: NO_BOUNDS },
+    forecasts,
     devices: { devices: DEVICE, models: placed, ...more },
   });
 }
@@ -202,6 +204,24 @@ describe('models that share a device: who waits together', () => {
     const [long, b, a] = gateway.book.answersMs.realtime;
     expect([long, b]).toEqual([69_000, 69_000 - 20_000 + 100 + 6000 + 1000]);
     expect(a).toBeGreaterThan(b!);
+  });
+
+  it('forecasts the wait for B behind 60 s of work on A within a fifth', () => {
+    const gateway = aGateway(models, {}, { ...COST, groupMs: 0 }, true);
+    const work = (atMs: number, model: string, ms: number): TraceRequest => ({
+      ...{ ...came(atMs, model, 'realtime'), costMs: ms, estimatedMs: ms },
+    });
+    const known = [0, 10_000, 20_000].flatMap(ms => [work(ms, 'a', 4000), work(ms, 'b', 4000)]);
+    gateway.replay([...known, work(200_000, 'a', 60_000), work(225_000, 'b', 1000)]);
+    gateway.run(224_999);
+    const forecast = gateway.forecaster.ofNew(
+      { model: 'b', priority: RequestPriority.REALTIME, costMs: 1000 },
+      gateway.nowMs,
+    );
+    gateway.run();
+    const waitedMs = gateway.book.waitsMs.realtime.at(-1)!;
+    expect(forecast!.startInMs.p50 / waitedMs).toBeGreaterThan(0.8);
+    expect(forecast!.startInMs.p50 / waitedMs).toBeLessThan(1.2);
   });
 
   it('charges the load by their requests to those who wait for it: who has fewer is sent first', () => {

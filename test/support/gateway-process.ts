@@ -15,6 +15,8 @@ export interface GatewayProcessOptions {
   /** For its models file, log and data. */
   readonly folder: string;
   readonly until?: 'ready' | 'live';
+  /** As the models file has them; then so are the models. */
+  readonly devices?: readonly object[] | undefined;
   /** To take the place of another one; absent: a free port. */
   readonly port?: number;
   /** The clone whose build and settings file it runs with; absent: this one. */
@@ -40,10 +42,10 @@ export class GatewayProcess implements AsyncDisposable {
   static async start(
     models: readonly ModelSpec[],
     settings: SettingOverrides,
-    { folder, until = 'ready', port: wanted, clone, env: added }: GatewayProcessOptions,
+    { folder, until = 'ready', port: wanted, clone, env: added, devices }: GatewayProcessOptions,
   ): Promise<GatewayProcess> {
     const modelsFile = join(folder, 'models.yaml');
-    await writeFile(modelsFile, JSON.stringify({ models })); // JSON is YAML
+    await writeFile(modelsFile, JSON.stringify({ devices, models })); // JSON is YAML
     const port = wanted ?? (await freePort());
     const overrides: SettingOverrides = {
       'server.port': port,

@@ -34,7 +34,7 @@ export class Product implements AsyncDisposable {
   static async start(
     models: readonly ModelSpec[],
     settings: SettingOverrides = {},
-    options: Pick<GatewayProcessOptions, 'until'> = {},
+    options: Pick<GatewayProcessOptions, 'until' | 'devices'> = {},
   ): Promise<Product> {
     return Product.#start(models, settings, options);
   }
@@ -51,7 +51,7 @@ export class Product implements AsyncDisposable {
   static async #start(
     models: readonly ModelSpec[],
     settings: SettingOverrides,
-    options: Pick<GatewayProcessOptions, 'until'>,
+    options: Pick<GatewayProcessOptions, 'until' | 'devices'>,
     hosted?: HostedWorkers,
   ): Promise<Product> {
     const folder = temporaryFolder();

@@ -6,11 +6,9 @@ import { type SharedDevice } from './swap-policy.js';
  */
 export class DeviceLedger {
   readonly #held = new Map<string, { readonly device: string; bytes: number }>();
-  readonly #memory: ReadonlyMap<string, number>;
 
-  constructor(devices: readonly SharedDevice[]) {
-    this.#memory = new Map(devices.map(({ id, memory }) => [id, memory]));
-  }
+  /** @param devices as they are configured now */
+  constructor(private readonly devices: () => readonly SharedDevice[]) {}
 
   used(device: string): number {
     let bytes = 0;
@@ -19,7 +17,8 @@ export class DeviceLedger {
   }
 
   fits(device: string, bytes: number): boolean {
-    return this.used(device) + bytes <= (this.#memory.get(device) ?? 0);
+    const { memory = 0 } = this.devices().find(({ id }) => id === device) ?? {};
+    return this.used(device) + bytes <= memory;
   }
 
   /** @throws Error when it does not fit, or holds memory already */

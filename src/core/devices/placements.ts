@@ -1,4 +1,5 @@
 import { DeviceLedger } from './device-ledger.js';
+import { type ExpectedLoad, expectedLoad } from './expected-load.js';
 import {
   type Demand,
   isIdle,
@@ -46,7 +47,7 @@ export class Placements {
 
   constructor(
     private readonly from: {
-      readonly devices: readonly SharedDevice[];
+      readonly devices: () => readonly SharedDevice[];
       readonly policy: SwapPolicy;
       /** The models that have a device, as they are configured now. */
       readonly models: () => readonly PlaceableModel[];
@@ -59,7 +60,12 @@ export class Placements {
   }
 
   get devices(): readonly SharedDevice[] {
-    return this.from.devices;
+    return this.from.devices();
+  }
+
+  /** Where it is; undefined: it is absent. */
+  at(model: string): Readonly<Place> | undefined {
+    return this.#places.get(model);
   }
 
   /** Bytes of a device that are loaded, loading or leaving. */
@@ -73,6 +79,12 @@ export class Placements {
       const demand = this.from.demandOf(model.id);
       return { ...model, stage, device, sinceMs, demand, loadMs: this.from.loadMs(model.id) };
     });
+  }
+
+  /** When a model probably takes requests (`expectedLoad`). */
+  expected(question: Parameters<typeof expectedLoad>[1]): ExpectedLoad | undefined {
+    const { policy } = this.from;
+    return expectedLoad({ models: this.models(), devices: this.devices, policy }, question);
   }
 
   /** What is to be done now. The steps count as begun. */

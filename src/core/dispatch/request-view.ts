@@ -1,3 +1,4 @@
+import { type ExpectedLoad } from '../devices/expected-load.js';
 import { type ErrorCode } from '../errors/domain-error.js';
 import { type LatencyPhases } from '../request/latency-phases.js';
 import { DEFAULT_TENANT, type RequestKey, requestKey } from '../request/request-key.js';
@@ -18,10 +19,13 @@ export interface RequestView {
   /** BATCH that has its share of the turns beside REALTIME by age (D-03). */
   readonly aged: boolean;
   /**
-   * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on
-   * one, its batch `window` to close, or nothing but the loop's next `turn`.
+   * What a waiting request waits for: its model to be loaded on its `device`, a `worker` of it
+   * to come up, a free `slot` on one, its batch `window` to close, or nothing but the loop's
+   * next `turn`.
    */
-  readonly waitsFor?: 'worker' | 'slot' | 'window' | 'turn';
+  readonly waitsFor?: 'device' | 'worker' | 'slot' | 'window' | 'turn';
+  /** While it waits for its `device`. */
+  readonly load?: ExpectedLoad | undefined;
   /** Unix milliseconds of its acceptance. */
   readonly createdAtMs: number;
   /** Path of the HTTP route that it came by, where its gateway knows. */

@@ -88,6 +88,11 @@ export class ModelForecast {
       /** The ready workers of a model. */
       readonly workers: (model: string) => readonly WorkerCapacity[];
       readonly choose: ConstructorParameters<typeof VirtualWorkers>[2];
+      /**
+       * Milliseconds until the model takes requests, if it has to be loaded on its device
+       * first. Absent: no model has a device.
+       */
+      readonly loadsInMs?: (model: string, priority: RequestPriority, nowMs: number) => number;
       /** Requests of the embedded queue that workers of a model have. */
       readonly running: (model: string) => readonly RequestRecord[];
     },
@@ -138,7 +143,7 @@ export class ModelForecast {
   /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
     const run = this.#asIs(nowMs);
-    return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request);
+    return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request, nowMs);
   }
 
   /** Of a request that waits. @param position where it is known: to find it costs */
@@ -150,7 +155,7 @@ export class ModelForecast {
     if (run === undefined) return undefined;
     const startsAtMs =
       run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs, position);
-    return this.#from(Math.max(0, startsAtMs - nowMs), request);
+    return this.#from(Math.max(0, startsAtMs - nowMs), request, nowMs);
   }
 
   slots(): WaitExplanation['slots'] {
@@ -257,7 +262,9 @@ export class ModelForecast {
     return nowMs + (position * (run.lastStartMs - run.startedAtMs)) / Math.max(1, run.starts.size);
   }
 
-  #from(startMs: number, { costMs }: ProspectiveRequest): RawForecast {
+  #from(queuedMs: number, request: ProspectiveRequest, nowMs: number): RawForecast {
+    const { costMs, priority } = request;
+    const startMs = queuedMs + (this.deps.loadsInMs?.(this.model, priority, nowMs) ?? 0);
     return { startMs, endMs: startMs + this.service.callMs(costMs) };
   }
 }

@@ -1,6 +1,7 @@
 import { AnswerTimes } from './answer-times.js';
 import { CostModel } from './cost-model.js';
 import { GroupTimes } from './group-times.js';
+import { FadingMean } from './means.js';
 
 /** What was learned of one model, by what it is asked for. All of it fades; answers expire. */
 class ModelTimes {
@@ -10,6 +11,8 @@ class ModelTimes {
   readonly answers = new AnswerTimes();
   /** Of engine calls, by the number of their members. */
   readonly groups = new GroupTimes();
+  /** From the start of its processes until they take requests. */
+  readonly loads = new FadingMean();
 }
 
 /** How long the workers of each model take: learned from what they answered. */

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { WindowTimers } from '../../core/batching/window-timers.js';
+import { type ExpectedLoad } from '../../core/devices/expected-load.js';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
@@ -14,10 +15,12 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { DeviceSwaps } from '../devices/device-swaps.js';
 import { type QueueDepth, type SchedulerQueue } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
+import { Forecasts } from './forecasts.js';
 
 /**
  * The queue in this process: the dispatch loop sends its requests to workers of the pool.
@@ -40,6 +43,8 @@ export class EmbeddedQueue implements SchedulerQueue {
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
     private readonly timers: WindowTimers,
+    private readonly swaps: DeviceSwaps,
+    private readonly forecasts: Forecasts,
     @Inject(MODELS) readonly models: readonly ModelSpec[],
   ) {}
 
@@ -143,12 +148,20 @@ export class EmbeddedQueue implements SchedulerQueue {
     const tracked = this.registry.get(request.key);
     if (!tracked) return undefined;
     const isBatchWindow = request.priority === RequestPriority.BATCH && !aged;
+    const waitsFor = this.#waitsFor(request, isBatchWindow);
     return {
       ...this.registry.view(tracked),
       position,
       aged,
-      waitsFor: this.#waitsFor(request, isBatchWindow),
+      waitsFor,
+      load: waitsFor === 'device' ? this.loadOf(request.model, request.priority) : undefined,
     };
+  }
+
+  /** When a model that shares a device probably takes requests; undefined: it does. */
+  loadOf(model: string, priority: RequestPriority): ExpectedLoad | undefined {
+    const nowMs = this.clock.nowMs();
+    return this.swaps.expected(model, priority, id => this.forecasts.drainMs(id, nowMs));
   }
 
   #hasReady(model: string): boolean {
@@ -157,7 +170,7 @@ export class EmbeddedQueue implements SchedulerQueue {
 
   #waitsFor(request: ScheduledRequest, windowApplies: boolean): RequestView['waitsFor'] {
     const { model } = request;
-    if (!this.#hasReady(model)) return 'worker';
+    if (!this.#hasReady(model)) return this.swaps.isAway(model) ? 'device' : 'worker';
     const credit = slotCredit(request, this.dispatcher.queue, this.clock.nowMs());
     if (!this.pool.offer(model, request)?.[credit]) return 'slot';
     return windowApplies ? 'window' : 'turn';

@@ -17,6 +17,7 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { DeviceSwaps } from '../devices/device-swaps.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -97,6 +98,15 @@ export class Forecasts {
     };
   }
 
+  /** Milliseconds until what its workers have is probably answered; 0: nothing, or unknown. */
+  drainMs(model: string, nowMs: number): number {
+    const forecast = this.#model(model);
+    const ends = this.deps
+      .running(model)
+      .map(record => forecast.ofRunning(record, nowMs)?.endInMs.p50 ?? 0);
+    return Math.max(0, ...ends);
+  }
+
   readonly apply = (event: DispatchEvent): void => {
     const model = this.#model(event.model);
     // Absent: its request waits in a queue that is ordered elsewhere.
@@ -139,7 +149,15 @@ export class Forecasts {
 /** `Forecasts` of the embedded queue and the real workers. */
 export const forecastsProvider: Provider = {
   provide: Forecasts,
-  inject: [ServiceTimes, PriorityQueue, BatchWindow, WorkerPoolService, RequestRegistry, Admission],
+  inject: [
+    ServiceTimes,
+    PriorityQueue,
+    BatchWindow,
+    WorkerPoolService,
+    RequestRegistry,
+    Admission,
+    DeviceSwaps,
+  ],
   useFactory: (
     times: ServiceTimes,
     queue: PriorityQueue,
@@ -147,15 +165,25 @@ export const forecastsProvider: Provider = {
     pool: WorkerPoolService,
     registry: RequestRegistry,
     admission: Admission,
-  ) =>
-    new Forecasts({
+    swaps: DeviceSwaps,
+  ) => {
+    const known = new Map<string, readonly WorkerCapacity[]>();
+    const forecasts: Forecasts = new Forecasts({
       times,
       queue,
       window,
       admission,
       choose: leastLoaded,
-      workers: model =>
-        (pool.of(model)?.view().workers ?? []).flatMap(worker => capacityOf(worker) ?? []),
+      // A model that is not on its device will have the workers that it had.
+      workers: model => {
+        const workers = pool.of(model);
+        const ready = (workers?.view().workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
+        if (!workers?.isPlaced) return ready;
+        if (ready.length > 0) known.set(model, ready);
+        return known.get(model) ?? [];
+      },
+      loadsInMs: (model, priority, nowMs) =>
+        swaps.expected(model, priority, id => forecasts.drainMs(id, nowMs))?.inMs ?? 0,
       // Not of those that wait in the shared queue, or were taken from there.
       record: key => {
         const found = registry.record(key);
@@ -166,7 +194,9 @@ export const forecastsProvider: Provider = {
           .live()
           .filter(one => one.model === model && one.state === 'leased' && one.queue.isEmbedded),
       nowMs: () => registry.nowMs(),
-    }),
+    });
+    return forecasts;
+  },
 };
 
 /** Undefined: it takes no requests now. */

@@ -12,6 +12,8 @@ import { DependenciesModule } from '../../platform/dependencies/dependencies.mod
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
+import { DeviceSwaps } from '../devices/device-swaps.js';
+import { deviceMetricProviders } from '../devices/device.metrics.js';
 import { LatencyModule } from '../latency/latency.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
@@ -89,15 +91,18 @@ const timersProvider = {
     timersProvider,
     dispatcherProvider,
     forecastsProvider,
+    DeviceSwaps,
     EmbeddedQueue,
     RequestQueues,
     ...sharedQueueProviders,
     ...queueMetricProviders,
+    ...deviceMetricProviders,
   ],
   exports: [
     PriorityQueue,
     Admission,
     AllWorkers,
+    DeviceSwaps,
     EmbeddedQueue,
     Forecasts,
     RequestQueues,

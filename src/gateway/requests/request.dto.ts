@@ -1,3 +1,4 @@
+import { loadText } from '../../core/devices/load-text.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type AheadCounts } from '../../core/forecast/decision-log.js';
 import {
@@ -45,6 +46,7 @@ const quantilesDto = ({ p50, p90 }: Quantiles): QuantilesDto => ({
 const REASONS: Readonly<
   Record<NonNullable<RequestView['waitsFor']>, (view: RequestView) => string>
 > = {
+  device: ({ model, load }) => loadText(model, load),
   worker: ({ model }) => `no worker of ${model} is up`,
   slot: ({ model }) => `every slot of the workers of ${model} that it may use is taken`,
   window: () => 'a slot is free and its batch window is open a moment longer, to fill the batch',
@@ -127,7 +129,10 @@ export class RequestDto extends answer(
     position: optionalField(numberField('1-based place in the queue of its model; while queued.')),
     aged: flagField('BATCH that has its share of the turns beside realtime because of its age.'),
     waits_for: optionalField(
-      choiceField(['worker', 'slot', 'window', 'turn'], 'What it waits for; while queued.'),
+      choiceField(
+        ['device', 'worker', 'slot', 'window', 'turn'],
+        'What it waits for, while queued; device: its model is to be loaded on one.',
+      ),
     ),
     waited_ms: numberField('Milliseconds in the queue.'),
     worker: optionalField(textField('The worker that has it, or had it last.')),

@@ -10,8 +10,9 @@ import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.por
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { differs } from '../../platform/config/config.module.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type DeviceSpec, type ModelSpec, replicaSpecs } from '../../platform/config/model-spec.js';
 import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
+import { DevicePlace } from './device-place.js';
 import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
@@ -55,7 +56,10 @@ export class ModelWorkers {
   #isBooted = false;
   #closed = false;
   #problem: string | undefined;
-  #usedAtMs = 0;
+  /** It is needed now, or was last; monotonic milliseconds. Only this class writes it. */
+  usedAtMs = 0;
+  /** Of a model that shares a device. */
+  readonly place: DevicePlace;
 
   readonly id: string;
 
@@ -74,6 +78,7 @@ export class ModelWorkers {
       onCapacity: () => options.capacity.next(this.id),
       onReturn: () => this.#used(),
     };
+    this.place = new DevicePlace(options.clock, () => options.capacity.next(this.id));
     this.#addresses = new AddressWatch({
       addresses: options.model.addresses,
       resolve: options.resolve,
@@ -96,7 +101,24 @@ export class ModelWorkers {
   /** At boot: loads it unless it starts on request. Before that no request does. */
   boot(): void {
     this.#isBooted = true;
-    if (this.options.model.autostart !== 'on_request') this.load();
+    if (this.#autostart !== 'on_request') this.load();
+  }
+
+  /** Its workers share a device: it is loaded and unloaded by who places it there. */
+  get isPlaced(): boolean {
+    return this.options.model.device !== undefined;
+  }
+
+  get #autostart(): NonNullable<ModelSpec['autostart']> {
+    return (
+      this.options.model.autostart ??
+      (this.isPlaced && !this.options.model.pin ? 'on_request' : 'always')
+    );
+  }
+
+  /** What its workers are doing, as far as its own state says. */
+  get life(): 'unloaded' | 'loaded' | 'unloading' {
+    return this.#closed && this.#life === 'loaded' ? 'unloading' : this.#life;
   }
 
   /**
@@ -106,15 +128,50 @@ export class ModelWorkers {
   load(): void {
     this.isHeld = false;
     this.#used();
+    if (this.isPlaced) this.place.wish(Infinity);
+    else this.#begin();
+  }
+
+  /** It has room on this device: as `load`. */
+  loadOn({ as }: DeviceSpec): void {
+    this.place.device = as;
+    this.#begin();
+  }
+
+  #begin(): void {
     if (this.#life === 'unloaded' && !this.#closed) this.#detached(() => this.#start());
     else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
   }
 
-  /** A request waits for it: starts its workers unless an operator unloaded it. */
+  /**
+   * A request waits for it: starts its workers unless an operator unloaded it. On a device,
+   * who places it knows what waits.
+   */
   demand(): void {
     this.#used();
     const mayLoad = this.#isBooted && !this.isHeld && this.#problem === undefined;
-    if (mayLoad && this.#life === 'unloaded') this.load();
+    if (mayLoad && this.#life === 'unloaded' && !this.isPlaced) this.load();
+  }
+
+  /** A session waits for it, and asks again. */
+  wish(): void {
+    this.demand();
+    if (this.isPlaced && !this.isHeld && !this.hasReady) this.place.wish();
+  }
+
+  /**
+   * Its load failed if a process of it has ended: frees its device, and refuses its requests
+   * with the engine's own words until then. @returns false: it has not failed
+   */
+  gaveUp(untilMs: number): boolean {
+    const ends = [...this.workers.values()].map(({ options }) => options.location.status);
+    const end = ends.find(({ lastExit, startFailure }) => lastExit ?? startFailure);
+    if (this.#problem === undefined && !end) return false;
+    const reason = this.#problem ?? end?.startFailure ?? end?.problem ?? 'its process ended';
+    void this.unload(false);
+    this.place.refuse(reason, untilMs);
+    this.options.activity.next({ type: 'load_failed', model: this.id });
+    return true;
   }
 
   /**
@@ -178,7 +235,7 @@ export class ModelWorkers {
    * up. They are tried on and on, so this ends when what it names is repaired.
    */
   get loadFailure(): DomainError | undefined {
-    let reason = this.#problem;
+    let reason = this.#problem ?? this.place.refusal;
     if (this.#life === 'loaded')
       for (const { options } of this.workers.values()) {
         const { startFailure } = options.location.status;
@@ -196,23 +253,24 @@ export class ModelWorkers {
   }
 
   view(): ModelView {
-    const { autostart = 'always', idleUnloadS } = this.options.model;
-    const workers: WorkerView[] = [];
-    let running = 0;
-    for (const worker of this.workers.values()) {
-      workers.push(worker.view());
-      running += worker.running;
-    }
+    const { running } = this;
+    const { idleUnloadS } = this.options.model;
+    const workers = [...this.workers.values()].map(worker => worker.view());
     return {
       id: this.id,
       ...this.#state(workers),
-      autostart,
+      autostart: this.#autostart,
       startsOnRequest: !this.isHeld,
       idleUnloadS,
       running,
-      idleMs: running > 0 ? 0 : this.options.clock.nowMs() - this.#usedAtMs,
+      idleMs: running > 0 ? 0 : this.options.clock.nowMs() - this.usedAtMs,
       workers,
     };
+  }
+
+  /** Requests and live streams that its workers have now. */
+  get running(): number {
+    return [...this.workers.values()].reduce((sum, { running }) => sum + running, 0);
   }
 
   /** A worker that pulls reported how it computed one request. */
@@ -230,7 +288,7 @@ export class ModelWorkers {
 
   /** It is needed now. */
   #used(): void {
-    this.#usedAtMs = this.options.clock.nowMs();
+    this.usedAtMs = this.options.clock.nowMs();
   }
 
   get #fileWorkers(): readonly PooledWorker[] {
@@ -238,7 +296,8 @@ export class ModelWorkers {
   }
 
   #state(workers: readonly WorkerView[]): Pick<ModelView, 'state' | 'reason'> {
-    if (this.#problem !== undefined) return { state: 'failed', reason: this.#problem };
+    const problem = this.#problem ?? this.place.refusal;
+    if (problem !== undefined) return { state: 'failed', reason: problem };
     if (this.#life !== 'loaded') return { state: this.#life };
     if (workers.some(isReady)) return { state: 'loaded' };
     const wanted = workers.filter(({ drained }) => !drained);
@@ -263,6 +322,7 @@ export class ModelWorkers {
     }
     this.#problem = undefined;
     this.#life = 'loaded';
+    if (this.place.device !== undefined) this.#populate();
     this.#logger.log({ model: this.id }, 'loading model');
     for (const worker of this.workers.values()) worker.start();
     this.#addresses.start();
@@ -270,6 +330,7 @@ export class ModelWorkers {
 
   async #stop(): Promise<void> {
     this.#life = 'unloading';
+    if (this.isPlaced) this.options.capacity.next(this.id);
     this.#addresses.stop();
     this.#logger.log({ model: this.id }, 'unloading model');
     await this.#stopAll();
@@ -286,7 +347,7 @@ export class ModelWorkers {
 
   /** Workers that are known without a name server, not started. */
   #populate(): void {
-    const { model } = this.options;
+    const model = onDevice(this.options.model, this.place.device);
     this.workers.clear();
     for (const worker of localWorkers(model, this.#roster)) this.#join(worker);
     for (const endpoint of this.#addresses.fixed) this.#add(endpoint);
@@ -327,6 +388,12 @@ export class ModelWorkers {
     if (this.#life === 'loaded' && !this.#closed) this.#follow(this.#endpoints);
   }
 }
+
+/** @param device what the engine calls it; undefined: as the model says */
+const onDevice = (model: ModelSpec, device: string | undefined): ModelSpec =>
+  device === undefined
+    ? model
+    : { ...model, replicas: replicaSpecs(model).map(replica => ({ ...replica, device })) };
 
 async function stopped(worker: PooledWorker): Promise<void> {
   await worker.drained();

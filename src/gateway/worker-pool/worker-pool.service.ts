@@ -152,7 +152,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    */
   openStream(model: string, config: StreamConfig): StreamHandle {
     const workers = this.#models.get(model);
-    workers?.demand();
+    workers?.wish();
     if (workers?.loadFailure) throw workers.loadFailure;
     return streamHost(model, [...(workers?.workers.values() ?? [])]).openStream(config);
   }
@@ -241,6 +241,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       if (this.#models.get(id) !== workers) return;
       this.#models.delete(id);
       this.#follow(id);
+      this.#capacity.next(id);
     });
   }
 

@@ -125,9 +125,10 @@ const builtLocation: Locate = (place, log, options) => {
     { workerId: id, model: modelOn(model, replica), host: LOOPBACK, port: 0 },
     settings,
   );
-  // An environment or cores of its own ask for a process.
-  const open =
-    replica.env === undefined && replica.cores === undefined ? launch.inner?.(own) : undefined;
+  // An environment or cores of its own ask for a process; memory of a device is free when one ends.
+  const isInner =
+    replica.env === undefined && replica.cores === undefined && model.device === undefined;
+  const open = isInner ? launch.inner?.(own) : undefined;
   const shared = supervision(place, log, options);
   if (open)
     return new InProcessLocation({

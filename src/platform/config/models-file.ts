@@ -29,12 +29,19 @@ function readModel(
   if (!isMap(node)) return { problems: [{ path: [], message: `must be ${MODEL.description}` }] };
   const { data, problems } = readFields(MODEL, node.toJSON());
   if (!data) return { problems };
-  const { device: names, memory, ...written } = data as Readonly<Record<string, unknown>>;
-  const named = namedDevices(names === undefined ? [] : ([names].flat() as string[]), devices);
+  const {
+    device: names,
+    memory,
+    ...written
+  } = data as Readonly<Record<string, unknown>> & {
+    readonly device?: string | readonly string[];
+    readonly memory?: string;
+  };
+  const named = namedDevices(names === undefined ? [] : [names].flat(), devices);
   const model = {
     ...withDefaults(written),
     ...(names !== undefined && { device: named.device }),
-    ...(memory !== undefined && { memory: bytesOfSize(String(memory)) }),
+    ...(memory !== undefined && { memory: bytesOfSize(memory) }),
   };
   const found = [...named.problems, ...contradictions(model)];
   return found.length > 0 ? { problems: found } : { model, problems };

@@ -242,6 +242,21 @@ export const METRICS = {
     'worker',
     'model',
   ),
+  switchyard_device_memory_bytes: gauge('Memory of a device that its models share.', 'device'),
+  switchyard_device_memory_used_bytes: gauge(
+    'Of that, what loaded, loading and leaving models need.',
+    'device',
+  ),
+  switchyard_model_loads_total: counter(
+    'Loads of models that share a device, by what waited: pin, realtime, aged, waiting or prewarm.',
+    'model',
+    'reason',
+  ),
+  switchyard_model_load_seconds: histogram(
+    WORK_S,
+    'From the start of the processes of a model that shares a device until it took requests.',
+    'model',
+  ),
   switchyard_worker_restarts_total: counter(
     'Starts of a supervised worker after its first.',
     'worker',

@@ -22,6 +22,8 @@ interface ModelLoad {
     readonly drained: number;
   };
   readonly slots: { readonly total: number; readonly free: number };
+  /** What its requests wait for while it is not on the device that it shares. */
+  readonly awaited?: string | undefined;
   /** Requests per second over the last minute. */
   readonly rates: ModelRates;
 }
@@ -44,6 +46,7 @@ export const BOTTLENECKS = [
   'draining',
   'disk_full',
   'dependency_down',
+  'model_away',
   'no_worker',
   'workers_lost',
   'requests_fail',
@@ -121,6 +124,11 @@ function ofModels(models: readonly ModelLoad[]): Bottleneck | undefined {
   return undefined;
 }
 
+const modelAway: ModelRule = ({ awaited, waiting }) =>
+  awaited !== undefined && waiting > 0
+    ? `${requests(waiting)} ${wait(waiting)}: ${awaited}.`
+    : undefined;
+
 /** Loading is a bottleneck only for requests that wait for it. */
 const noWorker: ModelRule = ({ expected, reason, waiting, workers }) => {
   const { total, ready, starting, drained } = workers;
@@ -178,6 +186,7 @@ const slotsFull: ModelRule = ({ waiting, slots: { total, free } }) =>
     : undefined;
 
 const MODEL_RULES: readonly (readonly [BottleneckKind, ModelRule])[] = [
+  ['model_away', modelAway],
   ['no_worker', noWorker],
   ['workers_lost', workersLost],
   ['requests_fail', requestsFail],

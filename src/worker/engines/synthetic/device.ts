@@ -7,7 +7,7 @@ import {
   succeeded,
 } from '@switchyard/engine-api/engine.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { type ScriptedFault, type SyntheticOptions } from './options.js';
+import { NO_ERROR, type ScriptedFault, type SyntheticOptions } from './options.js';
 
 /**
  * A Node timer fires up to about 1.1 ms late: it is set to fire before the instant, and
@@ -126,7 +126,7 @@ function mulberry32(seed: number): () => number {
   };
 }
 
-/** The life of an engine on a pretended device: there is nothing to load. */
+/** The life of an engine on a pretended device: what it loads is time. */
 export abstract class SyntheticEngine {
   readonly info: EngineInfo;
   protected readonly device: ReturnType<typeof syntheticDevice>;
@@ -150,8 +150,10 @@ export abstract class SyntheticEngine {
     };
   }
 
-  load(): Promise<void> {
-    return Promise.resolve();
+  async load(): Promise<void> {
+    const { loadMs, loadError } = this.options;
+    if (loadMs > 0) await sleep(loadMs);
+    if (loadError !== NO_ERROR) throw new Error(loadError);
   }
 
   close(): Promise<void> {

@@ -31,6 +31,9 @@ const FAULT = z.strictObject({
 });
 export type ScriptedFault = z.output<typeof FAULT>;
 
+/** Of `loadError`: it loads. */
+export const NO_ERROR = 'none';
+
 const RULES = {
   // An engine call of n items takes `baseMs + perItemMs * n` milliseconds; both 0: no
   // time and no timer.
@@ -40,6 +43,9 @@ const RULES = {
   jitter: numberOption(0, 1, 0),
   // Of preparation per item, before the device and in parallel.
   prepareMs: milliseconds(),
+  // From the start until it takes work; with `loadError`, until it fails with that.
+  loadMs: milliseconds(),
+  loadError: textOption(NO_ERROR),
   // Parts of a call; a cancel is noticed, and speech leaves, at the end of each.
   steps: integerOption(1, 10_000, 1),
   maxBatch: integerOption(1, 1024, 8),

@@ -61,7 +61,12 @@ export class SimulatedDevices {
     const { devices, models, policy = new FairSwaps() } = setUp;
     for (const { id } of models) around.pool.serves(id, false);
     this.placements = new Placements({
-      ...{ devices, policy, models: () => models, demandOf: id => this.#demandOf(id) },
+      ...{
+        devices: () => devices,
+        policy,
+        models: () => models,
+        demandOf: id => this.#demandOf(id),
+      },
       loadMs: id => models.find(model => model.id === id)!.loadMs,
     });
   }

@@ -123,6 +123,11 @@ export class VirtualGateway {
     this.forecaster = new Forecasts({
       ...{ queue, window, times: this.#times, workers: capacities, choose: leastLoaded, admission },
       nowMs: () => this.nowMs,
+      loadsInMs: (model, priority, nowMs) =>
+        this.devices?.placements.expected({
+          ...{ model, nowMs, isRealtime: priority === RequestPriority.REALTIME },
+          drainMs: id => this.forecaster.drainMs(id, nowMs),
+        })?.inMs ?? 0,
       record: key => this.#lives.get(key),
       running: model =>
         [...this.#lives.values()].filter(

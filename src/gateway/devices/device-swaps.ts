@@ -1,0 +1,193 @@
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { type Observable, Subject } from 'rxjs';
+import { type ExpectedLoad } from '../../core/devices/expected-load.js';
+import { FairSwaps } from '../../core/devices/fair-swaps.js';
+import { Placements, type PlacementStep } from '../../core/devices/placements.js';
+import {
+  type Demand,
+  type PlaceableModel,
+  type SharedDevice,
+} from '../../core/devices/swap-policy.js';
+import { waitingFor } from '../../core/devices/waiting.js';
+import { ServiceTimes } from '../../core/latency/service-times.js';
+import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ModelList } from '../../platform/config/config.module.js';
+import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
+import { Settings } from '../../platform/config/settings.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { type ModelWorkers } from '../worker-pool/model-workers.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+
+/** A load is over: the model takes requests. */
+export interface LoadedModel {
+  readonly type: 'loaded';
+  readonly model: string;
+  readonly tookMs: number;
+}
+
+/** Before a model was loaded once. */
+const USUAL_LOAD_MS = 10_000;
+
+/**
+ * Loads and unloads the models that share a device, as `core/devices` decides: looks whenever
+ * requests or workers change, and at the instants that the rules name. Holds no timer while no
+ * model has a device.
+ */
+@Injectable()
+export class DeviceSwaps implements OnApplicationBootstrap {
+  readonly #logger = new Logger('Devices');
+  readonly placements: Placements;
+  readonly #steps = new Subject<PlacementStep | LoadedModel>();
+  /** Each load and departure when it begins, and each load when it is over. */
+  readonly steps$: Observable<PlacementStep | LoadedModel> = this.#steps.asObservable();
+  #pending: NodeJS.Immediate | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly queue: PriorityQueue,
+    private readonly pool: WorkerPoolService,
+    private readonly times: ServiceTimes,
+    private readonly list: ModelList,
+    private readonly clock: ProcessClock,
+    private readonly settings: Settings,
+    events: DispatchEventBus,
+  ) {
+    this.placements = new Placements({
+      devices: () => this.devices(),
+      policy: new FairSwaps(),
+      models: () => this.#placed().map(model => this.#placeable(model)),
+      demandOf: id => this.#demandOf(id),
+      loadMs: id => times.of(id).loads.value ?? USUAL_LOAD_MS,
+    });
+    events.events$.subscribe(this.look);
+    pool.capacity$.subscribe(this.look);
+    pool.activity$.subscribe(this.look);
+  }
+
+  onApplicationBootstrap(): void {
+    this.list.changes$.subscribe(this.look);
+    this.look();
+  }
+
+  /** Devices that some model names. */
+  devices(): readonly DeviceSpec[] {
+    const all = this.list.current.flatMap(({ device = [] }) => device);
+    return [...new Map(all.map(device => [device.id, device])).values()];
+  }
+
+  /** It shares a device and is not loaded there. */
+  isAway(model: string): boolean {
+    const isPlaced = this.pool.of(model)?.isPlaced === true;
+    return isPlaced && this.placements.at(model)?.stage !== 'resident';
+  }
+
+  /**
+   * When a model probably takes requests. Undefined: it does, or shares no device.
+   * @param drainMs milliseconds until what a model has is answered
+   */
+  expected(
+    model: string,
+    priority: RequestPriority,
+    drainMs: (model: string) => number,
+  ): ExpectedLoad | undefined {
+    if (!this.pool.of(model)?.isPlaced) return undefined;
+    const isRealtime = priority === RequestPriority.REALTIME;
+    return this.placements.expected({ model, isRealtime, nowMs: this.clock.nowMs(), drainMs });
+  }
+
+  /** Any number of calls until the next turn of the event loop are one. */
+  readonly look = (): void => {
+    if (this.#placed().length > 0) this.#pending ??= setImmediate(this.#turn);
+  };
+
+  readonly #turn = (): void => {
+    this.#pending = undefined;
+    for (const { id } of this.list.current) this.#follow(id);
+    const nowMs = this.clock.nowMs();
+    for (const step of this.placements.decide(nowMs)) this.#do(step);
+    clearTimeout(this.#timer);
+    const wakeMs = this.placements.nextWakeMs(nowMs);
+    // A timer that is early would find nothing to do, and ask again.
+    if (wakeMs !== undefined) this.#timer = setTimeout(this.look, wakeMs - nowMs + 1).unref();
+  };
+
+  /** What became of its workers since the last turn. */
+  #follow(id: string): void {
+    const { stage } = this.placements.at(id) ?? {};
+    const workers = this.pool.of(id);
+    if (stage === undefined) return;
+    const nowMs = this.clock.nowMs();
+    if (workers === undefined || workers.life === 'unloaded') return this.placements.left(id);
+    if (workers.life === 'unloading') return void this.placements.dismiss(id, nowMs, nowMs);
+    if (stage !== 'loading') return;
+    if (workers.hasReady) return this.#loaded(workers, nowMs);
+    const untilMs = nowMs + this.settings.workers.restartMaxMs;
+    if (workers.gaveUp(untilMs)) this.placements.dismiss(id, untilMs, nowMs);
+  }
+
+  #loaded(workers: ModelWorkers, nowMs: number): void {
+    const { id } = workers;
+    workers.place.arrived();
+    const tookMs = this.placements.loaded(id, nowMs) ?? 0;
+    this.times.of(id).loads.add(tookMs);
+    this.queue.chargeLoad(id, tookMs);
+    this.#logger.log({ model: id, tookMs: Math.round(tookMs) }, 'model is loaded');
+    this.#steps.next({ type: 'loaded', model: id, tookMs });
+  }
+
+  #do(step: PlacementStep): void {
+    const { type, model } = step;
+    const workers = this.pool.of(model);
+    const device = this.devices().find(({ id }) => type === 'load' && id === step.device);
+    this.#logger.log(step, type === 'load' ? 'loading model' : 'model leaves its device');
+    if (device) workers?.loadOn(device);
+    else void workers?.unload(workers.isHeld);
+    this.#steps.next(step);
+  }
+
+  #placed(): readonly ModelSpec[] {
+    return this.list.current.filter(({ device }) => device !== undefined);
+  }
+
+  #placeable(model: ModelSpec): PlaceableModel {
+    const { id, device = [], prewarm, minResidenceS } = model;
+    // An operator unloaded it.
+    const isHeld = this.pool.of(id)?.isHeld === true;
+    return {
+      id,
+      devices: isHeld ? [] : device.map(({ id: name }) => name),
+      memory: model.memory ?? roomOf(device, this.#placed()),
+      pin: model.pin === true && !isHeld,
+      prewarm: prewarm === true && !isHeld,
+      minResidenceMs: minResidenceS === undefined ? undefined : minResidenceS * 1000,
+    };
+  }
+
+  #demandOf(id: string): Demand {
+    const workers = this.pool.of(id);
+    const queued = waitingFor(this.queue, id);
+    const wishMs = workers?.place.wishedSinceMs ?? Infinity;
+    return {
+      waiting: queued.waiting + (wishMs < Infinity ? 1 : 0),
+      oldestMs: Math.min(queued.oldestMs, wishMs),
+      // A session is REALTIME.
+      oldestRealtimeMs: Math.min(queued.oldestRealtimeMs, wishMs),
+      dueMs: Math.min(queued.dueMs, wishMs),
+      running: workers?.running ?? 0,
+      usedMs: workers?.usedAtMs ?? 0,
+      serves: workers?.hasReady ?? false,
+    };
+  }
+}
+
+/** What is left beside the pinned models: a model of unknown size is loaded alone. */
+function roomOf(devices: readonly SharedDevice[], models: readonly ModelSpec[]): number {
+  const rooms = devices.map(({ id, memory }) =>
+    models
+      .filter(({ pin, device = [] }) => pin && device.some(one => one.id === id))
+      .reduce((room, one) => room - (one.memory ?? 0), memory),
+  );
+  return Math.min(...rooms);
+}

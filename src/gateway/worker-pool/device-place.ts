@@ -1,0 +1,49 @@
+import { type MonotonicClock } from '../../core/batching/window-timers.js';
+
+/** A session that waits for a model asks again within this time. */
+const WISH_MS = 5000;
+
+/** Who waits for a model that shares a device besides requests, and why its load failed. */
+export class DevicePlace {
+  /** Of several that it may be on: what engines call the one that it is on. Its model writes it. */
+  device: string | undefined;
+  #wish: { readonly sinceMs: number; readonly untilMs: number } | undefined;
+  #refusal: { readonly reason: string; readonly untilMs: number } | undefined;
+
+  /** @param onChange somebody waits, or no longer */
+  constructor(
+    private readonly clock: MonotonicClock,
+    private readonly onChange: () => void,
+  ) {}
+
+  /** Since when a session or an operator waits for it; undefined: none does. */
+  get wishedSinceMs(): number | undefined {
+    const { sinceMs, untilMs = -Infinity } = this.#wish ?? {};
+    return this.clock.nowMs() < untilMs ? sinceMs : undefined;
+  }
+
+  /** Why its requests are refused; undefined: they are not. */
+  get refusal(): string | undefined {
+    const { reason, untilMs = -Infinity } = this.#refusal ?? {};
+    return this.clock.nowMs() < untilMs ? reason : undefined;
+  }
+
+  /** @param ms Infinity: until it is there or has failed */
+  wish(ms = WISH_MS): void {
+    const nowMs = this.clock.nowMs();
+    this.#wish = { sinceMs: this.wishedSinceMs ?? nowMs, untilMs: nowMs + ms };
+    this.onChange();
+    if (ms < Infinity) setTimeout(this.onChange, ms + 1).unref();
+  }
+
+  refuse(reason: string, untilMs: number): void {
+    this.#wish = undefined;
+    this.#refusal = { reason, untilMs };
+  }
+
+  /** It takes requests. */
+  arrived(): void {
+    this.#wish = undefined;
+    this.#refusal = undefined;
+  }
+}

@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { isAlive } from '../../../src/platform/process/is-alive.js';
+import { leftover } from '../../support/leftovers.js';
+import { Product } from '../../support/product.js';
+import { pause } from '../../support/waiting.js';
+
+const DEVICES = [{ id: 'gpu0', memory: '10GiB' }];
+const LOAD_MS = 1500;
+
+/** As the models file has it: two of three fit, unless told otherwise. */
+const onDevice = (id: string, fields: object = {}, options: object = {}): ModelSpec =>
+  ({
+    ...{ id, kind: 'stt', engine: 'synthetic', capabilities: ['transcribe', 'stream'] },
+    ...{ device: 'gpu0', memory: '5GiB', ...fields },
+    options: { baseMs: 50, loadMs: LOAD_MS, maxBatch: 4, streams: 2, ...options },
+  }) as unknown as ModelSpec;
+
+/** A product and what is asked of it. */
+class Rig {
+  /** Processes of models that were alive at the same time, at most. */
+  most = 0;
+  #watched = true;
+  readonly #pids = new Set<number>();
+
+  private constructor(readonly product: Product) {
+    void this.#watch();
+    leftover(() => (this.#watched = false));
+  }
+
+  static async start(models: readonly ModelSpec[]): Promise<Rig> {
+    return new Rig(await Product.start(models, {}, { devices: DEVICES }));
+  }
+
+  async ask(model: string, priority: 'realtime' | 'batch' = 'batch', text = 'a') {
+    const response = await this.product.transcribe(text, { model, priority });
+    return { status: response.status, body: await response.text() };
+  }
+
+  async loads(model: string): Promise<number> {
+    const scrape = await this.product.gateway.scrape();
+    return scrape.sum('switchyard_model_loads_total', `model="${model}"`);
+  }
+
+  /** Of the request that waits for that model. */
+  async explanation(model: string): Promise<string> {
+    const path = `/admin/v1/requests?state=queued&model=${model}`;
+    const { data } = await this.product.json<{
+      data: { explanation: string; waits_for: string }[];
+    }>(path);
+    return `${data[0]?.waits_for}: ${data[0]?.explanation}`;
+  }
+
+  stateOf = async (model: string): Promise<string> => {
+    const { data } = await this.product.json<{ data: { id: string; state: string }[] }>(
+      '/admin/v1/models',
+    );
+    return data.find(({ id }) => id === model)!.state;
+  };
+
+  untilState(model: string, state: string): Promise<void> {
+    return this.product.until(
+      `${model} ${state}`,
+      async () => (await this.stateOf(model)) === state,
+    );
+  }
+
+  async #watch(): Promise<void> {
+    for (; this.#watched; await pause(15)) {
+      const workers = await this.product.workers().catch(() => []);
+      for (const { pid } of workers) if (pid !== undefined) this.#pids.add(pid);
+      const alive = [...this.#pids].filter(pid => isAlive(pid));
+      this.most = Math.max(this.most, alive.length);
+    }
+  }
+}
+
+describe('three models of which two fit', () => {
+  let rig: Rig;
+
+  beforeAll(async () => {
+    rig = await Rig.start([onDevice('a'), onDevice('b'), onDevice('c')]);
+  });
+
+  it('starts with none of them, and loads one once for four first calls', async () => {
+    expect((await rig.product.workers()).filter(({ pid }) => pid !== undefined)).toEqual([]);
+    const answers = await Promise.all(
+      ['1', '2', '3', '4'].map(text => rig.ask('a', 'batch', text)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await rig.loads('a')).toBe(1);
+  });
+
+  it('answers two models that are asked for in the same second, one beside the other', async () => {
+    const answers = await Promise.all([rig.ask('b'), rig.ask('c')]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect([await rig.loads('b'), await rig.loads('c')]).toEqual([1, 1]);
+  });
+
+  it('never has more processes at a time than fit, whoever asks for what', async () => {
+    const models = ['a', 'b', 'c', 'a', 'c', 'b', 'a', 'b', 'c', 'c', 'a'];
+    const answers = await Promise.all(
+      models.map(async (model, index) => {
+        await pause(index * 150);
+        return rig.ask(model, index % 3 === 0 ? 'realtime' : 'batch');
+      }),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(models.map(() => 200));
+    expect(rig.most).toBe(2);
+  });
+});
+
+describe('two models of which one fits', () => {
+  const large = { memory: '8GiB' };
+
+  it('lets a long request end before its model leaves for REALTIME, and sends it nothing more', async () => {
+    const slow = { faults: [{ marker: 'long', action: 'slow', ms: 4000 }] };
+    const rig = await Rig.start([onDevice('a', large, slow), onDevice('b', large)]);
+    const ended: string[] = [];
+    const asked = async (name: string, answer: ReturnType<Rig['ask']>) => {
+      expect((await answer).status).toBe(200);
+      ended.push(name);
+    };
+    const long = asked('long', rig.ask('a', 'batch', 'long'));
+    await rig.product.untilRunning(1);
+    await pause(LOAD_MS);
+    const b = asked('b', rig.ask('b', 'realtime'));
+    await rig.untilState('a', 'unloading');
+    expect(await rig.explanation('b')).toMatch(
+      /waits for a \(1 request ahead\) to leave gpu0; b takes requests in about \d+ s/,
+    );
+    const { bottleneck } = await rig.product.json<{ bottleneck: { kind: string; text: string } }>(
+      '/admin/v1/status',
+    );
+    expect(bottleneck).toMatchObject({
+      kind: 'model_away',
+      text: expect.stringContaining('to leave gpu0'),
+    });
+    const late = asked('late', rig.ask('a', 'realtime'));
+    await Promise.all([long, b, late]);
+    expect(ended).toEqual(['long', 'b', 'late']);
+    expect(rig.most).toBe(1);
+  });
+
+  it('cancels a load when its last caller has left, and the device is free again', async () => {
+    const rig = await Rig.start([onDevice('a', large, { loadMs: 60_000 }), onDevice('b', large)]);
+    const caller = new AbortController();
+    const form = new FormData();
+    form.set('file', new Blob(['a']), 'a.wav');
+    form.set('model', 'a');
+    const url = `${rig.product.url}/v1/audio/transcriptions`;
+    const left = fetch(url, { method: 'POST', body: form, signal: caller.signal }).catch(
+      () => 'left',
+    );
+    await rig.untilState('a', 'loading');
+    caller.abort();
+    expect(await left).toBe('left');
+    await rig.untilState('a', 'unloaded');
+    expect((await rig.ask('b')).status).toBe(200);
+  });
+
+  it('a load that fails ends its requests with the words of the engine, and holds up nobody', async () => {
+    const fails = { loadMs: 200, loadError: 'out of memory: 8.1 GiB wanted' };
+    const rig = await Rig.start([onDevice('a', large, fails), onDevice('b', large)]);
+    const [a, b] = await Promise.all([rig.ask('a'), rig.ask('b')]);
+    expect(a).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('out of memory: 8.1 GiB wanted'),
+    });
+    expect(a.body).toContain('model_load_failed');
+    expect(b.status).toBe(200);
+    const again = await rig.ask('a');
+    expect(again).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('model_load_failed'),
+    });
+    expect(await rig.loads('a')).toBe(1);
+  });
+});
+
+describe('pinned and prewarmed models', () => {
+  it('are there before anybody asks; the pinned one stays when others are asked for', async () => {
+    const rig = await Rig.start([
+      onDevice('p', { pin: true }),
+      onDevice('w', { prewarm: true }),
+      onDevice('b'),
+    ]);
+    await rig.untilState('p', 'loaded');
+    await rig.untilState('w', 'loaded');
+    expect((await rig.ask('b')).status).toBe(200);
+    expect([await rig.stateOf('p'), await rig.stateOf('w')]).toEqual(['loaded', 'unloaded']);
+    expect((await rig.ask('p')).status).toBe(200);
+    expect(await rig.loads('p')).toBe(1);
+    const scrape = await rig.product.gateway.scrape();
+    expect(scrape.sum('switchyard_device_memory_bytes')).toBe(10 * 2 ** 30);
+    expect(scrape.sum('switchyard_device_memory_used_bytes')).toBe(10 * 2 ** 30);
+    expect(scrape.sum('switchyard_model_load_seconds_count', 'model="b"')).toBe(1);
+    expect(scrape.sum('switchyard_model_loads_total', 'reason="pin"')).toBe(1);
+  });
+});
