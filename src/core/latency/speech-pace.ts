@@ -2,7 +2,7 @@ import { FadingMean } from './means.js';
 
 /** Before the first sentence. */
 const USUAL_TOGETHER = 4;
-const MOST_TOGETHER = 32;
+const MOST_TOGETHER = 16;
 /** Of the device; the rest is for what differs from the mean. */
 const USABLE = 0.8;
 
