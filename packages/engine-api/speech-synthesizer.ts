@@ -54,6 +54,13 @@ export interface SpeechSynthesizer extends EngineBase {
     readonly language: string;
     readonly gender: 'female' | 'male' | '';
   }[];
+  /**
+   * The parts of a text that are spoken one after the other: joined, their samples are those
+   * of the whole. Each becomes an item of its own where the device takes one at a time, so
+   * that others have their turns in between. Empty: nothing would be heard. Absent: a text
+   * is spoken whole.
+   */
+  sentencesOf?(text: string): readonly string[];
   synthesize(
     batch: readonly SynthesizeItem[],
   ): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]>;

@@ -69,6 +69,10 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     return 'type vits, as Piper publishes it';
   }
 
+  sentencesOf(text: string): readonly string[] {
+    return splitIntoSentences(text).filter(sentence => /[\p{L}\p{N}]/u.test(sentence));
+  }
+
   synthesize(batch: readonly SynthesizeItem[]) {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
@@ -121,9 +125,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   #readRequest(item: SynthesizeItem) {
     const voices = this.voices.map(({ id }) => id);
     checkSpeechItem(item, voices);
-    const sentences = splitIntoSentences(item.text).filter(sentence =>
-      /[\p{L}\p{N}]/u.test(sentence),
-    );
+    const sentences = this.sentencesOf(item.text);
     if (sentences.length === 0) throw nothingToSpeak('this voice');
     return { sentences, speaker: voices.indexOf(item.voice), speed: item.speed };
   }

@@ -69,6 +69,8 @@ export type JobValue =
       readonly contentType: string;
       readonly sampleRate: number;
       readonly durationS: number;
+      /** Seconds for which its listener waited in the middle of it; absent: not known. */
+      readonly lateS?: number;
     }
   | {
       readonly kind: 'embeddings';

@@ -45,6 +45,7 @@ describe('Synthesize on the wire', () => {
         $case: 'done',
         value: {
           durationS: 2.5,
+          lateS: 0.25,
           execution: {
             prepMs: 0,
             readyWaitMs: 1,

@@ -22,7 +22,7 @@ export function slotsOf({
   // only by engines that report an overdraft.
   if (kind === 'llm') return { credits: maxConcurrent, overdraft, group: Infinity };
   // One group per device lane, one prepared ahead, and one of REALTIME, which the device
-  // takes next.
+  // takes next; of speech as many as it can make as fast as they are played (D-57).
   const credits = maxBatch * (maxConcurrent + 1);
-  return { credits, overdraft: maxBatch, group: maxBatch };
+  return { credits, overdraft: Math.max(maxBatch, overdraft), group: maxBatch };
 }

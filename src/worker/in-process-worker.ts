@@ -1,5 +1,6 @@
 import { type GenerateCallFields } from '@switchyard/worker-protocol/generation.codec.js';
 import { type DomainError } from '../core/errors/domain-error.js';
+import { SpeechPace } from '../core/latency/speech-pace.js';
 import { ProcessClock } from '../platform/clock/clock.module.js';
 import { type WorkerSpec } from '../platform/config/worker-spec.js';
 import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';
@@ -22,7 +23,7 @@ export function inProcessWorker(spec: WorkerSpec) {
     const state = new WorkerState();
     const calls = new InFlightCalls(state);
     const generation = new GenerationService(engine, new ProcessClock(), calls);
-    const health = new HealthReporter(state, calls, engine, spec);
+    const health = new HealthReporter(state, calls, engine, spec, new SpeechPace());
     return {
       load: async () => {
         const warnings: string[] = [];

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { type Logger } from 'pino';
+import { SpeechPace } from '../core/latency/speech-pace.js';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { WorkerSpec } from '../platform/config/worker-spec.js';
 import { AudioDownload } from './audio/audio-download.js';
@@ -33,6 +34,7 @@ const EVERY_WORKER: Provider[] = [
     useFactory: (log: Logger) => new BatchJournal(log),
   },
   InFlightCalls,
+  SpeechPace,
   HealthReporter,
 ];
 

@@ -242,7 +242,7 @@ export class FixtureWorker extends EventEmitter {
       }
       await this.#perform(requestId, text);
       call.write({
-        message: { $case: 'done', value: { durationS: 1.5, execution: EXECUTION } },
+        message: { $case: 'done', value: { durationS: 1.5, lateS: 0, execution: EXECUTION } },
       });
       call.end();
     } catch (error) {

@@ -77,7 +77,7 @@ export class ScriptedCall implements WorkerCall {
     };
     this.#answer(
       this.request.payload.kind === 'synthesize'
-        ? { kind: 'speech', durationS: 1, execution: done }
+        ? { kind: 'speech', durationS: 1, lateS: 0, execution: done }
         : { kind: 'transcript', transcript: transcriptOf(this.id), execution: done },
     );
   }

@@ -96,6 +96,10 @@ export class FliteSynthesizer implements SpeechSynthesizer {
     return (this.#loaded ??= this.#load());
   }
 
+  sentencesOf(text: string): readonly string[] {
+    return speakableSentences(text);
+  }
+
   synthesize(batch: readonly SynthesizeItem[]) {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
@@ -130,12 +134,15 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   }
 }
 
+const speakableSentences = (text: string): readonly string[] =>
+  splitIntoSentences(toSpeakableText(text)).filter(isSpeakable);
+
 function readRequest(item: SynthesizeItem) {
   const voice = checkSpeechItem(
     item,
     FLITE_VOICES.map(({ id }) => id),
   );
-  const sentences = splitIntoSentences(toSpeakableText(item.text)).filter(isSpeakable);
+  const sentences = speakableSentences(item.text);
   if (sentences.length === 0) throw nothingToSpeak('an English voice');
   return { sentences, voice };
 }

@@ -96,6 +96,8 @@ export type DispatchEvent =
        * came in time (D-26).
        */
       readonly metDeadline?: boolean;
+      /** Of speech: seconds for which its listener waited in the middle of it. */
+      readonly lateS?: number;
       /** For completed requests only. */
       readonly usage?: WorkUsage;
       readonly attempts: number;

@@ -250,6 +250,7 @@ function completion(record: TrackedRequest, reply: WorkerReply, nowMs: number) {
     batchId,
     deviceMs: deviceShareMs(reply.execution),
     usage: usageOf(reply, request.payload),
+    lateS: reply.kind === 'speech' ? reply.lateS : undefined,
     metDeadline: request.deadline && metDeadline(request.deadline, record, nowMs),
   };
 }

@@ -43,6 +43,9 @@ function scrapedTotal(counter: Counter, ...names: ('status' | 'priority' | 'mode
   };
 }
 
+/** A shorter pause is not heard, and an engine call ends by chance so late. */
+const AUDIBLE_S = 0.02;
+
 /**
  * Counts of requests. At every scrape accepted = waiting + running + settled, exactly (but
  * for one that a scrape saw as completed and that was withdrawn, until the next completes):
@@ -79,6 +82,11 @@ export const schedulerMetricProviders: Provider[] = [
       else if (code === 'deadline_missed') deadlines.inc({ outcome: 'missed', model });
     });
   }),
+  eventMetric('switchyard_speech_stutter_total', (stutter: Counter, bus) =>
+    bus.on('settled', ({ lateS = 0, model }) => {
+      if (lateS >= AUDIBLE_S) stutter.inc({ model });
+    }),
+  ),
   metricProvider('switchyard_requests_running', {
     inject: [RequestRegistry, MODELS],
     collect: readRunning,

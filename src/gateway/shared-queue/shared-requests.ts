@@ -367,7 +367,7 @@ function toWorkerReply({ value, execution }: JobCompleted<JobValue>): WorkerRepl
         execution,
       };
     case 'speech':
-      return { kind: 'speech', durationS: value.durationS, execution };
+      return { kind: 'speech', durationS: value.durationS, lateS: value.lateS ?? 0, execution };
     case 'embeddings': {
       const { dimensions, usage } = value;
       const vectors = Buffer.from(value.vectors, 'base64');

@@ -191,8 +191,8 @@ async function synthesize(
     if (writer.gone) throw new DomainError('request_cancelled', 'The caller disconnected.');
     if (!done) throw new DomainError('engine_failed', UNFINISHED);
     succeeded = true;
-    const execution = decodeExecution(done.execution);
-    return { kind: 'speech', durationS: done.durationS, execution };
+    const { durationS, lateS } = done;
+    return { kind: 'speech', durationS, lateS, execution: decodeExecution(done.execution) };
   } finally {
     writer.finish(succeeded);
   }

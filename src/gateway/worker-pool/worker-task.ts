@@ -97,6 +97,8 @@ export type WorkerReply =
   | {
       readonly kind: 'speech';
       readonly durationS: number;
+      /** For how long its listener waited in the middle of it. */
+      readonly lateS: number;
       readonly execution: CallExecution;
     }
   | {

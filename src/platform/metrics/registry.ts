@@ -225,6 +225,10 @@ export const METRICS = {
     'outcome',
     'model',
   ),
+  switchyard_speech_stutter_total: counter(
+    'Speech whose audio came later than it was played, by 20 ms or more, so that its listener heard a pause.',
+    'model',
+  ),
   switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),
 
   switchyard_worker_up: gauge(

@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
+import { SpeechPace } from '../../core/latency/speech-pace.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { deviceLimits } from './micro-batcher.js';
+import { takesTurns } from './sentences.js';
 
 /**
  * The answer of the Health RPCs. Until the engine has loaded, its limits are reported as
@@ -18,6 +20,7 @@ export class HealthReporter {
     private readonly calls: InFlightCalls,
     @Inject(ENGINE) private readonly engine: WorkerEngine,
     private readonly spec: WorkerSpec,
+    private readonly pace: SpeechPace,
   ) {}
 
   report(): WorkerHealthReport {
@@ -36,8 +39,10 @@ export class HealthReporter {
   }
 
   #engineInfo(): EngineInfo {
-    if (this.state.phase !== 'starting')
-      return { ...this.engine.info, ...deviceLimits(this.engine.info, this.spec) };
+    if (this.state.phase !== 'starting') {
+      const { info } = this.engine;
+      return { ...info, overdraft: this.#overdraft(), ...deviceLimits(info, this.spec) };
+    }
     const { engine, capabilities, languages } = this.spec.model;
     return {
       engine,
@@ -49,5 +54,12 @@ export class HealthReporter {
       capabilities: capabilities as EngineInfo['capabilities'],
       languages,
     };
+  }
+
+  /** As many answers as the voice can make as fast as they are played, and one that begins. */
+  #overdraft(): number | undefined {
+    const { engine, spec, pace } = this;
+    const isVoice = engine.kind === 'tts' && takesTurns(engine, spec);
+    return isVoice ? Math.max(1, pace.together - 1) : engine.info.overdraft;
   }
 }

@@ -12,6 +12,7 @@ import { decodedStream, emptyFile, MAX_AUDIO_S } from '../audio/decode.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { type AudioWindow, cutIntoWindows } from '../audio/window-cutter.js';
 import { ENGINE } from '../engines/worker-engine.js';
+import { executionOfParts } from './execution-of-parts.js';
 import { type RecognitionCall, RecognitionService } from './recognition.service.js';
 import { recognisedWithSpeakers } from './speaker-naming.js';
 import {
@@ -68,7 +69,7 @@ class LongRun {
   async run(windows: AsyncIterable<AudioWindow>, signal: AbortSignal): Promise<TranscriptAnswer> {
     try {
       await this.#all(windows, AbortSignal.any([signal, this.#failed.signal]));
-      return { transcript: this.#stitcher.finish(), execution: sumOf(this.#executions) };
+      return { transcript: this.#stitcher.finish(), execution: executionOfParts(this.#executions) };
     } catch (error) {
       this.#failed.abort(error);
       throw error;
@@ -150,25 +151,6 @@ function free({ buffer }: Int16Array): void {
 
 const canTimeWords = ({ info }: SpeechRecognizer): boolean =>
   info.capabilities.includes('word_timestamps');
-
-/**
- * Execution of all windows together: each engine call counts once, however many windows
- * of this file it had. `batchSize` is the mean.
- */
-function sumOf(windows: readonly CallExecution[]): CallExecution {
-  const calls = [...new Map(windows.map(one => [one.batchId, one])).values()];
-  const sum = (all: readonly CallExecution[], pick: (one: CallExecution) => number): number =>
-    all.reduce((total, one) => total + pick(one), 0);
-  const size = sum(calls, one => one.batchSize) / Math.max(1, calls.length);
-  return {
-    prepMs: sum(windows, one => one.prepMs),
-    readyWaitMs: sum(windows, one => one.readyWaitMs) / Math.max(1, windows.length),
-    deviceMs: sum(calls, one => one.deviceMs),
-    batchSize: Math.max(1, Math.round(size)),
-    batchId: calls.at(-1)?.batchId ?? '',
-    shareMs: sum(windows, one => one.deviceMs / Math.max(1, one.batchSize)),
-  };
-}
 
 /** Longest item of engines that declare no limit: Whisper's window. */
 const USUAL_WINDOW_S = 30;

@@ -36,6 +36,7 @@ interface WorkItem<Input> {
   readonly input: Input;
   /** Shared by the parts of one long request, which take turns with other requests. */
   readonly flow?: string;
+  readonly sentence?: PlacedWork['sentence'];
   /** Aborted by the Cancel RPC, by the caller's disconnect or by shutdown. */
   readonly signal: AbortSignal;
 }
@@ -140,6 +141,7 @@ export class MicroBatcher<Input, Ready, Value> {
       priority,
       sequence: this.#sequence++,
       flow: item.flow,
+      sentence: item.sentence,
       agingShare: group.agingShare,
     };
     this.#policy.arrived(group, this.options.clock.nowMs());
@@ -203,11 +205,10 @@ export class MicroBatcher<Input, Ready, Value> {
   #pump(): void {
     const { engine, spec } = this.options;
     const { maxBatch, maxConcurrent, callMs } = deviceLimits(engine.info, spec);
-    for (
-      let head = this.#queue.head;
-      head && this.#running < maxConcurrent;
-      head = this.#queue.head
-    ) {
+    while (this.#running < maxConcurrent) {
+      const nowMs = this.options.clock.nowMs();
+      const head = this.#queue.head(nowMs);
+      if (!head) break;
       const { group, priority } = head;
       const realtime = priority === RequestPriority.REALTIME;
       const device = {
@@ -218,10 +219,9 @@ export class MicroBatcher<Input, Ready, Value> {
         realtime,
         callMs,
       };
-      const nowMs = this.options.clock.nowMs();
       const untilMs = this.#policy.waitsUntilMs(device, nowMs);
       if (untilMs !== undefined) return this.#sleep(untilMs - nowMs);
-      void this.#launch(this.#queue.take(maxBatch), maxBatch);
+      void this.#launch(this.#queue.take(maxBatch, nowMs), maxBatch);
     }
     this.#policy.over();
     this.#wake.unsubscribe();

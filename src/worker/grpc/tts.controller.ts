@@ -40,12 +40,12 @@ export class TtsController extends serviceController('TextToSpeech') {
       };
       this.calls
         .run(attemptOf(message), call, async signal => {
-          const { durationS, execution } = await this.synthesis.synthesize(
+          const { execution, ...spoken } = await this.synthesis.synthesize(
             { ...decodeSynthesizeCall(message), ...traceOfCall(metadata) },
             signal,
             receiver,
           );
-          const done = { durationS, execution: encodeExecution(execution) };
+          const done = { ...spoken, execution: encodeExecution(execution) };
           send({ $case: 'done', value: done });
         })
         .then(

@@ -62,7 +62,7 @@ export class PrepStage {
    * The place goes straight to the next waiting item, so a newcomer cannot overtake it.
    */
   #leave(): void {
-    const [next] = this.#waiting.take(1);
+    const [next] = this.#waiting.take(1, this.clock.nowMs());
     if (next) next.enter();
     else this.running -= 1;
   }

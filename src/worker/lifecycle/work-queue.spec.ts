@@ -1,5 +1,6 @@
 import { queryObjects } from 'node:v8';
 import { describe, expect, it } from '@jest/globals';
+import { Playback } from '../../core/order/playback.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type PlacedWork, WorkQueue } from './work-queue.js';
 
@@ -7,7 +8,7 @@ const { REALTIME, BATCH } = RequestPriority;
 const entry = (sequence: number, priority: RequestPriority) => ({ sequence, priority });
 /** The sequence numbers of the next entries. */
 const taken = <Item extends PlacedWork>(line: WorkQueue<Item>, count: number) =>
-  line.take(count).map(({ sequence }) => sequence);
+  line.take(count, 0).map(({ sequence }) => sequence);
 
 describe('PriorityLine', () => {
   it('gives REALTIME first, then arrival, whatever the order of entering', () => {
@@ -33,7 +34,7 @@ describe('PriorityLine', () => {
       line.add(new Held(sequence));
       const cancelled = new Held(sequence + 1);
       line.add(cancelled);
-      line.take(1);
+      line.take(1, 0);
       line.remove(cancelled);
     }
     expect(line.size).toBe(0);
@@ -60,7 +61,7 @@ describe('PriorityLine', () => {
     line.add(entry(30, BATCH));
     const order: number[] = [];
     while (line.size > 0) {
-      const head = line.head?.sequence;
+      const head = line.head(0)?.sequence;
       const group = taken(line, 3);
       expect(group[0]).toBe(head);
       order.push(...group);
@@ -71,9 +72,9 @@ describe('PriorityLine', () => {
   it('takes no more than asked for and no more than there is', () => {
     const line = new WorkQueue();
     for (const sequence of [0, 1, 2]) line.add(entry(sequence, BATCH));
-    expect(line.take(2)).toHaveLength(2);
-    expect(line.take(2)).toHaveLength(1);
-    expect(line.head).toBeUndefined();
+    expect(line.take(2, 0)).toHaveLength(2);
+    expect(line.take(2, 0)).toHaveLength(1);
+    expect(line.head(0)).toBeUndefined();
   });
 
   it('removes an entry once', () => {
@@ -107,7 +108,7 @@ describe('PriorityLine with parts of long requests', () => {
     for (const sequence of [0, 1, 2]) line.add(part(sequence, 'long'));
     for (let group = 0; group < 3; group += 1) {
       for (let n = 0; n < 2; n += 1) line.add(part(10 + group * 2 + n));
-      expect(line.take(2).filter(({ flow }) => flow === 'long')).toHaveLength(1);
+      expect(line.take(2, 0).filter(({ flow }) => flow === 'long')).toHaveLength(1);
     }
   });
 
@@ -116,5 +117,47 @@ describe('PriorityLine with parts of long requests', () => {
     line.add(part(0, 'long'));
     for (const sequence of [1, 2]) line.add(part(sequence, 'urgent', RequestPriority.REALTIME));
     expect(taken(line, 3)).toEqual([1, 2, 0]);
+  });
+});
+
+describe('PriorityLine with sentences of speech', () => {
+  const answer = (from: number, priority: RequestPriority, playback?: Playback) =>
+    [0, 1, 2].map(at => ({
+      ...{ sequence: from + at, flow: `answer ${from}`, priority },
+      sentence: { playback, deviceMs: 10, audioMs: 1000, isFirst: at === 0 },
+    }));
+  const queueOf = (...answers: ReturnType<typeof answer>[]) => {
+    const line = new WorkQueue<ReturnType<typeof answer>[number]>();
+    for (const item of answers.flat()) line.add(item);
+    return line;
+  };
+
+  it('gives the first audio of everybody, then what is played first, then what nobody hears, then BATCH', () => {
+    const [one, two] = [new Playback(), new Playback()];
+    const line = queueOf(
+      answer(0, BATCH),
+      answer(10, REALTIME),
+      answer(20, REALTIME, one),
+      answer(30, REALTIME, two),
+    );
+    const order: number[] = [];
+    for (let nowMs = 10; line.size > 0; nowMs += 10) {
+      const [next] = line.take(1, nowMs);
+      order.push(next!.sequence);
+      next!.sentence.playback?.made(next!.sentence.playback === one ? 1000 : 400, nowMs);
+    }
+    expect(order).toEqual([20, 30, 31, 32, 21, 22, 10, 11, 12, 0, 1, 2]);
+  });
+
+  it.each([BATCH, REALTIME])('lets 64 answers overtake one of %s that nobody hears', priority => {
+    const line = queueOf(answer(0, priority));
+    let heard = 0;
+    for (let from = 10; line.size > 1; from += 10) {
+      for (const item of answer(from, REALTIME, new Playback())) line.add(item);
+      heard += 1;
+      const taken = line.take(3, 0).map(({ sequence }) => sequence);
+      if (taken.includes(0)) break;
+    }
+    expect(heard).toBe(64);
   });
 });

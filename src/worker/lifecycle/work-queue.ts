@@ -1,6 +1,7 @@
 import { Entry } from '../../core/order/account.js';
 import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
+import { nextSentence, type Sentence } from '../../core/order/sentence-order.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 
 /**
@@ -13,6 +14,8 @@ export interface PlacedWork {
   readonly sequence: number;
   /** Shared by the parts of one long request; absent: the item is a whole request. */
   readonly flow?: string;
+  /** Of speech: its place among the REALTIME ones is not that of its arrival. */
+  readonly sentence?: Sentence & { readonly isFirst: boolean };
   /**
    * Aged BATCH: its share of the turns while REALTIME waits too (D-03); absent: not aged.
    */
@@ -20,7 +23,7 @@ export interface PlacedWork {
 }
 
 /**
- * Later REALTIME requests that may overtake a BATCH one; part of the contract
+ * Later REALTIME requests that may overtake one that waits; part of the contract
  * (common.proto, `Priority`).
  */
 const MOST_OVERTAKING = 64;
@@ -34,9 +37,11 @@ const equal = (): number => 1;
  * wait. Requests of one part go by arrival at the worker, not by the order of entry here:
  * a short file that was decoded first does not overtake an older one.
  *
- * A BATCH item that was overtaken by `MOST_OVERTAKING` REALTIME ones counts as REALTIME:
+ * REALTIME speech has the order of `nextSentence` instead of that of arrival.
+ *
+ * A BATCH item that was overtaken by `MOST_OVERTAKING` REALTIME requests counts as REALTIME:
  * otherwise it would starve while interactive work alone overloads the device (found by
- * `npm run bench -- simulate`).
+ * `npm run bench -- simulate`). So does speech that nobody hears, by its arrival.
  */
 export class WorkQueue<Item extends PlacedWork> {
   readonly #order = new FairOrder<Item>({
@@ -51,22 +56,27 @@ export class WorkQueue<Item extends PlacedWork> {
    */
   readonly #overtaken = new Map<Item, number>();
   #urgent = 0;
+  /** REALTIME speech. */
+  readonly #spoken = new Map<Sentence, Item>();
 
   get size(): number {
     return this.#order.size;
   }
 
-  get head(): Item | undefined {
-    return this.#order.first(0)?.item;
+  /** Monotonic milliseconds decide between sentences only. */
+  head(nowMs: number): Item | undefined {
+    return this.#first(nowMs)?.item;
   }
 
   add(item: Item): void {
-    const { priority, agingShare } = item;
+    const { priority, agingShare, sentence } = item;
     const isRealtime = priority === RequestPriority.REALTIME;
+    const isLast = !isRealtime || (sentence && !sentence.playback);
+    if (isRealtime && sentence) this.#spoken.set(sentence, item);
     this.#put(item, isRealtime);
+    if (isRealtime && sentence?.isFirst !== false) this.#urgent += 1;
     if (agingShare !== undefined) this.#order.agingShare = agingShare;
-    else if (!isRealtime) this.#overtaken.set(item, this.#urgent + MOST_OVERTAKING);
-    if (isRealtime) this.#urgent += 1;
+    else if (isLast) this.#overtaken.set(item, this.#urgent + MOST_OVERTAKING);
     for (const [oldest, atUrgent] of this.#overtaken) {
       if (atUrgent > this.#urgent) break;
       this.remove(oldest);
@@ -83,10 +93,10 @@ export class WorkQueue<Item extends PlacedWork> {
   }
 
   /** Removes and returns up to `count` items in their order. */
-  take(count: number): Item[] {
+  take(count: number, nowMs: number): Item[] {
     const taken: Item[] = [];
     while (taken.length < count) {
-      const entry = this.#order.first(0);
+      const entry = this.#first(nowMs);
       if (!entry) break;
       this.#order.take(entry, 0);
       this.#forget(entry.item);
@@ -97,8 +107,16 @@ export class WorkQueue<Item extends PlacedWork> {
     return taken;
   }
 
+  #first(nowMs: number): Entry<Item> | undefined {
+    const next = nextSentence(this.#spoken.keys(), nowMs);
+    const mayGo = ({ sentence }: Item): boolean =>
+      sentence === next || sentence === undefined || !this.#spoken.has(sentence);
+    return this.#order.first(0, next && mayGo);
+  }
+
   #forget(item: Item): void {
     this.#entries.delete(item);
+    if (item.sentence) this.#spoken.delete(item.sentence);
     this.#overtaken.delete(item);
   }
 

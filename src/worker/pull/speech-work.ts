@@ -11,6 +11,7 @@ import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
 import { readWhole } from '../../platform/storage/blob-keys.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { EmbeddingService } from '../execution/embedding.service.js';
@@ -113,18 +114,31 @@ export class SpeechWork extends JobWork {
     };
     try {
       const call = { ...job.options, ...envelope };
-      const made = await this.synthesis.synthesize(call, signal, receiver);
+      const isHeard = await this.#isHeard(envelope);
+      const { execution, ...made } = await this.synthesis.synthesize(
+        ...([call, signal, receiver, isHeard] as const),
+      );
       bytes.end();
       await written;
       if (!spoken.header) throw new DomainError('engine_failed', 'The engine made no audio.');
-      const { durationS, execution } = made;
-      const value = { kind: 'speech' as const, blob, ...spoken.header, durationS };
+      const value = { kind: 'speech' as const, blob, ...spoken.header, ...made };
       return { value, execution };
     } catch (error) {
       bytes.destroy();
       await written.then(() => this.blobs.remove(blob)).catch(() => undefined);
       throw error;
     }
+  }
+
+  /** Its gateway receives the audio while it is made; a job without HTTP is a file. */
+  async #isHeard({ priority, requestId }: CallEnvelope): Promise<boolean> {
+    if (priority !== RequestPriority.REALTIME) return false;
+    const channel = this.connections.keys.speech(this.queue.name, requestId);
+    const numbers = await this.connections
+      .for('work')
+      .pubsub('NUMSUB', channel)
+      .catch(() => []);
+    return Number(numbers[1] ?? 0) > 0;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
-import { type CollectedSpeech, synthesizeItem } from './engine-items.js';
+import { type CollectedSpeech, joinSamples, synthesizeItem } from './engine-items.js';
 
 export interface SynthesizerSubject {
   readonly engine: SpeechSynthesizer;
@@ -8,6 +8,9 @@ export interface SynthesizerSubject {
 }
 
 const TEXT = 'The train leaves at seven. It arrives before noon. Nobody waits for it.';
+
+/** Also what only looks like an end, and more than a piece holds. */
+const TRICKY = `${TEXT} It leaves at seven a.m. before noon?!\n\n...\n${'The train leaves, '.repeat(30)} it arrives`;
 
 /** The rules of `SpeechSynthesizer`, run against every synthesiser. */
 export function describeSpeechSynthesizer(name: string, create: () => SynthesizerSubject): void {
@@ -51,6 +54,18 @@ export function describeSpeechSynthesizer(name: string, create: () => Synthesize
       ];
       expect((await speak(before, between, after)).map(({ ok }) => ok)).toEqual([true, true, true]);
       expect(Buffer.from(after.all().buffer).equals(Buffer.from(before.all().buffer))).toBe(true);
+    });
+
+    it('speaks each sentence alone as it does in the whole text', async () => {
+      const sentences = engine.sentencesOf?.(TRICKY) ?? [TRICKY];
+      const whole = synthesizeItem(TRICKY, voice);
+      const parts = sentences.map(text => synthesizeItem(text, voice));
+      for (const { text } of parts.map(({ item }) => item))
+        expect(engine.sentencesOf?.(text) ?? [text]).toEqual([text]);
+      expect((await speak(whole, ...parts)).map(({ ok }) => ok)).not.toContain(false);
+      const joined = joinSamples(parts.map(part => part.all()));
+      expect(Buffer.from(joined.buffer).equals(Buffer.from(whole.all().buffer))).toBe(true);
+      expect(engine.sentencesOf?.(' \n ') ?? []).toEqual([]);
     });
 
     it('speaks faster at speed 2 and slower at speed 0.5', async () => {

@@ -129,9 +129,9 @@ export class SimulatedWorker implements WorkerOffer {
 
   #nextGroup(nowMs: number): readonly ReadyWork[] {
     for (
-      let group = this.#ready.take(this.cost.maxBatch);
+      let group = this.#ready.take(this.cost.maxBatch, 0);
       group.length > 0;
-      group = this.#ready.take(this.cost.maxBatch)
+      group = this.#ready.take(this.cost.maxBatch, 0)
     ) {
       const leaving = group.filter(({ work }) => work.cancelled);
       if (leaving.length === 0) return group;

@@ -154,8 +154,8 @@ export interface HealthResponse {
    * Largest group one engine call takes, 1 to 4096. With max_concurrent it is the number of slots, which is how many
    * requests the gateway sends before it waits for an answer: max_batch x (max_concurrent + 1), one group on each lane
    * of the device and one prepared ahead; 65536 at most. If no worker has a free slot, REALTIME may take max_batch
-   * more. Kind llm: slots are max_concurrent alone, plus overdraft for REALTIME. A worker must accept that many calls
-   * at once; anything more waits in the gateway, where it can be cancelled.
+   * more, or `overdraft` if that is more. Kind llm: slots are max_concurrent alone, plus overdraft for REALTIME. A
+   * worker must accept that many calls at once; anything more waits in the gateway, where it can be cancelled.
    */
   maxBatch: number;
   /** Engine calls that run at the same time, 1 to 4096. */
@@ -177,7 +177,10 @@ export interface HealthResponse {
    * well: gRPC's default is 4 MiB.
    */
   maxMessageBytes: number;
-  /** Kind llm: REALTIME requests taken beyond max_concurrent, because they displace others. */
+  /**
+   * REALTIME requests taken beyond the slots, because they displace others. Kind llm: beyond max_concurrent; other
+   * kinds: at least max_batch.
+   */
   overdraft: number;
   /** Engines that batch by steps. */
   generation?: GenerationActivity | undefined;

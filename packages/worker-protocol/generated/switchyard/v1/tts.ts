@@ -65,7 +65,11 @@ export interface AudioHeader {
 export interface SynthesisDone {
   /** Seconds of speech made. */
   durationS: number;
-  execution?: Execution | undefined;
+  execution?:
+    | Execution
+    | undefined;
+  /** Seconds for which the audio came later than it was played, in all. 0: nobody heard a pause. */
+  lateS: number;
 }
 
 function createBaseSynthesizeRequest(): SynthesizeRequest {
@@ -361,7 +365,7 @@ export const AudioHeader: MessageFns<AudioHeader> = {
 };
 
 function createBaseSynthesisDone(): SynthesisDone {
-  return { durationS: 0, execution: undefined };
+  return { durationS: 0, execution: undefined, lateS: 0 };
 }
 
 export const SynthesisDone: MessageFns<SynthesisDone> = {
@@ -371,6 +375,9 @@ export const SynthesisDone: MessageFns<SynthesisDone> = {
     }
     if (message.execution !== undefined) {
       Execution.encode(message.execution, writer.uint32(18).fork()).join();
+    }
+    if (message.lateS !== 0) {
+      writer.uint32(25).double(message.lateS);
     }
     return writer;
   },
@@ -404,6 +411,14 @@ export const SynthesisDone: MessageFns<SynthesisDone> = {
             message.execution = Execution.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.lateS = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -425,6 +440,7 @@ export const SynthesisDone: MessageFns<SynthesisDone> = {
     message.execution = (object.execution !== undefined && object.execution !== null)
       ? Execution.fromPartial(object.execution)
       : undefined;
+    message.lateS = object.lateS ?? 0;
     return message;
   },
 };

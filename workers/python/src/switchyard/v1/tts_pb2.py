@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from switchyard.v1 import common_pb2 as switchyard_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17switchyard/v1/tts.proto\x12\rswitchyard.v1\x1a\x1aswitchyard/v1/common.proto\"\xb3\x01\n\x11SynthesizeRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12)\n\x08priority\x18\x02 \x01(\x0e\x32\x17.switchyard.v1.Priority\x12#\n\x05group\x18\x03 \x01(\x0b\x32\x14.switchyard.v1.Group\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\r\n\x05voice\x18\x05 \x01(\t\x12\r\n\x05speed\x18\x06 \x01(\x01\x12\x0e\n\x06\x66ormat\x18\x07 \x01(\t\"\x8c\x01\n\x12SynthesizeResponse\x12,\n\x06header\x18\x01 \x01(\x0b\x32\x1a.switchyard.v1.AudioHeaderH\x00\x12\x0f\n\x05\x61udio\x18\x02 \x01(\x0cH\x00\x12,\n\x04\x64one\x18\x03 \x01(\x0b\x32\x1c.switchyard.v1.SynthesisDoneH\x00\x42\t\n\x07message\"8\n\x0b\x41udioHeader\x12\x14\n\x0c\x63ontent_type\x18\x01 \x01(\t\x12\x13\n\x0bsample_rate\x18\x02 \x01(\r\"P\n\rSynthesisDone\x12\x12\n\nduration_s\x18\x01 \x01(\x01\x12+\n\texecution\x18\x02 \x01(\x0b\x32\x18.switchyard.v1.Execution2\xbe\x02\n\x0cTextToSpeech\x12S\n\nSynthesize\x12 .switchyard.v1.SynthesizeRequest\x1a!.switchyard.v1.SynthesizeResponse0\x01\x12\x45\n\x06\x43\x61ncel\x12\x1c.switchyard.v1.CancelRequest\x1a\x1d.switchyard.v1.CancelResponse\x12K\n\x08Progress\x12\x1e.switchyard.v1.ProgressRequest\x1a\x1f.switchyard.v1.ProgressResponse\x12\x45\n\x06Health\x12\x1c.switchyard.v1.HealthRequest\x1a\x1d.switchyard.v1.HealthResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17switchyard/v1/tts.proto\x12\rswitchyard.v1\x1a\x1aswitchyard/v1/common.proto\"\xb3\x01\n\x11SynthesizeRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12)\n\x08priority\x18\x02 \x01(\x0e\x32\x17.switchyard.v1.Priority\x12#\n\x05group\x18\x03 \x01(\x0b\x32\x14.switchyard.v1.Group\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\r\n\x05voice\x18\x05 \x01(\t\x12\r\n\x05speed\x18\x06 \x01(\x01\x12\x0e\n\x06\x66ormat\x18\x07 \x01(\t\"\x8c\x01\n\x12SynthesizeResponse\x12,\n\x06header\x18\x01 \x01(\x0b\x32\x1a.switchyard.v1.AudioHeaderH\x00\x12\x0f\n\x05\x61udio\x18\x02 \x01(\x0cH\x00\x12,\n\x04\x64one\x18\x03 \x01(\x0b\x32\x1c.switchyard.v1.SynthesisDoneH\x00\x42\t\n\x07message\"8\n\x0b\x41udioHeader\x12\x14\n\x0c\x63ontent_type\x18\x01 \x01(\t\x12\x13\n\x0bsample_rate\x18\x02 \x01(\r\"`\n\rSynthesisDone\x12\x12\n\nduration_s\x18\x01 \x01(\x01\x12+\n\texecution\x18\x02 \x01(\x0b\x32\x18.switchyard.v1.Execution\x12\x0e\n\x06late_s\x18\x03 \x01(\x01\x32\xbe\x02\n\x0cTextToSpeech\x12S\n\nSynthesize\x12 .switchyard.v1.SynthesizeRequest\x1a!.switchyard.v1.SynthesizeResponse0\x01\x12\x45\n\x06\x43\x61ncel\x12\x1c.switchyard.v1.CancelRequest\x1a\x1d.switchyard.v1.CancelResponse\x12K\n\x08Progress\x12\x1e.switchyard.v1.ProgressRequest\x1a\x1f.switchyard.v1.ProgressResponse\x12\x45\n\x06Health\x12\x1c.switchyard.v1.HealthRequest\x1a\x1d.switchyard.v1.HealthResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,7 +39,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_AUDIOHEADER']._serialized_start=395
   _globals['_AUDIOHEADER']._serialized_end=451
   _globals['_SYNTHESISDONE']._serialized_start=453
-  _globals['_SYNTHESISDONE']._serialized_end=533
-  _globals['_TEXTTOSPEECH']._serialized_start=536
-  _globals['_TEXTTOSPEECH']._serialized_end=854
+  _globals['_SYNTHESISDONE']._serialized_end=549
+  _globals['_TEXTTOSPEECH']._serialized_start=552
+  _globals['_TEXTTOSPEECH']._serialized_end=870
 # @@protoc_insertion_point(module_scope)

@@ -112,7 +112,9 @@ class SynthesisDone(_message.Message):
 
     DURATION_S_FIELD_NUMBER: _builtins.int
     EXECUTION_FIELD_NUMBER: _builtins.int
+    LATE_S_FIELD_NUMBER: _builtins.int
     duration_s: _builtins.float
+    late_s: _builtins.float
     @_builtins.property
     def execution(self) -> _common_pb2.Execution: ...
     def __init__(
@@ -120,10 +122,11 @@ class SynthesisDone(_message.Message):
         *,
         duration_s: _builtins.float = ...,
         execution: _common_pb2.Execution | None = ...,
+        late_s: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["execution", b"execution"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["duration_s", b"duration_s", "execution", b"execution"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["duration_s", b"duration_s", "execution", b"execution", "late_s", b"late_s"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,36 @@
+import { FadingMean } from './means.js';
+
+/** Before the first sentence. */
+const USUAL_TOGETHER = 4;
+const MOST_TOGETHER = 16;
+/** Of the device; the rest is for what differs from the mean. */
+const USABLE = 0.8;
+
+/** How long a voice takes for a text, and how long it sounds, by what it has spoken. */
+export class SpeechPace {
+  readonly #deviceMs = new FadingMean();
+  readonly #audioMs = new FadingMean();
+
+  /** @param characters of a sentence, divided by its speed */
+  observe(characters: number, deviceMs: number, audioMs: number): void {
+    if (characters <= 0) return;
+    this.#deviceMs.add(deviceMs / characters, characters);
+    this.#audioMs.add(audioMs / characters, characters);
+  }
+
+  /** 0 before anything was spoken. @param characters as above */
+  expected(characters: number): { readonly deviceMs: number; readonly audioMs: number } {
+    return {
+      deviceMs: characters * this.#deviceMs.mean,
+      audioMs: characters * this.#audioMs.mean,
+    };
+  }
+
+  /** Answers that the device can make as fast as they are played, 1 at least. */
+  get together(): number {
+    const device = this.#deviceMs.value;
+    if (!device) return USUAL_TOGETHER;
+    const answers = Math.floor((USABLE * this.#audioMs.mean) / device);
+    return Math.min(MOST_TOGETHER, Math.max(1, answers));
+  }
+}
