@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm';
 export const V8_FLAGS = [
   // It waits for 8 s of rest before it makes itself small, and drops compiled code with
   // the rest: callers who pause for some seconds would pay a third more CPU for their
-  // next requests (benchmarks.md).
+  // next requests (test/bench/README.md).
   '--gc-memory-reducer-start-delay-ms=60000',
   // It lets the heap grow up to fourfold between large collections, and what dead
   // objects hold outside of the heap as well: 543 MiB after streams in place of 394, for
