@@ -14,7 +14,6 @@ import { DEVICE_FIELDS } from '../../src/platform/config/device-fields.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import {
   BASIC_SETTINGS,
-  environmentName,
   type SettingPath,
   SETTING_PATHS,
   settingDefinition,
@@ -54,25 +53,20 @@ function usualType(status: number): string {
   return status < 500 ? 'invalid_request_error' : 'server_error';
 }
 
-const settingTable = (paths: readonly SettingPath[]) =>
-  table(
-    ['setting', 'variable', 'default', 'allowed', 'what'],
-    paths.map(path => {
-      const definition = settingDefinition(path);
-      return [
-        code(path),
-        code(environmentName(path)),
-        definition.default === '' ? 'empty' : code(String(definition.default)),
-        definition.allowed,
-        definition.help,
-      ];
-    }),
-  );
+const settingList = (paths: readonly SettingPath[]) => list(paths.map(settingItem));
+
+/** Its variable follows from its path, as the page says. */
+function settingItem(path: SettingPath): string {
+  const { default: initial, allowed, help } = settingDefinition(path);
+  const value = initial === '' ? 'empty' : code(String(initial));
+  const range = allowed === 'text' ? '' : `; ${allowed.replace('a whole number from ', '')}`;
+  return `${code(path)} (${value}${range}): ${help}`;
+}
 
 const SETTING_TABLES: Tables = {
-  settings: () => settingTable(BASIC_SETTINGS),
+  settings: () => settingList(BASIC_SETTINGS),
   'advanced settings': () =>
-    settingTable(SETTING_PATHS.filter(path => !BASIC_SETTINGS.includes(path))),
+    settingList(SETTING_PATHS.filter(path => !BASIC_SETTINGS.includes(path))),
 };
 
 const METRIC_TABLES: Tables = {

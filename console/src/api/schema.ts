@@ -2080,7 +2080,7 @@ export interface components {
         };
         BottleneckDto: {
             /** @enum {string} */
-            kind: "draining" | "disk_full" | "dependency_down" | "no_worker" | "workers_lost" | "requests_fail" | "tenant_floods" | "queue_grows" | "slots_full";
+            kind: "draining" | "disk_full" | "dependency_down" | "model_away" | "no_worker" | "workers_lost" | "requests_fail" | "tenant_floods" | "queue_grows" | "slots_full";
             /** @description Null: it concerns all models. */
             model: string | null;
             /** @description What limits the gateway now, and what would help. */
@@ -2173,6 +2173,11 @@ export interface components {
              */
             n: number;
             presence_penalty?: number;
+            /**
+             * @description `realtime` or `batch`, as in the `X-Priority` header, which wins. Values of other servers are ignored, and passed on to none.
+             * @enum {string}
+             */
+            priority?: "realtime" | "batch";
             /** @description Forwarded digit by digit. */
             seed?: number;
             /**
@@ -2215,6 +2220,11 @@ export interface components {
              */
             n: number;
             presence_penalty?: number;
+            /**
+             * @description `realtime` or `batch`, as in the `X-Priority` header, which wins. Values of other servers are ignored, and passed on to none.
+             * @enum {string}
+             */
+            priority?: "realtime" | "batch";
             /**
              * @description A text, its tokens, or a list of either; at most 2048 of them times `n`.
              * @example A switchyard is
@@ -2385,6 +2395,11 @@ export interface components {
              */
             model: string;
             /**
+             * @description `realtime` or `batch`, as in the `X-Priority` header, which wins. Values of other servers are ignored, and passed on to none.
+             * @enum {string}
+             */
+            priority?: "realtime" | "batch";
+            /**
              * @description `priority` and `fast` are queued as REALTIME, the rest as BATCH. The `X-Priority` header wins over it.
              * @default auto
              * @enum {string}
@@ -2476,10 +2491,10 @@ export interface components {
             /** @description Milliseconds in the queue. */
             waited_ms: number;
             /**
-             * @description What it waits for; while queued.
+             * @description What it waits for, while queued; device: its model is to be loaded on one.
              * @enum {string}
              */
-            waits_for?: "worker" | "slot" | "window" | "turn";
+            waits_for?: "device" | "worker" | "slot" | "window" | "turn";
             /** @description The worker that has it, or had it last. */
             worker?: string;
         };
@@ -2590,10 +2605,10 @@ export interface components {
             /** @description Milliseconds in the queue. */
             waited_ms: number;
             /**
-             * @description What it waits for; while queued.
+             * @description What it waits for, while queued; device: its model is to be loaded on one.
              * @enum {string}
              */
-            waits_for?: "worker" | "slot" | "window" | "turn";
+            waits_for?: "device" | "worker" | "slot" | "window" | "turn";
             /** @description The worker that has it, or had it last. */
             worker?: string;
         };
@@ -3062,10 +3077,10 @@ export interface components {
             /** @description Milliseconds in the queue. */
             waited_ms: number;
             /**
-             * @description What it waits for; while queued.
+             * @description What it waits for, while queued; device: its model is to be loaded on one.
              * @enum {string}
              */
-            waits_for?: "worker" | "slot" | "window" | "turn";
+            waits_for?: "device" | "worker" | "slot" | "window" | "turn";
             /** @description The worker that has it, or had it last. */
             worker?: string;
         };
@@ -3113,6 +3128,11 @@ export interface components {
              * @example bge-reranker-v2-m3
              */
             model: string;
+            /**
+             * @description `realtime` or `batch`, as in the `X-Priority` header, which wins. Values of other servers are ignored, and passed on to none.
+             * @enum {string}
+             */
+            priority?: "realtime" | "batch";
             /** @example Where do trains change tracks? */
             query: string;
             /**
@@ -3209,6 +3229,11 @@ export interface components {
             presence_penalty?: number;
             /** @description Continues that response; needs stored responses. */
             previous_response_id?: string;
+            /**
+             * @description `realtime` or `batch`, as in the `X-Priority` header, which wins. Values of other servers are ignored, and passed on to none.
+             * @enum {string}
+             */
+            priority?: "realtime" | "batch";
             /** @description Advice: equal beginnings are found without it. */
             prompt_cache_key?: string;
             /** @description `effort`: for models that know it. */
@@ -3275,6 +3300,11 @@ export interface components {
             parallel_tool_calls: boolean;
             /** @description Continues that response; needs stored responses. */
             previous_response_id?: string;
+            /**
+             * @description `realtime` or `batch`, as in the `X-Priority` header, which wins. Values of other servers are ignored, and passed on to none.
+             * @enum {string}
+             */
+            priority?: "realtime" | "batch";
             /** @description `effort`: for models that know it. */
             reasoning?: {
                 [key: string]: unknown;

@@ -183,7 +183,12 @@ const gateway = (redis: Redis, prefix: string, weights: Weights): Promise<ModelQ
   ModelQueues.open(
     {
       ...{ enabled: true, redis, keys: new QueueKeys(prefix), clock: new RedisClock() },
-      ...{ access: RULES, listener: () => redis, failure: error => error as Error },
+      ...{
+        answeredMs: 10_000,
+        access: RULES,
+        listener: () => redis,
+        failure: error => error as Error,
+      },
     },
     { models: () => [], weightOf: (tenant = '') => weights[tenant] ?? 1, log: LOG },
   );

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { isAlive } from '../../../src/platform/process/is-alive.js';
 import { leftover } from '../../support/leftovers.js';
 import { Product } from '../../support/product.js';
 import { pause } from '../../support/waiting.js';

@@ -1,14 +1,14 @@
 import { credentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type HealthResponse } from '../../../src/contracts/grpc/health.codec.js';
-import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
+import { type HealthResponse } from '@switchyard/worker-protocol/health.codec.js';
 import {
   encodeSynthesizeCall,
   type SpeechMessage,
   type SynthesizeResponse,
   TextToSpeechStub,
   type TextToSpeechClient,
-} from '../../../src/contracts/grpc/tts.codec.js';
+} from '@switchyard/worker-protocol/tts.codec.js';
+import { decodeFailure } from '../../../src/contracts/errors/status.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type HostedWorker } from '../../support/hosted-worker.js';
 import { hostedWorker, ttsModel } from './worker-process.js';
