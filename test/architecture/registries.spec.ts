@@ -61,7 +61,7 @@ describe('registries and code', () => {
     // worker process is told.
     const readers = ['load-config', 'worker-spec'].map(name => `src/platform/config/${name}.ts`);
     const files = [
-      ...sources('src').filter(file => !file.startsWith('src/platform/config/')),
+      ...sources('src', 'packages').filter(file => !file.startsWith('src/platform/config/')),
       ...readers,
     ];
     const texts = files.map(file => readFileSync(file, 'utf8'));

@@ -16,7 +16,7 @@ const MOST_MESSAGES = 100_000;
 const MOST_CALLS = 1000;
 const NAME = textUpTo(128);
 
-export const MESSAGES = defaulted(objectsUpTo(MOST_MESSAGES, OBJECT), []);
+export const CHAT_MESSAGES = defaulted(objectsUpTo(MOST_MESSAGES, OBJECT), []);
 
 const MESSAGE = z.looseObject({
   role: oneOf(ROLES),

@@ -26,7 +26,7 @@ import {
   type TokenItem,
 } from '../engines/text-generator.js';
 import { answerWriter } from './answer-writer.js';
-import { chatMessages, MESSAGES } from './chat-messages.js';
+import { chatMessages, CHAT_MESSAGES } from './chat-messages.js';
 import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 import { contextExceeded, RunningAnswer } from './running-answer.js';
 import { StepLoop } from './step-loop.js';
@@ -37,7 +37,7 @@ const TOKENIZE = z.object(
   {
     add_special_tokens: optional(FLAG),
     add_special: optional(FLAG),
-    messages: MESSAGES,
+    messages: CHAT_MESSAGES,
     // vLLM names the text `prompt`, llama.cpp `content`.
     prompt: optional(ANY_TEXT),
     content: optional(ANY_TEXT),

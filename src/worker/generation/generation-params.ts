@@ -28,7 +28,7 @@ import {
 } from '../../contracts/schema/rules.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
-import { chatMessages, MESSAGES } from './chat-messages.js';
+import { chatMessages, CHAT_MESSAGES } from './chat-messages.js';
 import { SAMPLING_FIELDS, samplingOf } from './sampling-fields.js';
 
 /** What a body of chat or completions asks for, checked. */
@@ -180,7 +180,7 @@ const CHAT = z.object(
     chat_template_kwargs: optional(VARIABLES),
     reasoning_effort: optional(ANY_TEXT),
     ...TOOL_FIELDS,
-    messages: MESSAGES,
+    messages: CHAT_MESSAGES,
   },
   'must be an object',
 );
