@@ -228,6 +228,12 @@ export const MODEL_FIELDS: Readonly<Record<SnakeCase<keyof ModelSpec>, ModelFiel
     'The workers stop after this many seconds without work; the next request starts them again.',
     'never',
   ),
+  stand_in: field(
+    FLAG,
+    'It serves until there is a better model: its aliases go to the first one that is added. Without aliases it is ' +
+      'loaded on request only.',
+    'true for engine synthetic, else false',
+  ),
   default_priority: field(
     oneOf(['realtime', 'batch']),
     'Of requests that state no priority, unless their API key has a default of its own.',

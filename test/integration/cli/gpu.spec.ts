@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { PythonEnvironment } from '../../../src/cli/models/engines/python-environment.js';
 import { checkGpu, installGpu } from '../../../src/cli/models/engines/gpu.js';
+import { PythonEnvironment } from '../../../src/cli/models/engines/python-environment.js';
 import { fakeCommands } from '../../support/fake-commands.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

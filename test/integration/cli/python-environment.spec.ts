@@ -9,7 +9,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { PythonEnvironment, PYTHON_MIN } from '../../../src/cli/models/engines/python-environment.js';
+import {
+  PythonEnvironment,
+  PYTHON_MIN,
+} from '../../../src/cli/models/engines/python-environment.js';
 import { type RunCommand } from '../../../src/cli/shared/run-command.js';
 import { fakeCommands, fakePython } from '../../support/fake-commands.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
