@@ -181,7 +181,7 @@ async function finalsBesideFiles(
 async function whisperBesideFiles(files: LoadProcess): Promise<BenchResult | undefined> {
   const { real, name, present } = await fetchRealModels();
   if (!present) return void progress(`  Whisper is left out: ${name}`);
-  const whisper = real.models.filter(({ kind }) => kind === 'stt');
+  const whisper = real.models.filter(({ id }) => id === 'whisper-base');
   await using product = await Product.start(whisper);
   await product.allReady();
   const { url } = product;

@@ -19,9 +19,9 @@ export async function run(): Promise<BenchResult> {
   const { real, name, present } = await fetchRealModels();
   if (!present) throw new Error(`This bench needs ${name}`);
   await using product = await Product.start(real.models);
-  await product.until('all three models are ready', async () => {
+  await product.until('all four models are ready', async () => {
     const workers = await product.workers();
-    return workers.length === 3 && workers.every(({ state }) => state === 'ready');
+    return workers.length === 4 && workers.every(({ state }) => state === 'ready');
   });
   const clip = await real.speech(CLIP);
   await turn(product.url, clip);

@@ -20,6 +20,7 @@ const CITIES =
   'before us, we were all going direct to Heaven, we were all going direct the other way in short, the period was so ' +
   'far like the present period, that some of its noisiest authorities insisted on its being received, for good or ' +
   'for evil, in the superlative degree of comparison only.';
+const BECKETT = 'Ever tried, ever failed, no matter. Try again. Fail again. Fail better.';
 /** Whisper writes numbers in digits. */
 const IN_DIGITS = [
   'Uno dos tres cuatro cinco seis siete ocho nueve diez',
@@ -51,9 +52,9 @@ describeWith(published)('published models and human speech', () => {
     process.env.MKL_ENABLE_INSTRUCTIONS ??= 'AVX2';
     product = await Product.start(real.models, { 'batch.embedded': 'true' });
     openai = openaiAt(product.url, { timeout: 110_000 });
-    await product.until('all three models are ready', async () => {
+    await product.until('all four models are ready', async () => {
       const workers = await product.workers();
-      return workers.length === 3 && workers.every(({ state }) => state === 'ready');
+      return workers.length === 4 && workers.every(({ state }) => state === 'ready');
     });
   });
   afterAll(async () => product[Symbol.asyncDispose]());
@@ -73,6 +74,23 @@ describeWith(published)('published models and human speech', () => {
   it('Whisper writes 45 s of English with at most 5 % word errors', async () => {
     const { text } = await hear(await cities());
     expect(wordErrors(CITIES, text) / lengthOf(CITIES)).toBeLessThanOrEqual(0.05);
+  });
+
+  it('Moonshine, which answers first, writes human speech with at most 12 % word errors', async () => {
+    const clips = [
+      ['pytest_audioeval/samples/audio/en/quick_brown_fox', await textOf('en/quick_brown_fox')],
+      ['pytest_audioeval/samples/audio/en/counting', await textOf('en/counting')],
+      ['pytest_audioeval/samples/audio/en/hello_world', await textOf('en/hello_world')],
+      ['moonshine_voice/assets/beckett', BECKETT],
+      ['moonshine_voice/assets/two_cities', CITIES],
+    ] as const;
+    let wrong = 0;
+    for (const [path, said] of clips) {
+      const { text } = await hear(await real.speech(`${path}.wav`), { model: 'moonshine-tiny-en' });
+      wrong += wordErrors(said, text);
+    }
+    const words = clips.reduce((sum, [, said]) => sum + lengthOf(said), 0);
+    expect(wrong / words).toBeLessThanOrEqual(0.12);
   });
 
   it.each([
@@ -135,8 +153,9 @@ describeWith(published)('published models and human speech', () => {
     const samples = Int16Array.from({ length: 20 * RATE }, (_, index) =>
       Math.round(32_767 * wave(index / RATE, index)),
     );
-    const { text } = await hear(pcmWav(Buffer.from(samples.buffer), RATE));
-    expect(text).toBe('');
+    const audio = pcmWav(Buffer.from(samples.buffer), RATE);
+    expect((await hear(audio)).text).toBe('');
+    expect((await hear(audio, { model: 'moonshine-tiny-en' })).text).toBe('');
   });
 
   it('a cancel in the middle frees the device', async () => {

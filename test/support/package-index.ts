@@ -62,9 +62,10 @@ export class PackageIndex implements AsyncDisposable {
   add(
     name: string,
     parts: Readonly<Record<string, readonly [file: string, bytes: Buffer]>>,
+    platform = 'any',
   ): MirrorPackage {
     const version = '1.0.0';
-    const path = join(this.folder, `${name.replaceAll('-', '_')}-1.0.0-py3-none-any.whl`);
+    const path = join(this.folder, `${name.replaceAll('-', '_')}-1.0.0-py3-none-${platform}.whl`);
     const files = Object.entries(parts).map(([member, [, bytes]]) => [
       member,
       bytes.toString('base64'),
@@ -73,7 +74,7 @@ export class PackageIndex implements AsyncDisposable {
     execFileSync('python3', ['-c', WHEEL], { input });
     const wheel = readFileSync(path);
     return {
-      ...{ name, version, bytes: wheel.length },
+      ...{ name, version, bytes: wheel.length, ...(platform !== 'any' && { platform }) },
       sha256: createHash('sha256').update(wheel).digest('hex'),
       members: Object.fromEntries(Object.entries(parts).map(([member, [file]]) => [member, file])),
     };

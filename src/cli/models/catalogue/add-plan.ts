@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { type ModelSpec, STAND_INS } from '../../../platform/config/model-spec.js';
+import { isStandIn, type ModelSpec } from '../../../platform/config/model-spec.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import { CliError, usageError } from '../../shared/cli-error.js';
 import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
@@ -33,7 +33,7 @@ export interface AddPlan {
 
 interface PlanContext {
   readonly settings: Settings;
-  readonly models: readonly Pick<ModelSpec, 'id' | 'engine' | 'aliases'>[];
+  readonly models: readonly Pick<ModelSpec, 'id' | 'engine' | 'aliases' | 'standIn'>[];
   readonly signal: AbortSignal;
 }
 
@@ -114,7 +114,7 @@ function takenAliases(
     }
     const holder = models.find(model => model.id !== id && model.aliases.includes(alias));
     if (!holder) return true;
-    const moves = named || STAND_INS.includes(holder.engine);
+    const moves = named || isStandIn(holder);
     taken[moves ? 'moved' : 'kept'][alias] = holder.id;
     return moves;
   });

@@ -49,9 +49,11 @@ const PACKAGE = objectOf(
     version: matching(/^\d[\w.]*$/, 'an exact version'),
     bytes: SIZE,
     sha256: SHA256,
+    // Tag of the wheel, where there is one for each platform; its files are data on all of them.
+    platform: optional(matching(/^\w+$/, 'a tag such as manylinux_2_34_x86_64')),
     members: mapOf(TEXT, 'files of the source by their paths in the package'),
   },
-  '{ name, version, bytes, sha256, members }',
+  '{ name, version, bytes, sha256, platform, members }',
 );
 
 const SOURCE = objectOf(

