@@ -211,7 +211,10 @@ describe('models that share a device: who waits together', () => {
     const work = (atMs: number, model: string, ms: number): TraceRequest => ({
       ...{ ...came(atMs, model, 'realtime'), costMs: ms, estimatedMs: ms },
     });
-    const known = [0, 10_000, 20_000].flatMap(ms => [work(ms, 'a', 4000), work(ms, 'b', 4000)]);
+    const known = [0, 50_000, 100_000].flatMap(ms => [
+      work(ms, 'a', 4000),
+      work(ms + 25_000, 'b', 4000),
+    ]);
     gateway.replay([...known, work(200_000, 'a', 60_000), work(225_000, 'b', 1000)]);
     gateway.run(224_999);
     const forecast = gateway.forecaster.ofNew(
