@@ -59,7 +59,7 @@ export function expectedLoad(
     const { before, ms } = timeOf(swap.leaving, swap.device);
     const waitMs = swap.atMs === Infinity ? 0 : swap.atMs - nowMs;
     const leaving = before.map(one => ({ model: one.id, running: one.demand.running }));
-    return { device: swap.device, inMs: waitMs + ms + model.loadMs, leaving };
+    return { device: swap.device, inMs: Math.max(waitMs, ms) + model.loadMs, leaving };
   }
   // Behind the one that is next on its device: after that has been there for a while.
   const next = swaps.find(({ device }) => model.devices.includes(device));
@@ -67,7 +67,7 @@ export function expectedLoad(
   if (!next || !other) return undefined;
   const { ms } = timeOf(next.leaving, next.device);
   const waitMs = next.atMs === Infinity ? 0 : next.atMs - nowMs;
-  const inMs = waitMs + ms + other.loadMs + residenceMs(other) + model.loadMs;
+  const inMs = Math.max(waitMs, ms) + other.loadMs + residenceMs(other) + model.loadMs;
   return { device: next.device, inMs, leaving: [{ model: other.id, running: 0 }] };
 }
 
