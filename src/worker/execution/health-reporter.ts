@@ -7,7 +7,7 @@ import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { deviceLimits } from './micro-batcher.js';
-import { takesTurns } from './sentences.js';
+import { overdraftOf } from './sentences.js';
 
 /**
  * The answer of the Health RPCs. Until the engine has loaded, its limits are reported as
@@ -41,7 +41,11 @@ export class HealthReporter {
   #engineInfo(): EngineInfo {
     if (this.state.phase !== 'starting') {
       const { info } = this.engine;
-      return { ...info, overdraft: this.#overdraft(), ...deviceLimits(info, this.spec) };
+      return {
+        ...info,
+        overdraft: overdraftOf(this.engine, this.spec, this.pace),
+        ...deviceLimits(info, this.spec),
+      };
     }
     const { engine, capabilities, languages } = this.spec.model;
     return {
@@ -54,12 +58,5 @@ export class HealthReporter {
       capabilities: capabilities as EngineInfo['capabilities'],
       languages,
     };
-  }
-
-  /** As many answers as the voice can make as fast as they are played, and one that begins. */
-  #overdraft(): number | undefined {
-    const { engine, spec, pace } = this;
-    const isVoice = engine.kind === 'tts' && takesTurns(engine, spec);
-    return isVoice ? Math.max(1, pace.together - 1) : engine.info.overdraft;
   }
 }

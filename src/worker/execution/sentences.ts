@@ -1,5 +1,7 @@
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
+import { type SpeechPace } from '../../core/latency/speech-pace.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type WorkerEngine } from '../engines/worker-engine.js';
 import { deviceLimits } from './micro-batcher.js';
 
 type Voice = Pick<SpeechSynthesizer, 'info' | 'sentencesOf'>;
@@ -14,8 +16,20 @@ export function sentencesOf(engine: Voice, spec: WorkerSpec, text: string): read
   return sentences?.length ? sentences : [text];
 }
 
-/** True for a voice that speaks the sentences of several answers in turns. */
-export function takesTurns(engine: Voice, spec: WorkerSpec): boolean {
+/**
+ * REALTIME requests that are taken beyond the slots: as many answers as a voice can make as
+ * fast as they are played, and one that begins.
+ */
+export function overdraftOf(
+  engine: WorkerEngine,
+  spec: WorkerSpec,
+  pace: SpeechPace,
+): number | undefined {
+  const isVoice = engine.kind === 'tts' && takesTurns(engine, spec);
+  return isVoice ? Math.max(1, pace.together - 1) : engine.info.overdraft;
+}
+
+function takesTurns(engine: Voice, spec: WorkerSpec): boolean {
   const { maxBatch, maxConcurrent } = deviceLimits(engine.info, spec);
   return engine.sentencesOf !== undefined && maxBatch * maxConcurrent === 1;
 }

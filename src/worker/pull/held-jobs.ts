@@ -1,9 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
+import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { type PulledGroup, type PulledJob } from '@switchyard/shared-queue/worker/taken-job.js';
+import { SpeechPace } from '../../core/latency/speech-pace.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { deviceLimits } from '../execution/micro-batcher.js';
+import { overdraftOf } from '../execution/sentences.js';
 import { CrashMarkers } from './crash-markers.js';
 import { JobRunner } from './job-runner.js';
 import { ResultDelivery } from './result-delivery.js';
@@ -16,6 +19,8 @@ import { ResultDelivery } from './result-delivery.js';
 export class HeldJobs {
   /** By job id; each resolves when the job has left this worker. */
   readonly #passages = new Map<string, Promise<void>>();
+  /** Of them, those that are BATCH. */
+  readonly #batch = new Set<string>();
   readonly #changes = new EventEmitter();
   #drained = false;
 
@@ -25,6 +30,7 @@ export class HeldJobs {
     private readonly runner: JobRunner,
     private readonly delivery: ResultDelivery,
     private readonly markers: CrashMarkers,
+    private readonly pace: SpeechPace,
   ) {
     engine.away$?.subscribe(() => this.#changes.emit('left'));
   }
@@ -62,7 +68,7 @@ export class HeldJobs {
   }
 
   outlook() {
-    return { room: this.capacity - this.size, idle: this.size === 0 };
+    return { room: this.#most - this.size, idle: this.size === 0 };
   }
 
   ids(): ReadonlySet<string> {
@@ -71,7 +77,7 @@ export class HeldJobs {
 
   /** Resolves when one more may be taken, or on abort. */
   async room(signal: AbortSignal): Promise<void> {
-    while ((this.refusal !== undefined || this.size >= this.capacity) && !signal.aborted)
+    while ((this.refusal !== undefined || this.size >= this.#most) && !signal.aborted)
       await once(this.#changes, 'left', { signal }).catch(() => undefined);
   }
 
@@ -114,12 +120,26 @@ export class HeldJobs {
     while (this.size > 0) await once(this.#changes, 'left');
   }
 
+  /**
+   * Speech is taken beyond the slots while all of it is REALTIME (D-57): a job shows its
+   * class only when it is taken.
+   */
+  get #most(): number {
+    const { engine, spec, pace, capacity } = this;
+    if (engine.kind !== 'tts' || this.#batch.size > 0) return capacity;
+    return capacity + (overdraftOf(engine, spec, pace) ?? 0);
+  }
+
   /** A job that was lost here and comes back waits until its first run has ended. */
-  async #hold({ job: { id } }: PulledJob, pass: () => Promise<void>): Promise<void> {
+  async #hold({ job: { id, priority } }: PulledJob, pass: () => Promise<void>): Promise<void> {
+    if (priority >= QueueJobClass.BATCH) this.#batch.add(id);
     const passage = (this.#passages.get(id) ?? Promise.resolve()).then(pass);
     this.#passages.set(id, passage);
     await passage;
-    if (this.#passages.get(id) === passage) this.#passages.delete(id);
+    if (this.#passages.get(id) === passage) {
+      this.#passages.delete(id);
+      this.#batch.delete(id);
+    }
     this.#changes.emit('left');
   }
 }

@@ -14,6 +14,9 @@ const model = syntheticModel(
   { id: 'voice', kind: 'tts', capabilities: ['speech'], voices: { alloy: 'synthetic' } },
 );
 
+/** A real one: it speaks sentences in turns. */
+const turns = { ...model, id: 'turns', engine: 'flite', voices: { alloy: 'rms' }, options: {} };
+
 describeWith(REDIS)('speech through the queue in Redis', () => {
   let redis: RedisServer;
   let client: Redis;
@@ -29,7 +32,7 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
       'redis.url': redis.url,
       'requests.idempotency': 'off',
     } as const;
-    gateway = await GatewayProcess.start([model], settings, { folder });
+    gateway = await GatewayProcess.start([model, turns], settings, { folder });
   }, LIMIT_MS);
 
   afterAll(async () => {
@@ -38,16 +41,16 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
     await redis[Symbol.asyncDispose]();
   }, LIMIT_MS);
 
-  const speak = (input: string): Promise<Response> =>
+  const speak = (input: string, of = 'voice'): Promise<Response> =>
     fetch(`http://127.0.0.1:${gateway.port}/v1/audio/speech`, {
       method: 'POST',
       body: JSON.stringify({
-        model: 'voice',
+        model: of,
         input,
         voice: 'alloy',
         response_format: 'pcm',
       }),
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', 'x-priority': 'realtime' },
     });
   const active = (): Promise<number> => client.llen('switchyard:requests-voice:active');
 
@@ -86,6 +89,24 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
       for (let left = await active(); left > 0; left = await active())
         await new Promise(next => setTimeout(next, 20));
       expect(await client.pubsub('CHANNELS', 'switchyard:plane:speech:*')).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'lets everybody hear the first sentence while a long speech is made, each with all of it',
+    async () => {
+      const long = await speak('The train leaves at seven. '.repeat(60), 'turns');
+      const rest = long.arrayBuffer();
+      let isMade = false;
+      void rest.then(() => (isMade = true));
+      const answers = await Promise.all([1, 2, 3, 4].map(() => speak('One. Two. Three.', 'turns')));
+      const lengths = answers.map(async answer => (await answer.arrayBuffer()).byteLength);
+      expect(new Set(await Promise.all(lengths)).size).toBe(1);
+      expect(isMade).toBe(false);
+      const alone = await (await speak('The train leaves at seven. ', 'turns')).arrayBuffer();
+      const length = (await rest).byteLength;
+      expect(Math.abs(length / 60 - alone.byteLength)).toBeLessThan(100);
     },
     LIMIT_MS,
   );
