@@ -73,6 +73,10 @@ const CHAT: Readonly<Record<string, Omit<Case, 'path'>>> = {
   },
   biases: { most: 90_000, body: n => chat(`,"logit_bias":{${list(n, at => `"${at}":1`)}}`) },
   'unknown fields': { most: 90_000, body: n => chat(`,${list(n, at => `"k${at}":1`)}`) },
+  'unknown fields and a priority': {
+    most: 90_000,
+    body: n => chat(`,"priority":"batch",${list(n, at => `"k${at}":1`)}`),
+  },
   'long numbers': {
     most: 45_000,
     body: n => chat(`,"k":[${list(n, at => `12345678901234567${at}`)}]`),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { withJsonFields } from './json-fields.js';
+import { withJsonFields, withoutJsonField } from './json-fields.js';
 
 const edited = (json: string, fields: Record<string, unknown>) =>
   withJsonFields(Buffer.from(json), fields).toString();
@@ -42,6 +42,34 @@ describe('withJsonFields', () => {
           model: 'é"\\',
           b: [1],
         });
+      }),
+    );
+  });
+});
+
+describe('withoutJsonField', () => {
+  const without = (json: string): string => withoutJsonField(Buffer.from(json), 'p').toString();
+
+  it.each([
+    ['{"p":1}', '{}'],
+    ['{"p":1,"a":12345678901234567890}', '{"a":12345678901234567890}'],
+    ['{"a":1.0 , "p" : {"p":[1,2]} }', '{"a":1.0 }'],
+    ['{"p":1,"p":2,"a":3,"\\u0070":4}', '{"a":3}'],
+    ['{"a":{"p":1},"b":"\\"p\\":1"}', '{"a":{"p":1},"b":"\\"p\\":1"}'],
+  ])('of %s leaves %s', (json, rest) => {
+    expect(without(json)).toBe(rest);
+  });
+
+  it('agrees with a parser on any members in any order, some of them given twice', () => {
+    const member = fc.tuple(fc.constantFrom('p', 'a', 'b', 'c'), fc.jsonValue());
+    fc.assert(
+      fc.property(fc.array(member), fc.constantFrom('', ' ', '\n'), (members, blank) => {
+        const text = members.map(([name, value]) =>
+          ['', JSON.stringify(name), ':', JSON.stringify(value), ''].join(blank),
+        );
+        const json = `{${text.join(',') || blank}}`;
+        const { p: _, ...others } = JSON.parse(json) as Record<string, unknown>;
+        expect(JSON.parse(without(json))).toEqual(others);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { valueSpans } from '../../core/jobs/line-span.js';
+import { membersOf, valueSpans } from '../../core/jobs/line-span.js';
 
 /**
  * Sets some top-level fields of a JSON object and leaves every other byte unchanged:
@@ -30,6 +30,30 @@ export function jsonWithFields(json: Buffer, fields: Fields): Buffer[] {
 /** `jsonWithFields`, joined. */
 export const withJsonFields = (json: Buffer, fields: Fields): Buffer =>
   Buffer.concat(jsonWithFields(json, fields));
+
+const COMMA = 0x2c;
+const SPACE = 0x20;
+
+/** A JSON object without a top-level field, however often it is given. No other byte changes. */
+export function withoutJsonField(json: Buffer, name: string): Buffer {
+  const pieces: Buffer[] = [];
+  let rest = 0;
+  for (const { name: start, end } of membersOf(json, [name])) {
+    pieces.push(json.subarray(rest, start));
+    rest = json[end] === COMMA ? end + 1 : end;
+  }
+  if (pieces.length === 0) return json;
+  const before = Buffer.concat(pieces);
+  // It was the last field: the comma before it goes, too.
+  const isLast = json[rest - 1] !== COMMA;
+  return Buffer.concat([isLast ? withoutComma(before) : before, json.subarray(rest)]);
+}
+
+function withoutComma(json: Buffer): Buffer {
+  let end = json.length;
+  while (json[end - 1]! <= SPACE) end -= 1;
+  return json[end - 1] === COMMA ? json.subarray(0, end - 1) : json;
+}
 
 /** `withJsonFields` of the object in the field `name`, which is there. */
 export function withInnerFields(json: Buffer, name: string, fields: Fields): Buffer {

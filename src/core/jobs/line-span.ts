@@ -46,10 +46,27 @@ export function valueSpans(
   keys: readonly string[],
 ): Readonly<Record<string, Span>> {
   const found: Record<string, Span> = {};
+  for (const { key, start, end } of membersOf(json, keys)) {
+    if (found[key]) delete found[key];
+    found[key] = withoutBlanks(json, start, end);
+  }
+  return found;
+}
+
+interface Member extends Span {
+  readonly key: string;
+  /** Where its name begins; `start` and `end` are those of its value, with blanks. */
+  readonly name: number;
+}
+
+/** The top-level members of an object whose names are among `keys`, in their order. */
+export function membersOf(json: Uint8Array, keys: readonly string[]): readonly Member[] {
+  const members: Member[] = [];
   let depth = 0;
   let name = 0;
   let nameEnd = 0;
   let key: string | undefined;
+  let keyStart = 0;
   let start = 0;
   for (let at = 0; at < json.length; at++) {
     const kind = KINDS[json[at]!]!;
@@ -62,14 +79,12 @@ export function valueSpans(
     }
     depth += DEPTH_CHANGES[kind]!;
     if (depth !== ENDS_AT_DEPTH[kind]) continue;
-    if (key !== undefined) {
-      if (found[key]) delete found[key];
-      found[key] = withoutBlanks(json, start, at);
-    }
+    if (key !== undefined) members.push({ key, name: keyStart, start, end: at });
     key = kind === COLON ? keyAt(json, name, nameEnd, keys) : undefined;
+    keyStart = name;
     start = at + 1;
   }
-  return found;
+  return members;
 }
 
 /**

@@ -3,6 +3,7 @@ import { BODY_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-js
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { withoutJsonField } from '../../contracts/formats/json-fields.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 
 const SHOWN_CHARACTERS = 80;
@@ -35,10 +36,10 @@ export function jsonRequest(_: unknown, context: ExecutionContext): JsonRequest 
   if (request.isMultipart())
     throw new DomainError('unsupported_media_type', 'Send the request as application/json.');
   const fields = bodyFields(request.body);
-  const { priority, ...others } = fields;
+  const bytes = BODIES.get(request) ?? NO_BYTES;
+  if (fields.priority === undefined) return { fields, bytes };
   // A server that the bytes are passed on to would let any caller go first by it.
-  const bytes = priority === undefined ? BODIES.get(request) : Buffer.from(writeJson(others));
-  return { fields, bytes: bytes ?? NO_BYTES };
+  return { fields, bytes: withoutJsonField(bytes, 'priority') };
 }
 
 const NO_BYTES = Buffer.alloc(0);
