@@ -37,14 +37,14 @@ export const PARAMS_OF_OLLAMA: ParamNames = [
 const FORMS = { chat: OllamaChatRequest, generate: OllamaGenerateRequest };
 
 /** Clients add `:latest` to names without a tag. */
-export function servedName(name: unknown, catalog: ModelCatalog): unknown {
+export function servedName<T>(name: T, catalog: ModelCatalog): T | string {
   if (typeof name !== 'string' || !name.endsWith(':latest')) return name;
   const isKnown = catalog.byName.has(name);
   return isKnown ? name : name.slice(0, -':latest'.length);
 }
 
 /** @throws DomainError for the first thing wrong with the body */
-export function readOllama<T extends object>(
+export function readOllama<T extends { model: string }>(
   type: new () => T,
   fields: Fields,
   catalog: ModelCatalog,
@@ -52,7 +52,8 @@ export function readOllama<T extends object>(
 ) {
   const ignored = new IgnoredFields(strict);
   ignored.settleAll(rulesOf(type), fields);
-  const dto = readDto(type, { ...fields, model: servedName(fields.model, catalog) });
+  const dto = readDto(type, fields);
+  dto.model = servedName(dto.model, catalog);
   return { ignored, dto };
 }
 
@@ -90,7 +91,7 @@ export function parseLoad(
       ? Array.isArray(messages ?? []) && !(messages as unknown[] | undefined)?.length
       : (prompt ?? '') === '' && images === undefined;
   if (!isLoad) return undefined;
-  const asked = { messages: [], ...fields };
+  const asked = messages === undefined ? { ...fields, messages: [] } : fields;
   const type: new () => Pick<OllamaChatRequest, 'model'> = FORMS[form];
   const { dto, ignored } = readOllama(type, asked, catalog, compat);
   return { model: catalog.getOfKind(dto.model, 'llm'), ignored: ignored.paths };
