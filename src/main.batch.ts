@@ -15,7 +15,7 @@ import { shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arg
 import { startErrorText } from './platform/config/start-error.js';
 import { ownMetricsText, serveMetrics } from './platform/metrics/metrics-server.js';
 import { redactCrashes } from './platform/process/crash-output.js';
-import { sendToParent, onParentLost } from './platform/process/is-alive.js';
+import { sendToParent, onParentLost } from './platform/process/parent-loss.js';
 import { finishStart } from './platform/process/v8-flags.js';
 import { startTracing } from './platform/tracing/tracing.module.js';
 

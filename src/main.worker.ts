@@ -8,7 +8,7 @@ import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js'
 import { redacted } from './platform/config/redaction.js';
 import { workerSpecOf, WORKER_USAGE } from './platform/config/worker-arguments.js';
 import { redactCrashes } from './platform/process/crash-output.js';
-import { onParentLost } from './platform/process/is-alive.js';
+import { onParentLost } from './platform/process/parent-loss.js';
 import { finishStart } from './platform/process/v8-flags.js';
 import { createEngine, externalDiarizer } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';

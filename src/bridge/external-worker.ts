@@ -16,7 +16,7 @@ import {
 import { channelSecurity, knownAs, localSecurity } from '../platform/grpc/channel-security.js';
 import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '../platform/grpc/local-token.js';
 import { neededMessageBytes, reportProblem, whyNotReady } from '../platform/grpc/report-check.js';
-import { ProcessLog } from '../platform/logging/log-ring.js';
+import { ProcessLog } from '../platform/logging/process-log.js';
 import { freePort } from '../platform/process/listen-check.js';
 
 const LOOPBACK = '127.0.0.1';

@@ -34,7 +34,9 @@ describe('parameters that Nest injects', () => {
 describe('class-validator', () => {
   it('is used by what it exports: no file inside it is imported', () => {
     const files = filesBelow(['packages', 'src'], SOURCES);
-    const deep = files.filter(file => readFileSync(file, 'utf8').includes("from 'class-validator/"));
+    const deep = files.filter(file =>
+      readFileSync(file, 'utf8').includes("from 'class-validator/"),
+    );
     expect(deep).toEqual([]);
   });
 });

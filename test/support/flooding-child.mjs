@@ -2,7 +2,7 @@
 // gone, as an idle worker does; `blocked`, whose event loop never turns again.
 import './typescript-loader.mjs';
 
-const { onParentLost } = await import('../../src/platform/process/is-alive.js');
+const { onParentLost } = await import('../../src/platform/process/parent-loss.js');
 const { reportToSupervisor } = await import('../../src/worker/lifecycle/supervisor-link.js');
 const { workerLog } = await import('../../src/worker/lifecycle/worker-log.js');
 

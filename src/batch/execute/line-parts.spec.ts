@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lineParts } from '../job/input-lines.js';
 import { answerLine, errorLine } from '../job/output-line.js';
-import { JobStop } from '../lease/job-lease.js';
+import { JobStop } from '../lease/job-stop.js';
 import { multipartForm } from './audio-upload.js';
 import { lineUsage } from './line-result.js';
 import { verdictOn } from './line-sender.js';

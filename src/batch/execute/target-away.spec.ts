@@ -3,7 +3,7 @@ import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { probePauses } from '../../core/jobs/reachability.js';
 import { settingsFrom } from '../../platform/config/settings.js';
-import { JobProgress } from '../job/result-log.js';
+import { JobProgress } from '../job/job-progress.js';
 import { LineDispatcher, LineLane, type SendingJob, TargetGate } from './line-dispatcher.js';
 import { type Answer, answerOf, brokenBy } from './line-reply.js';
 import { LineSender } from './line-sender.js';

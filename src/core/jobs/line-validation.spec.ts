@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { validateLine, fnv32a } from './line-validation.js';
+import { validateLine } from './line-validation.js';
+import { fnv32a } from './prefix-hash.js';
 
 const GOOD = {
   custom_id: 'a',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fnv32a, prefixHash } from './line-validation.js';
+import { fnv32a, prefixHash } from './prefix-hash.js';
 
 describe('fnv32a', () => {
   // Published test vectors of FNV-1a, 32 bit.

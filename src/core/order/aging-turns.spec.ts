@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AgingTurns } from './fair-order.js';
+import { AgingTurns } from './aging-turns.js';
 
 /** The first turns of a contest: `R` and `a`. */
 function order(turns: AgingTurns, count: number) {

@@ -16,7 +16,7 @@ import {
   reportProblem,
   whyNotReady,
 } from '../../platform/grpc/report-check.js';
-import { type ProcessLog } from '../../platform/logging/log-ring.js';
+import { type ProcessLog } from '../../platform/logging/process-log.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { ServiceRecord } from './service-record.js';

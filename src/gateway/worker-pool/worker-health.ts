@@ -9,7 +9,7 @@ import {
 } from '../../contracts/grpc/health.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type TrackedCall, type WorkerChannel } from '../../platform/grpc/worker-channel.js';
-import { WaitBudget } from '../../platform/process/active-timeout.js';
+import { WaitBudget } from '../../platform/process/wait-budget.js';
 
 /**
  * Both health services that a worker must have: the standard check of the empty service

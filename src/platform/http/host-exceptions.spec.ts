@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { HostExceptions } from './networks.js';
+import { HostExceptions } from './host-exceptions.js';
 
 const exceptions = new HostExceptions(
   'files.lan, Media.LAN:9000 , 10.1.0.0/16,fd00:1::/32, [::1]:8080,127.1:81',

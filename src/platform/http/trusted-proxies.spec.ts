@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TrustedProxies } from './networks.js';
+import { TrustedProxies } from './trusted-proxies.js';
 
 describe('the address of a client', () => {
   const proxies = new TrustedProxies('10.0.0.0/8, 2001:db8::1');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { LogFollower, LogRing } from './log-ring.js';
+import { LogFollower } from './log-follower.js';
+import { LogRing } from './log-ring.js';
 
 const line = (text: string, level: 'info' | 'warn' = 'info') => ({ at: 1, level, text });
 

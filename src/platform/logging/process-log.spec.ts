@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Logger } from '@nestjs/common';
-import {
-  LastLines,
-  LogLineSplitter,
-  OutputBound,
-} from '@switchyard/engine-api/process/output-lines.js';
-import { ProcessLog } from './log-ring.js';
+import { LastLines } from '@switchyard/engine-api/process/last-lines.js';
+import { LogLineSplitter, OutputBound } from '@switchyard/engine-api/process/output-lines.js';
+import { ProcessLog } from './process-log.js';
 
 function logged(write: (log: ProcessLog) => void): unknown[][] {
   const written: unknown[][] = [];

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { onParentLost } from './is-alive.js';
+import { onParentLost } from './parent-loss.js';
 
 const send = () => true;
 

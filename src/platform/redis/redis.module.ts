@@ -2,7 +2,7 @@ import { Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../config/start-error.js';
-import { WaitBudget } from '../process/active-timeout.js';
+import { WaitBudget } from '../process/wait-budget.js';
 import { judgedInfo } from './redis-info.js';
 import { redisProblem } from './redis-problems.js';
 
