@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { type PlanEntry } from '../../core/jobs/plan-entry.js';
-import { InputDamaged, InputLines } from './input-lines.js';
+import { InputDamaged, InputLines, lineParts } from './input-lines.js';
 
 const KIB = 1024;
 /** Short, longer than a window, empty, and just over the end of one. */
@@ -47,5 +47,15 @@ describe('InputLines', () => {
     for (const index of [4, 6, 9])
       await expect(input.read(entries[index]!)).rejects.toThrow(InputDamaged);
     expect((await input.read(entries[1]!)).toString()).toBe(lines[1]);
+  });
+});
+
+describe('lineParts', () => {
+  it('finds custom_id and body as bytes, whatever is around them', () => {
+    const line = Buffer.from(
+      '{"url":"/x", "body" : {"n": 12345678901234567890, "body":1} ,"custom_id":"\\u0061\\"b"}',
+    );
+    expect(lineParts(line).body.toString()).toBe('{"n": 12345678901234567890, "body":1}');
+    expect(lineParts(line).customIdJson).toBe('"\\u0061\\"b"');
   });
 });

@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { languageName } from './language-name.js';
@@ -5,6 +6,9 @@ import {
   transcriptBody,
   type TranscriptBodyOptions,
   compressionRatio,
+  formatSrt,
+  formatVtt,
+  timestamp,
   transcriptEvents,
 } from './transcript-body.js';
 
@@ -209,5 +213,80 @@ describe('the event stream', () => {
       'data: {"type":"transcript.text.done","text":"","usage":{"type":"tokens","input_tokens":85,"output_tokens":0,' +
         '"total_tokens":85,"input_token_details":{"audio_tokens":85,"text_tokens":0}}}\n\ndata: [DONE]\n\n',
     );
+  });
+});
+
+describe('compressionRatio', () => {
+  it('rises with repetition and is 0 for nothing', () => {
+    expect(compressionRatio('')).toBe(0);
+    expect(compressionRatio('the quick brown fox')).toBeLessThan(1.2);
+    expect(compressionRatio('thank you '.repeat(50))).toBeGreaterThan(10);
+  });
+
+  it('is what plain zlib gives, as in the Whisper of OpenAI, for short texts and long ones', () => {
+    for (const sentence of [
+      'Grüße aus dem Süden, ',
+      'you are ',
+      Array.from({ length: 500 }, (_, n) => n * n).join(' '),
+    ]) {
+      for (const length of [1, 10, 250, 1200, 1999, 2000, 2001, 9000]) {
+        const bytes = Buffer.from(sentence.repeat(length).slice(0, length));
+        expect(compressionRatio(String(bytes))).toBe(bytes.length / deflateSync(bytes).length);
+      }
+    }
+  });
+});
+
+const segment = (start: number, end: number, text: string) => ({
+  id: 0,
+  start,
+  end,
+  text,
+  tokens: [],
+  temperature: 0,
+  avgLogprob: 0,
+  noSpeechProb: 0,
+});
+const segments = [
+  segment(0, 3.3199, ' The beach was popular.'),
+  segment(3661.5, 3662, 'People --> sand.'),
+];
+
+describe('timestamp', () => {
+  it.each([
+    [0, '00:00:00.000'],
+    [1.9996, '00:00:02.000'],
+    [59.9999, '00:01:00.000'],
+    [3599.9999, '01:00:00.000'],
+    [360_000.123, '100:00:00.123'],
+    [-0.01, '00:00:00.000'],
+  ])('%d s is %s', (seconds, text) => {
+    expect(timestamp(seconds, '.')).toBe(text);
+  });
+});
+
+describe('srt', () => {
+  it('numbers cues from 1, with commas, each followed by an empty line', () => {
+    expect(formatSrt({ segments })).toBe(
+      '1\n00:00:00,000 --> 00:00:03,320\nThe beach was popular.\n\n' +
+        '2\n01:01:01,500 --> 01:01:02,000\nPeople -> sand.\n\n',
+    );
+  });
+
+  it('of silence is empty', () => {
+    expect(formatSrt({ segments: [] })).toBe('');
+  });
+});
+
+describe('vtt', () => {
+  it('has a header, points, and no arrow in its text', () => {
+    expect(formatVtt({ segments })).toBe(
+      'WEBVTT\n\n00:00:00.000 --> 00:00:03.320\nThe beach was popular.\n\n' +
+        '01:01:01.500 --> 01:01:02.000\nPeople -> sand.\n\n',
+    );
+  });
+
+  it('of silence is its header', () => {
+    expect(formatVtt({ segments: [] })).toBe('WEBVTT\n\n');
   });
 });

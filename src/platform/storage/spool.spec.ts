@@ -1,11 +1,11 @@
 import { mkdir, open, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, beforeAll } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { settingsFrom } from '../config/settings.js';
-import { Spool, spooled } from './spool.js';
+import { Spool, spooled, SpooledUpload } from './spool.js';
 
 const LIMIT = 1000;
 const MEMORY = 100;
@@ -133,5 +133,44 @@ describe('a full disk', () => {
       code: 'storage_unavailable',
       cause: { code: 'ENOENT' },
     });
+  });
+});
+
+const BYTES = Buffer.alloc(150_000, 'abc');
+
+describe('SpooledUpload.chunks', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = temporaryFolder();
+  });
+
+  async function upload(kind: 'memory' | 'file'): Promise<SpooledUpload> {
+    const path = join(folder, kind);
+    await writeFile(path, BYTES);
+    const content = kind === 'memory' ? BYTES : path;
+    return new SpooledUpload(BYTES.length, BYTES.subarray(0, 10), content);
+  }
+
+  it.each(['memory', 'file'] as const)(
+    'of %s are the upload, at most 64 KiB each, as often as asked for',
+    async kind => {
+      const spooled = await upload(kind);
+      for (let time = 0; time < 2; time += 1) {
+        const pieces: Buffer[] = [];
+        for await (const piece of spooled.chunks()) pieces.push(Buffer.from(piece));
+        expect(Buffer.concat(pieces).equals(BYTES)).toBe(true);
+        expect(Math.max(...pieces.map(({ length }) => length))).toBe(65_536);
+      }
+    },
+  );
+
+  it('are read to the end when the upload is disposed of in the middle, and not begun after that', async () => {
+    const spooled = await upload('file');
+    const pieces = spooled.chunks();
+    let size = (await pieces.next()).value!.length;
+    await spooled.dispose();
+    for await (const piece of pieces) size += piece.length;
+    expect(size).toBe(BYTES.length);
+    await expect(spooled.chunks().next()).rejects.toThrow('disposed');
   });
 });

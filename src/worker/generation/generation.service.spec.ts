@@ -13,7 +13,7 @@ import {
 } from '../engines/text-generator.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
-import { GenerationService } from './generation.service.js';
+import { GenerationService, sharedTime } from './generation.service.js';
 
 const DONE: GenerationEvent = { type: 'done', finishReasons: ['stop'] };
 const chunk = (at: number): GenerationEvent => ({ type: 'chunk', json: `{"at":${at}}` });
@@ -136,5 +136,25 @@ describe('the GenerationService of a worker', () => {
     await generation.generate(call({ stream: false }), never, sink);
     expect(told[1]).toMatchObject({ value: { firstTokenMs: undefined } });
     expect(told[3]).toMatchObject({ value: { firstTokenMs: 7 } });
+  });
+});
+
+describe('SharedTime', () => {
+  it('gives one that runs alone all of the time', () => {
+    const time = sharedTime();
+    const mark = time.begin(100);
+    expect(time.since(mark, 130)).toBe(30);
+  });
+
+  it('divides each moment by those that run in it, and adds up to the time of the device', () => {
+    const time = sharedTime();
+    const a = time.begin(0);
+    const b = time.begin(10);
+    expect(time.since(a, 30)).toBe(20);
+    time.end(30);
+    expect(time.since(b, 40)).toBe(20);
+    time.end(40);
+    const c = time.begin(1000);
+    expect(time.since(c, 1005)).toBe(5);
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { idempotencyKeyOf } from './batches.controller.js';
 import { isSameBatch, newJob } from './batches.service.js';
 
 const ORDER: Parameters<typeof isSameBatch>[0] = {
@@ -34,14 +33,5 @@ describe('newJob', () => {
       expiresAtMs: 1_801_000,
       status: 'validating',
     });
-  });
-});
-
-describe('idempotencyKeyOf', () => {
-  it('takes 1 to 255 characters, or none at all', () => {
-    expect(idempotencyKeyOf({})).toBeUndefined();
-    expect(idempotencyKeyOf({ 'idempotency-key': 'k'.repeat(255) })).toHaveLength(255);
-    for (const key of ['', 'k'.repeat(256)])
-      expect(() => idempotencyKeyOf({ 'idempotency-key': key })).toThrow('255');
   });
 });

@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
-import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
-import { probePauses } from '../../core/jobs/reachability.js';
-import { settingsFrom } from '../../platform/config/settings.js';
-import { JobProgress } from '../job/job-progress.js';
-import { LineDispatcher, LineLane, type SendingJob, TargetGate } from './line-dispatcher.js';
-import { type Answer, answerOf, brokenBy } from './line-reply.js';
-import { LineSender } from './line-sender.js';
+import {
+  LineDispatcher,
+  LineLane,
+  type SendingJob,
+  TargetGate,
+} from '../../../src/batch/execute/line-dispatcher.js';
+import { type Answer, answerOf, brokenBy } from '../../../src/batch/execute/line-reply.js';
+import { LineSender } from '../../../src/batch/execute/line-sender.js';
+import { JobProgress } from '../../../src/batch/job/job-progress.js';
+import { encodePlan, Plan } from '../../../src/core/jobs/plan-entry.js';
+import { probePauses } from '../../../src/core/jobs/reachability.js';
+import { settingsFrom } from '../../../src/platform/config/settings.js';
+import { batchJob } from '../../contract/stores/batch-fixtures.js';
 
 const LINES = 3000;
 const SERVICE_MS = 20;
