@@ -1,6 +1,6 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { NestFactory } from '@nestjs/core';
-import { sendToParent, onParentLost } from '@switchyard/engine-api/process/is-alive.js';
+import { sendToParent, onParentLost } from '@switchyard/engine-api/process/parent-loss.js';
 import 'reflect-metadata';
 import { Logger } from 'nestjs-pino';
 import { BatchModule } from './batch/batch.module.js';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type INestApplication, Logger } from '@nestjs/common';
 import 'reflect-metadata';
-import { onParentLost } from '@switchyard/engine-api/process/is-alive.js';
+import { onParentLost } from '@switchyard/engine-api/process/parent-loss.js';
 import { createGateway } from './gateway/bootstrap.js';
 import { KeyIssuer, makeFirstKey } from './platform/auth/key-issuer.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';

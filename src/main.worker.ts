@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
-import { onParentLost } from '@switchyard/engine-api/process/is-alive.js';
+import { onParentLost } from '@switchyard/engine-api/process/parent-loss.js';
 import { BRIDGE_PROVIDERS } from './bridge/bridged-services.js';
 import { ExternalWorker, type Waiting } from './bridge/external-worker.js';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';

@@ -17,7 +17,7 @@ import { TargetResolver, targetResolver } from './execute/target-resolver.js';
 import { WebhookSender } from './finalize/webhook-sender.js';
 import { IngestService } from './ingest/ingest.service.js';
 import { ResultFiles } from './job/result-files.js';
-import { LineGrace } from './lease/job-lease.js';
+import { LineGrace } from './lease/job-stop.js';
 import { JobTraces } from './observe/job-traces.js';
 import { BatchProcessor } from './runner/batch-processor.js';
 import { BatchRunner } from './runner/batch-runner.js';

@@ -24,7 +24,7 @@ import {
   EXTERNAL_GRACE_MS,
   type WorkerSpec,
 } from '../platform/config/worker-spec.js';
-import { ProcessLog } from '../platform/logging/log-ring.js';
+import { ProcessLog } from '../platform/logging/process-log.js';
 import { freePort } from '../platform/process/listen-check.js';
 
 const LOOPBACK = '127.0.0.1';

@@ -6,7 +6,7 @@ import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type SettingSources } from '../platform/config/setting-source.js';
 import { type Settings } from '../platform/config/settings.js';
-import { TrustedProxies } from '../platform/http/networks.js';
+import { TrustedProxies } from '../platform/http/trusted-proxies.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { counterMetric } from '../platform/metrics/metric-provider.js';
 import { AuditLog } from './admin/audit-log.js';

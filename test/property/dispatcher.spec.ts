@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Lease } from '../../src/core/dispatch/lease.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
-import { AgingTurns } from '../../src/core/order/fair-order.js';
+import { AgingTurns } from '../../src/core/order/aging-turns.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { RequestRecord } from '../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';

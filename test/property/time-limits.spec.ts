@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { inferenceTimeoutMs } from '../../src/gateway/scheduler/request-intake.js';
+import { inferenceTimeoutMs } from '../../src/gateway/scheduler/request-timeout.js';
 import { simulate } from '../bench/support/simulation/simulation-report.js';
 import { type TraceRequest } from '../bench/support/simulation/trace.js';
 import { VirtualGateway } from '../bench/support/simulation/virtual-gateway.js';

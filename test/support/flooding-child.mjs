@@ -2,7 +2,7 @@
 // gone, as an idle worker does; `blocked`, whose event loop never turns again.
 import './typescript-loader.mjs';
 
-const { onParentLost } = await import('@switchyard/engine-api/process/is-alive.js');
+const { onParentLost } = await import('@switchyard/engine-api/process/parent-loss.js');
 const { reportToSupervisor } = await import('../../src/worker/lifecycle/supervisor-link.js');
 const { workerLog } = await import('../../src/worker/lifecycle/worker-log.js');
 

@@ -2,7 +2,8 @@ import { ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { type Socket } from 'node:net';
 import { type Readable } from 'node:stream';
 import { type Fields } from '../is-object.js';
-import { LastLines, LogLineSplitter, OutputBound } from './output-lines.js';
+import { LastLines } from './last-lines.js';
+import { LogLineSplitter, OutputBound } from './output-lines.js';
 
 /**
  * As Node's `spawn`, except that every failure of the system is the event `error`: Node throws

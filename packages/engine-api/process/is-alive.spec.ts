@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { once, EventEmitter } from 'node:events';
+import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { isAlive, onParentLost } from './is-alive.js';
+import { isAlive } from './is-alive.js';
 
 describe('isAlive', () => {
   it('is true for a process that runs and false for one that was collected', async () => {
@@ -21,33 +21,5 @@ describe('isAlive', () => {
     while (isAlive(pid)) await new Promise(next => setTimeout(next, 10));
     expect(() => process.kill(pid, 0)).not.toThrow();
     parent.kill('SIGKILL');
-  });
-});
-
-const send = () => true;
-
-describe('onParentLost', () => {
-  it('calls once when the channel closes', () => {
-    const own = Object.assign(new EventEmitter(), { send, connected: true });
-    let lost = 0;
-    onParentLost(own, () => (lost += 1));
-    expect(lost).toBe(0);
-    own.emit('disconnect');
-    own.emit('disconnect');
-    expect(lost).toBe(1);
-  });
-
-  it('calls at once for a parent that died while this process was starting', () => {
-    let lost = 0;
-    onParentLost(Object.assign(new EventEmitter(), { send, connected: false }), () => (lost += 1));
-    expect(lost).toBe(1);
-  });
-
-  it('never calls in a process that was started by hand', () => {
-    const own = new EventEmitter();
-    let lost = 0;
-    onParentLost(own, () => (lost += 1));
-    own.emit('disconnect');
-    expect(lost).toBe(0);
   });
 });

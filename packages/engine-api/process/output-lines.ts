@@ -37,7 +37,9 @@ export class LogLineSplitter {
 
 /** Bytes that may come at once, and that are admitted in a second for ever. */
 const BURST_BYTES = 262_144;
+
 const BYTES_PER_S = 32_768;
+
 const EXCESS = `it writes more than ${BYTES_PER_S} bytes of log a second`;
 
 /**
@@ -87,21 +89,5 @@ export class OutputBound {
     this.#left = Math.min(BURST_BYTES, this.#left + ((nowMs - this.#atMs) * BYTES_PER_S) / 1000);
     this.#atMs = nowMs;
     if (this.#left === BURST_BYTES) this.end();
-  }
-}
-
-/** The newest `size` lines. */
-export class LastLines {
-  readonly #lines: string[] = [];
-
-  constructor(private readonly size: number) {}
-
-  add(line: string): void {
-    this.#lines.push(line);
-    if (this.#lines.length > this.size) this.#lines.shift();
-  }
-
-  get lines(): readonly string[] {
-    return [...this.#lines];
   }
 }

@@ -5,7 +5,7 @@ import { pause } from '../../platform/clock/pause.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
 import { InputLines } from '../job/input-lines.js';
 import { ResultLog } from '../job/result-log.js';
-import { LineGrace, type JobStop } from '../lease/job-lease.js';
+import { LineGrace, type JobStop } from '../lease/job-stop.js';
 import { LineDispatcher, LineLane, type LineTicket, type SendingJob } from './line-dispatcher.js';
 import { LineSender } from './line-sender.js';
 import { LogShipping } from './log-shipping.js';

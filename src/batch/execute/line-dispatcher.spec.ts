@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
-import { JobProgress } from '../job/result-log.js';
+import { JobProgress } from '../job/job-progress.js';
 import {
   LineDispatcher,
   LineLane,

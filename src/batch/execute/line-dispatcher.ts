@@ -5,7 +5,7 @@ import { type PlanEntry } from '../../core/jobs/plan-entry.js';
 import { Reachability } from '../../core/jobs/reachability.js';
 import { type AttemptCount } from '../../core/jobs/retry-policy.js';
 import { type JobPlan } from '../job/claimed-job.js';
-import { type JobProgress } from '../job/result-log.js';
+import { type JobProgress } from '../job/job-progress.js';
 
 /**
  * The slots of one model at one target: as many as the target sustains, none until its

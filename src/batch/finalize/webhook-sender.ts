@@ -5,7 +5,7 @@ import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { pause } from '../../platform/clock/pause.js';
 import { Settings } from '../../platform/config/settings.js';
 import { WebhookOutbox } from '../../platform/database/webhook-outbox.js';
-import { HostExceptions } from '../../platform/http/networks.js';
+import { HostExceptions } from '../../platform/http/host-exceptions.js';
 import { postWebhook, webhookSecret } from '../../platform/webhooks/webhook-post.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 

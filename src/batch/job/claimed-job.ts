@@ -1,6 +1,7 @@
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { type Plan } from '../../core/jobs/plan-entry.js';
-import { type JobLease, type JobStop } from '../lease/job-lease.js';
+import { type JobLease } from '../lease/job-lease.js';
+import { type JobStop } from '../lease/job-stop.js';
 import { type JobFolder } from './job-folder.js';
 import { type ResultLog } from './result-log.js';
 

@@ -2,7 +2,8 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { JobProgress, ResultLog } from './result-log.js';
+import { JobProgress } from './job-progress.js';
+import { ResultLog } from './result-log.js';
 import { decodeHead, encodeRecord } from './result-segments.js';
 
 const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 };

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobStore } from '../../platform/database/job-store.js';
-import { JobLease, LeaseLost, JobStop } from './job-lease.js';
+import { JobLease, LeaseLost } from './job-lease.js';
+import { JobStop } from './job-stop.js';
 
 const LEASE_MS = 900;
 const job = { id: 'batch_1', status: 'in_progress', reachedAtMs: {} } as unknown as BatchJob;

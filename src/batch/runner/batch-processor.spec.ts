@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { type JobStore } from '../../platform/database/job-store.js';
 import { type WebhookSender } from '../finalize/webhook-sender.js';
-import { type LineGrace } from '../lease/job-lease.js';
+import { type LineGrace } from '../lease/job-stop.js';
 import { type JobMetrics } from '../observe/job.metrics.js';
 import { BatchProcessor } from './batch-processor.js';
 import { type JobSupervisor } from './job-supervisor.js';

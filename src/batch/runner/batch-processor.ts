@@ -10,7 +10,7 @@ import { JobStore } from '../../platform/database/job-store.js';
 import { isAbsent } from '../../platform/storage/durable-files.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
 import { JobFolder } from '../job/job-folder.js';
-import { LineGrace } from '../lease/job-lease.js';
+import { LineGrace } from '../lease/job-stop.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 import { JobSupervisor } from './job-supervisor.js';
 

@@ -13,7 +13,7 @@ import { type JobFolder } from '../job/job-folder.js';
 import { errorLine } from '../job/output-line.js';
 import { ResultFiles } from '../job/result-files.js';
 import { type ResultLog } from '../job/result-log.js';
-import { type JobStop } from '../lease/job-lease.js';
+import { type JobStop } from '../lease/job-stop.js';
 
 /** Lines per flush: bounds memory. */
 const GROUP = 1000;

@@ -85,7 +85,10 @@ const MESSAGE = z.object(
   'must be an object',
 );
 
-export const MESSAGES = objectsUpTo(MOST_BLOCKS, MESSAGE).min(1, 'must hold at least one message');
+export const CONVERSATION = objectsUpTo(MOST_BLOCKS, MESSAGE).min(
+  1,
+  'must hold at least one message',
+);
 
 export const INSTRUCTIONS = defaulted(textOr(objectsUpTo(MOST_BLOCKS, TEXT)), '');
 

@@ -23,7 +23,7 @@ import {
 import {
   FORMAT,
   INSTRUCTIONS,
-  MESSAGES,
+  CONVERSATION,
   METADATA,
   OUTPUT,
   THINKING,
@@ -52,12 +52,12 @@ export class MessageInputRequest {
   @ModelNameField('gpt-4o-mini')
   model!: string;
 
-  @RequiredField(listOfObjects('must be a list of messages', MESSAGES), {
+  @RequiredField(listOfObjects('must be a list of messages', CONVERSATION), {
     example: [{ role: 'user', content: 'What does a switchyard do?' }],
     description:
       'Of `user`, `assistant` and `system`: a text, or blocks: `text`, `image`, `tool_use`, `tool_result`, `thinking`.',
   })
-  messages!: z.output<typeof MESSAGES>;
+  messages!: z.output<typeof CONVERSATION>;
 
   @Field(
     anything(

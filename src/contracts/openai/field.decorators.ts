@@ -29,19 +29,15 @@ interface FieldOptions {
   readonly [word: string]: unknown;
 }
 
-type Shape = NonNullable<FieldType['shape']>;
-
-interface Demand {
+interface Demand extends Pick<FieldType, 'shape'> {
   readonly type: FieldType;
   readonly required: boolean;
 }
 
+/** Of one class, those of the class that it extends first. */
 interface DeclaredFields {
-  /** Of one class; it inherits those of the class that it extends. */
-  readonly shapes: Record<string, Shape | undefined>;
-  /** What the fields of one class have to be; it inherits those of the class that it extends. */
-  readonly demands: Record<string, Demand>;
-  /** Of one class, without those that it extends. */
+  /** What the fields have to be. */
+  readonly demands: Map<string, Demand>;
   readonly rules: Map<string, FieldRule>;
 }
 
@@ -53,11 +49,7 @@ function declaredOn(prototype: object): DeclaredFields {
   if (known) return known;
   const extended = Object.getPrototypeOf(prototype) as object | null;
   const inherited = extended && declaredOn(extended);
-  const declared: DeclaredFields = {
-    shapes: Object.create(inherited && inherited.shapes) as DeclaredFields['shapes'],
-    demands: Object.create(inherited && inherited.demands) as DeclaredFields['demands'],
-    rules: new Map(),
-  };
+  const declared = { demands: new Map(inherited?.demands), rules: new Map(inherited?.rules) };
   DECLARED.set(prototype, declared);
   return declared;
 }
@@ -79,12 +71,11 @@ function described(type: FieldType, options: FieldOptions, required: boolean): P
   return (target, key) => {
     ApiProperty({ ...type.schema, required, ...words })(target, key);
     Unlisted(rule)(target, key);
-    const demand = { type, required };
-    declaredOn(target).demands[String(key)] = demand;
+    const { nested, shape = nested && shapeOfNested(nested) } = type;
+    const demand = { type, required, shape };
+    declaredOn(target).demands.set(String(key), demand);
     if (type.checks.length > 0) checked(demand)(target, key);
-    if (type.nested) ValidateNested({ message: type.checks[0]![1] })(target, key);
-    const shape = type.nested ? shapeOfNested(type.nested) : type.shape;
-    if (shape) declaredOn(target).shapes[String(key)] = shape;
+    if (nested) ValidateNested({ message: type.checks[0]![1] })(target, key);
   };
 }
 
@@ -120,20 +111,17 @@ function isMet({ type, required }: Demand, value: unknown): boolean {
 }
 
 /** The fields of a class, and of those that it extends. */
-export function fieldNames(type: NewableFunction): readonly string[] {
-  const names: string[] = [];
-  for (const name in declaredOn(type.prototype as object).demands) names.push(name);
-  return names;
-}
+export const fieldNames = (type: NewableFunction): Iterable<string> =>
+  declaredOn(type.prototype as object).demands.keys();
+
+const demandsOn = (dto: object) => declaredOn(Object.getPrototypeOf(dto) as object).demands;
 
 /**
  * Whether each field of a DTO is as declared. class-validator, which costs more than the
  * checks themselves, is needed only to name what is wrong.
  */
 export function hasValidFields(dto: object): boolean {
-  const { demands } = declaredOn(Object.getPrototypeOf(dto) as object);
-  for (const name in demands) {
-    const demand = demands[name]!;
+  for (const [name, demand] of demandsOn(dto)) {
     const value = (dto as Record<string, unknown>)[name];
     if (!isMet(demand, value)) return false;
     if (demand.type.nested && value instanceof Object && !hasValidFields(value)) return false;
@@ -146,30 +134,18 @@ export function hasValidFields(dto: object): boolean {
  * @throws DomainError for the first thing wrong with it
  */
 export function withReadFields<T extends object>(dto: T): T {
-  const { demands } = declaredOn(Object.getPrototypeOf(dto) as object);
   const fields = dto as Record<string, unknown>;
-  for (const name in demands) {
-    const { reader } = demands[name]!.type;
-    if (reader) fields[name] = readObject(reader, fields[name], name);
-  }
+  for (const [name, { type }] of demandsOn(dto))
+    if (type.reader) fields[name] = readObject(type.reader, fields[name], name);
   return dto;
 }
 
-const shapeOfNested =
-  (type: new () => object): Shape =>
-  value =>
-    isObject(value) ? shaped(type, value) : value;
+const shapeOfNested = (type: new () => object) => (value: unknown) =>
+  isObject(value) ? shaped(type, value) : value;
 
 /** What happens to each field of a class, those of the class that it extends first. */
-export function rulesOf(...types: readonly NewableFunction[]): FieldRules {
-  return Object.fromEntries(types.flatMap(type => rulesOn(type.prototype as object | null)));
-}
-
-function rulesOn(prototype: object | null): readonly (readonly [string, FieldRule])[] {
-  if (prototype === null) return [];
-  const inherited = rulesOn(Object.getPrototypeOf(prototype) as object | null);
-  return [...inherited, ...(DECLARED.get(prototype)?.rules ?? [])];
-}
+export const rulesOf = (...types: readonly NewableFunction[]): FieldRules =>
+  Object.fromEntries(types.flatMap(type => [...declaredOn(type.prototype as object).rules]));
 
 /**
  * An instance with these fields; absent ones have its defaults. Values are not copied,
@@ -178,10 +154,10 @@ function rulesOn(prototype: object | null): readonly (readonly [string, FieldRul
  */
 export function shaped<T extends object>(type: new () => T, fields: Fields): T {
   const instance = new type();
-  const { shapes } = declaredOn(type.prototype as object);
+  const demands = demandsOn(instance);
   for (const [name, value] of Object.entries(fields)) {
     if (name === '__proto__' || name === 'constructor') continue;
-    const shape = shapes[name];
+    const shape = demands.get(name)?.shape;
     (instance as Record<string, unknown>)[name] = shape ? shape(value) : value;
   }
   return instance;

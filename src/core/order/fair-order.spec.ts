@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Entry } from './account.js';
 import { FairLane } from './fair-lane.js';
-import { FairOrder, AgingTurns } from './fair-order.js';
+import { FairOrder } from './fair-order.js';
 
 const WIDTH_MS = 100;
 
@@ -74,47 +74,5 @@ describe('FairOrder', () => {
     expect(Array.from(order.inOrder(200), ({ item }) => item).join('')).toBe('RbRRRbb');
     expect(turns(order, 200, 9)).toBe('RbRRRbb');
     expect(turns(other, 200, 3)).toBe('RbR');
-  });
-});
-
-/** The first turns of a contest: `R` and `a`. */
-function order(turns: AgingTurns, count: number) {
-  let drawn = '';
-  while (drawn.length < count) {
-    const aged = turns.isAgedNext(1, 0);
-    turns.taken(aged, true);
-    drawn += aged ? 'a' : 'R';
-  }
-  return drawn;
-}
-
-describe('AgingTurns', () => {
-  it.each([
-    [0.25, 'RRRaRRRaRRRa'],
-    [0.5, 'RaRaRaRa'],
-    [0.3, 'RRRaRRaRRaRRRaRRaRRa'],
-    [0.75, 'RaaaRaaaRaaa'],
-    [0.01, 'R'.repeat(99) + 'a' + 'R'.repeat(99) + 'a'],
-  ])('gives aged requests exactly %d of the turns: %s', (share, drawn) => {
-    expect(order(new AgingTurns(share), drawn.length)).toBe(drawn);
-  });
-
-  it('serves by age alone with a share of 1', () => {
-    const turns = new AgingTurns(1);
-    expect([turns.isAgedNext(5, 4), turns.isAgedNext(5, 5), turns.isAgedNext(5, 6)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
-
-  it('looks ahead on a copy without counting', () => {
-    const turns = new AgingTurns(0.25);
-    expect(order(turns.copy(), 4)).toBe('RRRa');
-    expect(order(turns, 4)).toBe('RRRa');
-  });
-
-  it.each([0, -0.1, 1.1, NaN])('refuses a share of %d', share => {
-    expect(() => new AgingTurns(share)).toThrow(RangeError);
   });
 });

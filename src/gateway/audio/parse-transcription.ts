@@ -23,7 +23,7 @@ import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { parseDto, repeatedForms } from '../http/dto-validation.js';
+import { parseDto } from '../http/dto-validation.js';
 import { MAX_REFERENCE_BYTES } from '../http/multipart-form.js';
 import {
   demandAbilities,
@@ -162,17 +162,13 @@ export interface ParsedTranscription {
   readonly write?: (transcript: Transcript) => ReturnType<typeof transcriptBody>;
 }
 
-const transcriptions = repeatedForms(TranscriptionDto);
-
-const translations = repeatedForms(TranslationDto);
-
 /** @throws DomainError for the first thing wrong with the form. */
 export function parseTranscription(
   fields: Fields,
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedTranscription {
-  const sent = transcriptions(fields);
+  const sent = parseDto(TranscriptionDto, fields);
   const model = catalog.getOfKind(sent.model, 'stt');
   const unusable = [
     ...uselessWithFormat(sent, compat),
@@ -213,7 +209,7 @@ export function parseTranslation(
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedTranscription {
-  const sent = translations(fields);
+  const sent = parseDto(TranslationDto, fields);
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);

@@ -11,39 +11,6 @@ import {
 import { DomainError } from '../../core/errors/domain-error.js';
 import { bodyFields } from './json-body.js';
 
-/** Most requests come from few programs, each with one set of fields. */
-const MOST_FORMS = 64;
-/** Characters. Longer forms hold a prompt, which changes from file to file. */
-const LONGEST_FORM = 512;
-
-/**
- * `parseDto` with a cache: equal text fields are validated once. Rejections
- * are not cached.
- * @returns the parser; equal forms share the DTO that it returns
- */
-export function repeatedForms<T extends object>(
-  type: new () => T,
-): (fields: Fields) => Readonly<T> {
-  const forms = new Map<string, Readonly<T>>();
-  return fields => {
-    const key = keyOf(fields);
-    const known = key === undefined ? undefined : forms.get(key);
-    if (known) return known;
-    const dto = Object.freeze(parseDto(type, fields));
-    if (key === undefined) return dto;
-    if (forms.size === MOST_FORMS) forms.clear();
-    forms.set(key, dto);
-    return dto;
-  };
-}
-
-/** Undefined for lists, JSON parts and long forms, which are not cached. */
-function keyOf(fields: Fields): string | undefined {
-  for (const value of Object.values(fields)) if (typeof value !== 'string') return undefined;
-  const key = writeJson(fields);
-  return key.length <= LONGEST_FORM ? key : undefined;
-}
-
 /** By class. */
 const STRICT_TYPES = new WeakSet<object>();
 
@@ -82,7 +49,7 @@ export const readDto = <T extends object>(type: new () => T, fields: Fields): T 
 
 /** As `parseDto`, and unknown fields are `invalid_value`. */
 export function parseStrictDto<T extends object>(type: new () => T, fields: Fields): T {
-  refuseUnknown(fields, fieldNames(type));
+  refuseUnknown(fields, new Set(fieldNames(type)));
   // Unknown fields of nested DTOs are found by class-validator only.
   return validated(dtoOf(type, fields), STRICT);
 }
@@ -109,8 +76,8 @@ function validated<T extends object>(dto: T, strictness: Partial<typeof STRICT>)
   return dto;
 }
 
-function refuseUnknown(fields: Fields, known: readonly string[]): void {
-  for (const name in fields) if (!known.includes(name)) throw unknownField(name);
+function refuseUnknown(fields: Fields, known: ReadonlySet<string>): void {
+  for (const name in fields) if (!known.has(name)) throw unknownField(name);
 }
 
 const unknownField = (name: string): DomainError =>

@@ -8,7 +8,7 @@ import {
 import { RequestRecord } from '../../core/request/request-record.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
-import { DeviceTimeout } from '../../platform/process/active-timeout.js';
+import { DeviceTimeout } from '../../platform/process/device-timeout.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { type WorkerReply, type WorkerTask, type TaskRequest } from '../worker-pool/worker-task.js';
 import { type SchedulerQueue } from './request-queue.port.js';

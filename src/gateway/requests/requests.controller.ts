@@ -1,7 +1,6 @@
-import { Controller, Get, Param, Post, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { type FastifyReply } from 'fastify';
-import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
+import { type RequestView } from '../../core/dispatch/request-view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
@@ -9,73 +8,8 @@ import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
 import { Forecasts } from '../queue/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { WorkRuns } from '../stored-work/work-runs.js';
-import {
-  ExplainedRequestDto,
-  explainedDto,
-  CancellationDto,
-  RequestDto,
-  requestDto,
-} from './request.dto.js';
+import { ExplainedRequestDto, explainedDto, RequestDto, requestDto } from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
-
-@Controller('v1/requests')
-export class StoredContentController {
-  constructor(private readonly stored: StoredRequestsService) {}
-
-  /** Status, type and bytes are those that a waiting caller would have received. */
-  @Get(':id/content')
-  @ApiParam({
-    name: 'id',
-    description: 'The `x-request-id` of a request sent with `Prefer: respond-async`.',
-  })
-  @ApiOkResponse({
-    description: 'Its answer; of one that failed, its error with the status it has.',
-  })
-  @DescribesErrors('request_not_found', 'request_not_finished')
-  async content(
-    @CallerPrincipal() principal: Principal,
-    @Param('id') id: string,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const { status, headers, body } = await this.stored.content(principal, id);
-    void reply.code(status).headers(headers).send(body);
-  }
-}
-
-/**
- * One id space, four routes: always 200, and idempotent. Another tenant's request is
- * answered like one that does not exist.
- */
-@Controller('v1')
-export class CancellationsController {
-  constructor(
-    private readonly scheduler: SchedulerService,
-    private readonly runs: WorkRuns,
-  ) {}
-
-  @Post([
-    'audio/transcriptions/:id/cancel',
-    'audio/translations/:id/cancel',
-    'audio/speech/:id/cancel',
-    'requests/:id/cancel',
-  ])
-  @ApiOperation({ summary: 'Cancel a request; its caller receives 499 at once' })
-  @ApiParam({ name: 'id', description: 'The `x-request-id` of the request.' })
-  @Answers(CancellationDto)
-  async cancel(@CallerPrincipal() principal: Principal, @Param('id') id: string) {
-    const cancelled =
-      (await this.runs.cancel({ tenant: principal.tenant, id }, 'client')) ||
-      (permits(principal, 'admin') && (await this.#cancelOthers(id)));
-    return { request_id: id, cancelled };
-  }
-
-  /** An admin may cancel another tenant's request. */
-  async #cancelOthers(id: string): Promise<boolean> {
-    const view = oneNamed((await this.scheduler.named(id)).filter(isLive), undefined);
-    return view !== undefined && this.runs.cancel({ tenant: view.tenant, id }, 'client');
-  }
-}
 
 /**
  * The request of an id that an operator names: ids are unique within a tenant only

@@ -2,14 +2,12 @@ import { Module } from '@nestjs/common';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { StoredWorkModule } from '../stored-work/stored-work.module.js';
 import { AsyncRequests } from './async-requests.js';
+import { CancellationsController } from './cancellations.controller.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { InnerRequests } from './inner-requests.js';
 import { Replays } from './replays.js';
-import {
-  CancellationsController,
-  RequestsController,
-  StoredContentController,
-} from './requests.controller.js';
+import { RequestsController } from './requests.controller.js';
+import { StoredContentController } from './stored-content.controller.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
 /**

@@ -10,19 +10,8 @@ import { type RequestSpec } from '../registry/submitted-request.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { RequestReports } from './request-reports.js';
+import { inferenceTimeoutMs } from './request-timeout.js';
 import { Suspects } from './suspects.js';
-
-/**
- * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by
- * default (D-07). An unknown duration (0, NaN, not finite) gets the lower bound.
- */
-export function inferenceTimeoutMs(
-  audioDurationS: number,
-  { timeoutMinMs, timeoutFactor }: Pick<Settings['inference'], 'timeoutMinMs' | 'timeoutFactor'>,
-): number {
-  const scaledMs = audioDurationS * 1000 * timeoutFactor;
-  return Number.isFinite(scaledMs) ? Math.max(timeoutMinMs, scaledMs) : timeoutMinMs;
-}
 
 /**
  * Checks requests, stamps them and gives them to their queue. Closed for good when

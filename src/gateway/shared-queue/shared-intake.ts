@@ -6,7 +6,7 @@ import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { WaitBudget } from '../../platform/process/active-timeout.js';
+import { WaitBudget } from '../../platform/process/wait-budget.js';
 import { type QueueReports } from '../registry/request-queue.port.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';

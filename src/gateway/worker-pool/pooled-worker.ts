@@ -16,7 +16,7 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { type ModelSpec, type ReplicaSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { workerCare } from '../../platform/config/worker-spec.js';
-import { type ProcessLog } from '../../platform/logging/log-ring.js';
+import { type ProcessLog } from '../../platform/logging/process-log.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { ServiceRecord } from './service-record.js';

@@ -1,7 +1,7 @@
 import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
 import { type ReplicaSpec } from '../../platform/config/model-spec.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type ProcessLog } from '../../platform/logging/log-ring.js';
+import { type ProcessLog } from '../../platform/logging/process-log.js';
 import {
   ProcessSupervisor,
   type SupervisorOptions,

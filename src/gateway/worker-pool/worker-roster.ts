@@ -26,7 +26,7 @@ import {
   workerEnvironment,
   workerSpec,
 } from '../../platform/config/worker-spec.js';
-import { ProcessLog } from '../../platform/logging/log-ring.js';
+import { ProcessLog } from '../../platform/logging/process-log.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import { type OpenInProcessWorker } from './in-process-worker.js';

@@ -4,9 +4,10 @@ import { Settings } from '../config/settings.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Authenticator } from './authenticator.js';
 import { KeyIssuer } from './key-issuer.js';
-import { KeyRing, StoredKeys } from './key-ring.js';
+import { KeyRing } from './key-ring.js';
 import { OriginGuard } from './origin-guard.js';
 import { ShortLivedTokens, TOKEN_SECRET, tokenSecret } from './short-lived-tokens.js';
+import { StoredKeys } from './stored-keys.js';
 
 /** Keys, tokens and origins; global, because every entry point uses them. */
 @Global()

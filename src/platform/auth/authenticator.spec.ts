@@ -5,10 +5,11 @@ import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { settingsFrom } from '../config/settings.js';
 import { type KeyStore } from '../database/key-store.js';
 import { Authenticator } from './authenticator.js';
-import { KeyRing, StoredKeys } from './key-ring.js';
+import { KeyRing } from './key-ring.js';
 import { addApiKey } from './keys-file.js';
 import { ANYBODY } from './principal.js';
 import { INTERNAL_KEY_ID, internalTokens, ShortLivedTokens } from './short-lived-tokens.js';
+import { StoredKeys } from './stored-keys.js';
 
 describe('a server that asks for no keys', () => {
   const tokens = new ShortLivedTokens(randomBytes(32));

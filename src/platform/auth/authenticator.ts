@@ -5,12 +5,14 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { Settings } from '../config/settings.js';
-import { TrustedProxies, listed } from '../http/networks.js';
+import { listed } from '../http/networks.js';
+import { TrustedProxies } from '../http/trusted-proxies.js';
 import { IssuerTokens } from './issuer-tokens.js';
-import { KeyRing, StoredKeys } from './key-ring.js';
+import { KeyRing } from './key-ring.js';
 import { keyDigest } from './keys-file.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { ShortLivedTokens, INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
+import { StoredKeys } from './stored-keys.js';
 
 /**
  * Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol

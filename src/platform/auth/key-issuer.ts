@@ -7,9 +7,10 @@ import { timeOrderedId } from '../clock/time-ordered-id.js';
 import { type Settings } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { KeyStore } from '../database/key-store.js';
-import { KeyRing, StoredKeys } from './key-ring.js';
+import { KeyRing } from './key-ring.js';
 import { addApiKey, newSecret } from './keys-file.js';
 import { KEY_SCOPES } from './principal.js';
+import { StoredKeys } from './stored-keys.js';
 
 /** Every gateway holds all live keys in memory. */
 const MAX_LIVE_KEYS = 10_000;

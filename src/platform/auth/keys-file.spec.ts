@@ -5,8 +5,9 @@ import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { settingsFrom } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { type KeyStore } from '../database/key-store.js';
-import { KeyRing, StoredKeys } from './key-ring.js';
+import { KeyRing } from './key-ring.js';
 import { addApiKey, readKeysFile, keyDigest } from './keys-file.js';
+import { StoredKeys } from './stored-keys.js';
 
 const ringOf = (path: string) =>
   new KeyRing(settingsFrom({ 'auth.keys_file': path }), new StoredKeys({} as KeyStore));

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CrossOrigins } from '../http/cross-origins.js';
-import { networksAndNames, isLoopback, listed, HostExceptions } from '../http/networks.js';
+import { HostExceptions } from '../http/host-exceptions.js';
+import { networksAndNames, isLoopback, listed } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { namesRedis, redisAddresses } from './redis-server.js';
 import { type SettingSources, isSecretSetting } from './setting-source.js';

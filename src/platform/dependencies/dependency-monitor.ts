@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { WaitBudget } from '../process/active-timeout.js';
+import { WaitBudget } from '../process/wait-budget.js';
 
 export const DEPENDENCIES = ['redis', 'database', 'blobs'] as const;
 export type DependencyName = (typeof DEPENDENCIES)[number];

@@ -1,4 +1,3 @@
-import { type IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
 /** Entries of a text with commas, without blanks. */
@@ -7,35 +6,6 @@ export const listed = (text: string): readonly string[] =>
     .split(',')
     .map(entry => entry.trim())
     .filter(entry => entry !== '');
-
-/** Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
-export class TrustedProxies {
-  readonly #networks;
-
-  /**
-   * @param list addresses and networks, separated by commas. @throws Error for an entry
-   *   that is neither
-   */
-  constructor(list: string) {
-    const { networks, names } = networksAndNames(list);
-    const [wrong] = names;
-    if (wrong !== undefined)
-      throw new Error(`\`server.trusted_proxies\`: \`${wrong}\` is no address and no network.`);
-    this.#networks = networks;
-  }
-
-  has(address: string): boolean {
-    return this.#networks.hasPeer(address);
-  }
-
-  /** The last address that no trusted proxy has. @param peer of the connection */
-  clientOf({ 'x-forwarded-for': forwarded = '' }: IncomingHttpHeaders, peer = ''): string {
-    const earlier = [...listed([forwarded].flat().join())];
-    let client = peer;
-    while (this.has(client) && earlier.length > 0) client = earlier.pop() || client;
-    return client;
-  }
-}
 
 /** In lower case; `::1` for the `[::1]` of a URL and of `Host`. */
 export const bareHost = (host: string): string => host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
@@ -99,50 +69,3 @@ export function networksAndNames(text: string): {
     throw new Error(`\`${wrong}\` is no network such as 10.1.0.0/16 or 2001:db8::/32`);
   return { networks, names: new Set(names) };
 }
-
-const ALWAYS_OPEN = ['80', '443'];
-
-/** What `fetch.allow_hosts` adds to the public Internet's ports 80 and 443. */
-export class HostExceptions {
-  readonly #hosts = new Set<string>();
-  readonly #networks = new Networks();
-
-  /**
-   * Entries, separated by commas: `host` (its addresses may be private), `host:port`
-   * (that port too), or `10.1.0.0/16` (every name that leads there).
-   * @throws Error naming the entry that is none of them.
-   */
-  constructor(text: string) {
-    for (const entry of listed(text)) {
-      if (!entry.includes('/')) this.#addHost(entry);
-      else if (!this.#networks.add(entry)) throw badEntry(entry);
-    }
-  }
-
-  /** @param port as in a URL, never empty */
-  isPortOpen(hostname: string, port: string): boolean {
-    return ALWAYS_OPEN.includes(port) || this.#hosts.has(`${hostname}:${port}`);
-  }
-
-  isHostTrusted(hostname: string, port: string): boolean {
-    const usual = ALWAYS_OPEN.includes(port) && this.#hosts.has(hostname);
-    return usual || this.#hosts.has(`${hostname}:${port}`);
-  }
-
-  isAddressTrusted(address: string): boolean {
-    return this.#networks.has(address);
-  }
-
-  #addHost(entry: string) {
-    // The URL parser gives the spelling that a caller's URL is compared in, and refuses
-    // what is no host.
-    const url = URL.parse(`https://${entry}`);
-    if (url === null || url.host === '' || url.username !== '' || /[?#@\s\\]/.test(entry))
-      throw badEntry(entry);
-    const port = /:(\d+)$/.exec(entry)?.[1];
-    this.#hosts.add(port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`);
-  }
-}
-
-const badEntry = (entry: string) =>
-  new Error(`\`${entry}\` is no host, host:port or network such as 10.1.0.0/16`);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, isIP, createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { HostExceptions } from './networks.js';
+import { HostExceptions } from './host-exceptions.js';
 import { type FetchRules, SafeFetch, fetchTarget } from './safe-fetch.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

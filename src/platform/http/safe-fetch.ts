@@ -5,7 +5,8 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { type LookupFunction, isIP, isIPv4 } from 'node:net';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { bareHost, HostExceptions, Networks } from './networks.js';
+import { HostExceptions } from './host-exceptions.js';
+import { bareHost, Networks } from './networks.js';
 
 /**
  * IPv4 that is no public server: IANA's special-purpose registry, multicast, the reserved

@@ -1,7 +1,6 @@
-import { type DeviceProgress, leftMs, WAITING } from '../../core/request/device-progress.js';
-
 /** Parts of a limit; each has a timer of its own. */
 const SLICES = 20;
+
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
@@ -55,77 +54,5 @@ export class ActiveTimeout {
 
   #charge() {
     this.#leftMs -= Math.min(this.nowMs() - this.#sinceMs, this.#sliceMs);
-  }
-}
-
-/** Shortest pause between two questions of a `DeviceTimeout`. */
-const ASK_PAUSE_MS = 10;
-
-/**
- * The inference limit of one call (D-07, D-49): when it could be over, asks how long the
- * device has computed the call, and waits for what is left.
- */
-export class DeviceTimeout {
-  #timer: ActiveTimeout | undefined;
-  #stopped = false;
-
-  /**
-   * @param options `ask` rejects while there is no answer, which is no reason to end the call
-   */
-  constructor(
-    private readonly options: {
-      readonly limitMs: number;
-      readonly ask: () => Promise<DeviceProgress | undefined>;
-      readonly onOverdue: () => void;
-    },
-  ) {
-    this.#wait(options.limitMs);
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    this.#timer?.stop();
-  }
-
-  #wait(ms: number): void {
-    this.#timer = new ActiveTimeout(ms, () => void this.#look());
-    this.#timer.restart();
-  }
-
-  async #look(): Promise<void> {
-    const { limitMs, ask, onOverdue } = this.options;
-    const progress = await ask().catch(() => WAITING);
-    if (this.#stopped) return;
-    const ms = leftMs(limitMs, progress);
-    if (ms > 0) this.#wait(Math.max(ms, ASK_PAUSE_MS));
-    else onOverdue();
-  }
-}
-
-/**
- * Bounds the wait for several answers together: what one of them took is missing
- * for the next.
- */
-export class WaitBudget {
-  /** @param overdue called when the budget is used up; returns the error of the wait */
-  constructor(
-    private leftMs: number,
-    private readonly overdue: () => Error,
-    private readonly nowMs?: () => number,
-  ) {}
-
-  /**
-   * @throws what `overdue` returns when the budget ends before the answer comes; else
-   *   what `answer` throws.
-   */
-  async spend<T>(answer: Promise<T>): Promise<T> {
-    const { promise: end, reject } = Promise.withResolvers<never>();
-    const timer = new ActiveTimeout(this.leftMs, () => reject(this.overdue()), this.nowMs);
-    timer.restart();
-    try {
-      return await Promise.race([answer, end]);
-    } finally {
-      this.leftMs = timer.stop();
-    }
   }
 }

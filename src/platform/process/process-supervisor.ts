@@ -5,7 +5,7 @@ import {
   SupervisedProcess,
 } from '@switchyard/engine-api/process/child-process.js';
 import { type RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
-import { type ProcessLog } from '../logging/log-ring.js';
+import { type ProcessLog } from '../logging/process-log.js';
 
 export interface SupervisorOptions {
   /** In log lines: worker, batch processor. */

@@ -3,7 +3,7 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { namesRedis, redisServer } from '../config/redis-server.js';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../config/start-error.js';
-import { WaitBudget } from '../process/active-timeout.js';
+import { WaitBudget } from '../process/wait-budget.js';
 import { judgedInfo, NO_SUCH_MASTER, unknownMaster } from './redis-info.js';
 import { redisProblem } from './redis-problems.js';
 

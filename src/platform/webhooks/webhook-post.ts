@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
-import { type HostExceptions } from '../http/networks.js';
+import { type HostExceptions } from '../http/host-exceptions.js';
 import { fetchTarget, lookupIn } from '../http/safe-fetch.js';
 
 const PREFIX = 'whsec_';

@@ -1,4 +1,4 @@
-import { sendToParent } from '@switchyard/engine-api/process/is-alive.js';
+import { sendToParent } from '@switchyard/engine-api/process/parent-loss.js';
 
 /** Messages of a worker to the process that started it, over Node's IPC channel. */
 type WorkerMessage =

@@ -14,7 +14,7 @@ import { type Logger } from 'pino';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { HostExceptions } from '../../platform/http/networks.js';
+import { HostExceptions } from '../../platform/http/host-exceptions.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { postWebhook, webhookSecret } from '../../platform/webhooks/webhook-post.js';

@@ -20,7 +20,7 @@ import { inferenceTimeout } from '../../core/request/device-progress.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Suspicion } from '../../core/request/worker-lost.js';
 import { pause } from '../../platform/clock/pause.js';
-import { DeviceTimeout } from '../../platform/process/active-timeout.js';
+import { DeviceTimeout } from '../../platform/process/device-timeout.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
 import { JobWork } from './job-work.js';

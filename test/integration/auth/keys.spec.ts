@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { StoredKeys } from '../../../src/platform/auth/key-ring.js';
+import { StoredKeys } from '../../../src/platform/auth/stored-keys.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';

@@ -7,7 +7,7 @@ import {
 } from '../../../src/batch/execute/line-dispatcher.js';
 import { type Answer, answerOf, brokenBy } from '../../../src/batch/execute/line-reply.js';
 import { LineSender } from '../../../src/batch/execute/line-sender.js';
-import { JobProgress } from '../../../src/batch/job/result-log.js';
+import { JobProgress } from '../../../src/batch/job/job-progress.js';
 import { encodePlan, Plan } from '../../../src/core/jobs/plan-entry.js';
 import { probePauses } from '../../../src/core/jobs/reachability.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';

@@ -12,7 +12,7 @@ import { type Page } from '../../../core/jobs/job.ports.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { JobStore } from '../../../platform/database/job-store.js';
-import { HostExceptions } from '../../../platform/http/networks.js';
+import { HostExceptions } from '../../../platform/http/host-exceptions.js';
 import { fetchTarget } from '../../../platform/http/safe-fetch.js';
 import { contextAfter, traceparentOf, TRACER } from '../../../platform/tracing/tracing.module.js';
 import { FilesService } from '../files/files.service.js';

@@ -21,7 +21,7 @@ import {
 } from '../../../platform/config/processor-link.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { callableUrl } from '../../../platform/http/connections.js';
-import { ProcessLog } from '../../../platform/logging/log-ring.js';
+import { ProcessLog } from '../../../platform/logging/process-log.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
 
 /** The processor of this build, with the Node binary and the settings of the gateway. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { EventTexts } from './generator.js';
+import { EventTexts } from './event-texts.js';
 
 function read(...parts: readonly (string | Buffer)[]) {
   const texts = new EventTexts();

@@ -6,6 +6,7 @@ import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../text-generator.js';
+import { EventTexts } from './event-texts.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { toldOf } from './scheduler-words.js';
 import { UpstreamEngine } from './upstream-engine.js';
@@ -128,74 +129,6 @@ const countIn = (value: unknown): number =>
 
 /** A whole answer is one gRPC message in the end. */
 const LARGEST_ANSWER_BYTES = 33_554_432;
-/**
- * No answer to one step of a generation is near this; what is larger is no event stream.
- */
-const LONGEST_EVENT = 16_777_216;
-const LINE_END = /\r\n|\n|\r/;
-
-/**
- * The `data` of each server-sent event, in order, up to `[DONE]`. Takes what servers
- * really send: pieces cut anywhere, also inside a character or between CR and LF, any of
- * the three line ends, comments, other fields, several data lines, a last event without
- * its blank line.
- */
-export class EventTexts {
-  /** False while more has to come. */
-  complete = false;
-  readonly #decoder = new TextDecoder();
-  #pending = '';
-  /** Lines of the event that has not ended. */
-  #data: string[] = [];
-  #length = 0;
-
-  /** @throws DomainError for an event that is more than bearable */
-  take(piece: Buffer): readonly string[] {
-    const text = this.#pending + this.#decoder.decode(piece, { stream: true });
-    // A CR at the very end may be half of a CRLF.
-    const held = text.endsWith('\r') ? 1 : 0;
-    const lines = text.slice(0, text.length - held).split(LINE_END);
-    this.#pending = (lines.pop() ?? '') + text.slice(text.length - held);
-    const texts = this.#read(lines);
-    if (this.#pending.length + this.#length > LONGEST_EVENT) throw endless();
-    return texts;
-  }
-
-  end(): readonly string[] {
-    return this.#read([...(this.#pending + this.#decoder.decode()).split(LINE_END), '']);
-  }
-
-  #read(lines: readonly string[]): readonly string[] {
-    const texts: string[] = [];
-    for (const line of lines) {
-      if (line !== '') this.#add(line);
-      else if (this.#data.length > 0) texts.push(...this.#event());
-    }
-    return texts;
-  }
-
-  #add(line: string): void {
-    const colon = line.indexOf(':');
-    if ((colon < 0 ? line : line.slice(0, colon)) !== 'data') return;
-    const value = colon < 0 ? '' : line.slice(colon + 1);
-    this.#data.push(value.startsWith(' ') ? value.slice(1) : value);
-    this.#length += line.length;
-  }
-
-  #event(): readonly string[] {
-    const data = this.#data.join('\n');
-    this.#data = [];
-    this.#length = 0;
-    this.complete ||= data.trim() === '[DONE]';
-    return this.complete ? [] : [data];
-  }
-}
-
-const endless = (): DomainError =>
-  new DomainError(
-    'engine_failed',
-    `The upstream sent an event of more than ${LONGEST_EVENT} characters.`,
-  );
 
 const PATHS = {
   chat: '/chat/completions',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { WaitBudget } from './active-timeout.js';
+import { WaitBudget } from './wait-budget.js';
 
 describe('WaitBudget', () => {
   beforeEach(() => void jest.useFakeTimers());

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { MeasuredBytes } from './file-writer.js';
+import { MeasuredBytes } from './measured-bytes.js';
 
 const ANY: ConstructorParameters<typeof MeasuredBytes>[0] = {
   maxBytes: Infinity,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { inferenceTimeoutMs } from './request-intake.js';
+import { inferenceTimeoutMs } from './request-timeout.js';
 
 const policy = { timeoutMinMs: 30_000, timeoutFactor: 2 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { syntheticModel } from '../../../test/support/synthetic-model.js';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { createEngine } from '../engine-factory.js';
+import { syntheticModel } from '../../test/support/synthetic-model.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { createEngine } from './engine-factory.js';
 
 const spec = (changes: Partial<ModelSpec>) =>
   syntheticModel({}, { id: 'm', capabilities: [], ...changes });

@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  fieldsWrittenFromOutside,
+  filesOfManyClasses,
+  longFiles,
+  orphanSpecs,
+} from '../support/habits.js';
+
+describe('habits of the code', () => {
+  it('state is private: at most ten fields are written from outside their class', () => {
+    expect(Object.keys(fieldsWrittenFromOutside()).length).toBeLessThanOrEqual(10);
+  });
+
+  it('a file has one subject: at most five have three classes and more', () => {
+    expect(filesOfManyClasses().length).toBeLessThanOrEqual(5);
+  });
+
+  it('a file is read in one go', () => {
+    expect(longFiles()).toEqual([]);
+  });
+
+  it('a spec beside the code is named for its file', () => {
+    expect(orphanSpecs()).toEqual([]);
+  });
+});
