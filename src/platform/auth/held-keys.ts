@@ -1,6 +1,6 @@
+import { MAX_TENANT_WEIGHT } from '@switchyard/worker-protocol/generation.codec.js';
 import { type StoredKey } from '../../core/access/stored-key.js';
 import { LIMIT_NAMES, type Limits } from '../../core/limits/limit-rules.js';
-import { MAX_TENANT_WEIGHT } from '@switchyard/worker-protocol/generation.codec.js';
 import { snakeCase } from '../config/model-spec.js';
 import { type ApiKeyEntry } from './keys-file.js';
 import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';

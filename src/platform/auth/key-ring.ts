@@ -1,10 +1,5 @@
 import { type Stats, unwatchFile, watchFile } from 'node:fs';
-import {
-  Injectable,
-  Logger,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { merge, type Observable, Subject } from 'rxjs';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Limits } from '../../core/limits/limit-rules.js';
