@@ -136,7 +136,10 @@ function nearestSpecs() {
       const words = wordsOf.get(spec);
       let sum = 0;
       for (const [word, weight] of wanted) if (words.has(word)) sum += weight * rarity(word);
-      return sum / Math.sqrt(words.size);
+      const isOfArea = dirname(file)
+        .split('/')
+        .some(part => dirname(spec).split('/').slice(2).includes(part));
+      return (sum / Math.sqrt(words.size)) * (isOfArea ? AREA_WEIGHT : 1);
     };
     const direct = new Set(users.get(file));
     const rankOf = spec =>
@@ -161,6 +164,8 @@ function reachedFrom(files, users) {
 const PROGRAMS = ['test/support/node-process.ts', 'test/support/product.ts'];
 /** A word of the changed place counts as so many of the rest of its file. */
 const PLACE_WEIGHT = 4;
+/** A spec whose folder is called after one of the file counts as so much more alike. */
+const AREA_WEIGHT = 1.5;
 
 /** Names and texts, also those of which they are made. */
 const wordsIn = text =>

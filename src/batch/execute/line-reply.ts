@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type Dispatcher } from 'undici';
 import { causeOf } from '../../core/jobs/retry-policy.js';
+import { isUnconnected } from '../../platform/http/connections.js';
 import { retryAfterMs } from '../../platform/http/retry-after.js';
 
 /** Outcome of one attempt. */
@@ -76,19 +77,9 @@ function codeIn(body: Buffer): string | undefined {
   }
 }
 
-/** Errors before any byte was sent: the request was not executed. */
-const REFUSED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-export function brokenBy({ code = '', message }: NodeJS.ErrnoException): Answer {
-  if (REFUSED.has(code)) return transport('refused', `The target cannot be reached (${code}).`);
+export function brokenBy(error: NodeJS.ErrnoException): Answer {
+  const { code = '', message } = error;
+  if (isUnconnected(error)) return transport('refused', `The target cannot be reached (${code}).`);
   return transport('lost', `The connection to the target broke (${code || message}).`);
 }
 

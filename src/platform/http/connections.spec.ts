@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { listeningUrl, listenHost } from './connections.js';
+import { isUnconnected, listeningUrl, listenHost } from './connections.js';
 
 describe('listeningUrl', () => {
   it('says the address that was asked for, also that of all', async () => {
@@ -25,5 +25,18 @@ describe('listenHost', () => {
     const others = ['127.0.0.1', '::1', '0.0.0.0', '::', 'localhost.example', 'gateway.lan'];
     expect(others.map(listenHost)).toEqual(others);
     expect(listenHost('[::1]')).toBe('::1');
+  });
+});
+
+describe('an error of a connection', () => {
+  it.each([
+    [{ code: 'ECONNREFUSED' }, true],
+    [{ code: 'EMFILE' }, true],
+    [{ code: 'ETIMEDOUT', syscall: 'connect' }, true],
+    [{ code: 'ETIMEDOUT', syscall: 'read' }, false],
+    [{ code: 'ECONNRESET' }, false],
+    [{}, false],
+  ])('%j came before anything was sent: %s', (fields, expected) => {
+    expect(isUnconnected(Object.assign(new Error('x'), fields))).toBe(expected);
   });
 });

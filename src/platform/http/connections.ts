@@ -63,3 +63,14 @@ export class OpenConnections {
     for (const socket of this.#sockets) socket.destroy();
   }
 }
+
+const UNCONNECTED = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+  'UND_ERR_CONNECT_TIMEOUT',
+  // This machine has nothing left to connect with.
+  ...['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL'],
+]);
+
+/** True for an error before any byte was sent: the other end has done nothing yet. */
+export const isUnconnected = ({ code = '', syscall }: NodeJS.ErrnoException): boolean =>
+  UNCONNECTED.has(code) || (code === 'ETIMEDOUT' && syscall === 'connect');

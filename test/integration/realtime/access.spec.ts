@@ -54,6 +54,20 @@ describe('where keys are asked for, a live session', () => {
     expect(await opening(bearer(events))).toBe(403);
   });
 
+  it('recognises with the models of its key only, whatever the session names later', async () => {
+    const admin = folder.add('ops', 'admin');
+    process.emit('SIGHUP');
+    const body = { name: 'n', tenant: 'acme', models: ['stt'] };
+    const issued = await rig.post('/admin/v1/keys', body, { headers: bearer(admin) });
+    const { secret } = (await issued.json()) as { secret: string };
+    const client = await RealtimeClient.open(rig.url, {}, { headers: bearer(secret) });
+    client.update({ transcription: { model: 'able' }, turn_detection: null });
+    await client.next('session.updated');
+    client.append(Buffer.alloc(4800));
+    expect((await client.next('error')).error).toMatchObject({ code: 'model_not_found' });
+    client.socket.close(1000);
+  });
+
   it('opens with a short-lived token as a browser passes it, which opens nothing else', async () => {
     const answer = await rig.post('/v1/realtime/client_secrets', {}, { headers: bearer(key) });
     const { value } = (await answer.json()) as { value: string };

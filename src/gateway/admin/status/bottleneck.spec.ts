@@ -55,10 +55,10 @@ describe('bottleneckOf', () => {
     });
   });
 
-  it('does not count drained workers as lost', () => {
+  it.each([{ drained: 2 }, { starting: 2 }])('does not count %j workers as lost', others => {
     const found = of({
       waiting: 4,
-      workers: workers({ ready: 1, drained: 2 }),
+      workers: workers({ ready: 1, ...others }),
       slots: { total: 2, free: 0 },
     });
     expect(found?.kind).toBe('slots_full');

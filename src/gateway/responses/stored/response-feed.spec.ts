@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { temporaryFolder } from '../../../../test/support/temporary-folder.js';
+import { pause } from '../../../../test/support/waiting.js';
 import { type ResponseRecord, type ResponseRun } from '../../../core/request/response-record.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { settingsFrom } from '../../../platform/config/settings.js';
@@ -156,6 +157,18 @@ describe('the feed of a background response', () => {
       'data: [DONE]',
     ]);
     expect((await next).ok).toBe(false);
+  });
+
+  it('is read no longer when its caller on HTTP has left', async () => {
+    await using server = fastify();
+    server.get('/', (_, reply) => feed.send(reply, {}, REF));
+    const leaving = new AbortController();
+    const answer = await fetch(await server.listen(), { signal: leaving.signal });
+    const first = await answer.body!.getReader().read();
+    expect(first.done).toBe(false);
+    leaving.abort();
+    // It is polled as long as somebody follows it.
+    for (let seen = -1; seen !== store.reads.head; await pause(1000)) seen = store.reads.head;
   });
 
   it('tells its callers of a shutdown', async () => {

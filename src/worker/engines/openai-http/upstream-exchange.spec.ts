@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { expect, it } from '@jest/globals';
-import { UpstreamExchange } from './upstream-exchange.js';
+import { failureOfNetwork, UpstreamExchange } from './upstream-exchange.js';
 
 const HEAD = 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf';
 
@@ -44,4 +44,15 @@ it('an answer without a length that is aborted is the error of the abort', async
   const controller = new AbortController();
   const reason = new Error('cancelled by its caller');
   await expect(read(() => controller.abort(reason), controller.signal)).rejects.toBe(reason);
+});
+
+it.each([
+  ['ECONNREFUSED', 'upstream_unavailable'],
+  ['EMFILE', 'upstream_unavailable'],
+  ['EADDRNOTAVAIL', 'upstream_unavailable'],
+  ['ECONNRESET', 'worker_lost'],
+  ['CERT_HAS_EXPIRED', 'engine_failed'],
+])('a request that got no answer because of %s is %s', (code, wanted) => {
+  const { error } = failureOfNetwork('m', Object.assign(new Error('no'), { code }));
+  expect(error).toMatchObject({ code: wanted });
 });

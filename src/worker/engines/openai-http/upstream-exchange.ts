@@ -3,18 +3,9 @@ import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { isUnconnected } from '../../../platform/http/connections.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
-
-/** No connection came about, so the upstream has done nothing yet. */
-const NOT_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETIMEDOUT',
-]);
 
 const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
 
@@ -63,7 +54,7 @@ export function failureOfNetwork(modelId: string, error: Error): UpstreamFailure
   if (error instanceof UpstreamSilence) return silence(modelId, error);
   const code = codeOf(error);
   if (CUT_OFF.has(code)) return new UpstreamFailure(cutOff(modelId, code));
-  const kind = NOT_CONNECTED.has(code) ? 'upstream_unavailable' : 'engine_failed';
+  const kind = isUnconnected(error) ? 'upstream_unavailable' : 'engine_failed';
   const message = `The upstream of model '${modelId}' ${reasonOf(code)}`;
   return new UpstreamFailure(new DomainError(kind, message, { cause: error }));
 }
