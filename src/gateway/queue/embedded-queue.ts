@@ -14,10 +14,10 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type TaskRequest } from '../../worker-client/worker-task.js';
 import { type QueueDepth, type SchedulerQueue } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type TaskRequest } from '../worker-pool/worker-task.js';
 
 /**
  * The queue in this process: the dispatch loop sends its requests to workers of the pool.

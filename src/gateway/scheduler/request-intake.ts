@@ -4,11 +4,11 @@ import { requestKey } from '../../core/request/request-key.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
+import { type TaskRequest } from '../../worker-client/worker-task.js';
 import { RequestQueues } from '../queue/request-queues.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type RequestSpec } from '../registry/submitted-request.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
-import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { RequestReports } from './request-reports.js';
 import { Suspects } from './suspects.js';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
 import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
+import { type TaskRequest } from '../../worker-client/worker-task.js';
 import { type QueueReports } from '../registry/request-queue.port.js';
-import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { type JobRef } from './model-queues.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SpeechRelay } from './speech-relay.js';

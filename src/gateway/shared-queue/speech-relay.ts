@@ -3,8 +3,8 @@ import { type Redis } from 'ioredis';
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { decodeSpeechPiece, type SpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SinkWriter } from '../worker-pool/sink-writer.js';
-import { type SpeechSink } from '../worker-pool/worker-task.js';
+import { SinkWriter } from '../../worker-client/sink-writer.js';
+import { type SpeechSink } from '../../worker-client/worker-task.js';
 import { type JobRef } from './model-queues.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
