@@ -215,11 +215,21 @@ module.exports = {
       to: { path: '^src/cli/' },
     },
     {
-      name: 'bridge-joins-worker-pool-and-worker',
+      name: 'bridge-joins-worker-client-and-worker',
       comment:
-        "A worker process in front of another worker: the gateway's client of workers, and what a worker consists of.",
+        'A worker process in front of another worker: the client of a worker, and what a worker consists of.',
       from: { path: '^src/bridge/' },
-      to: { path: '^src/(gateway|batch|cli)/', pathNot: '^src/gateway/worker-pool/' },
+      to: { path: '^src/(gateway|batch|cli)/' },
+    },
+    {
+      name: 'worker-client-is-of-gateway-and-bridge',
+      from: { path: '^src/', pathNot: ['^src/(worker-client|gateway|bridge)/', '\\.spec\\.ts$'] },
+      to: { path: '^src/worker-client/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'worker-client-knows-no-area',
+      from: { path: '^src/worker-client/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/(gateway|worker|batch|bridge|cli)/' },
     },
     {
       name: 'bridge-is-started-by-the-worker-program',

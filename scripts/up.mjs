@@ -19,8 +19,8 @@ Installs what is missing, builds, starts the gateway with its workers and prints
 
   --port N       listen on port N instead of server.port (8000)
   --host ADDR    listen on ADDR instead of server.host (127.0.0.1)
-  --models M     what is fetched beside the running gateway: starter (default in a clone; Whisper base, SmolLM2 135M and a
-                 voice, 0.8 GB with their Python environment), none, or comma-separated names of the catalogue
+  --models M     what is fetched beside the running gateway: starter (default in a clone; Moonshine tiny, a voice, Whisper
+                 base and SmolLM2 135M, 0.9 GB with the Python environment of Whisper), none, or comma-separated names of the catalogue
   --no-install   install nothing; say what is missing
   --run          start what is installed and built, with the configuration of this folder
   --topology T   single (default): one gateway with its workers
@@ -149,10 +149,12 @@ async function serve(settings, options) {
     warn(`The gateway does not answer on ${base}; its log says why. Ctrl-C stops it.`);
     return gateway.exitCode;
   }
-  if (settings.models.length === 0) warn(await noModel(base, settings));
+  if (settings.models.length === 0 && models === 'none') warn(await noModel(base, settings));
   else {
     say(`\n${bold('Switchyard is ready')} on ${base}`);
-    if (serving.detail) say(dim(`${serving.detail}; requests wait until their model is loaded`));
+    if (settings.models.length === 0) say(dim('the first models are on their way'));
+    else if (serving.detail)
+      say(dim(`${serving.detail}; requests wait until their model is loaded`));
   }
   // The first key of the database makes keys required, whatever the settings say.
   const keyed = settings.keyed || (await fetch(`${base}/v1/models`)).status === 401;
@@ -161,8 +163,11 @@ async function serve(settings, options) {
   if (settings.models.length > 0) await reportModels(base, limits);
   if (models !== 'none' && !stopping.aborted) {
     await fetchModels(models, base, settings, stopping);
-    const now = whatToTry(base, { ...(await effectiveSettings(options)), keyed });
-    if (now !== calls && !stopping.aborted) say(now);
+    const arrived = await effectiveSettings(options);
+    const now = whatToTry(base, { ...arrived, keyed });
+    if (stopping.aborted) return gateway.exitCode;
+    if (now !== calls) say(now);
+    if (arrived.models.length === 0) warn(await noModel(base, arrived));
   }
   return gateway.exitCode;
 }

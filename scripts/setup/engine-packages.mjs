@@ -7,7 +7,7 @@ import { doing, done, warn } from './report.mjs';
 const multiarch = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`;
 
 /**
- * What the embedded engines need from Debian. `proof`: whether it is there; `brew`: Homebrew's
+ * What engines need from Debian. `proof`: whether it is there; `brew`: Homebrew's
  * name where it has one that works.
  */
 const ENGINE_PACKAGES = [
@@ -16,21 +16,6 @@ const ENGINE_PACKAGES = [
     brew: 'ffmpeg',
     why: 'decodes uploads, encodes speech',
     proof: () => onPath('ffmpeg'),
-  },
-  {
-    name: 'libpocketsphinx3',
-    why: 'speech recognition',
-    proof: () => hasLibrary('libpocketsphinx.so.3'),
-  },
-  {
-    name: 'pocketsphinx-en-us',
-    why: 'English model of the recogniser',
-    proof: () => existsSync('/usr/share/pocketsphinx/model/en-us/en-us'),
-  },
-  {
-    name: 'libflite1',
-    why: 'speech synthesis',
-    proof: () => hasLibrary('libflite_cmu_us_rms.so.1'),
   },
   {
     name: 'espeak-ng-data',
@@ -61,6 +46,21 @@ const CLUSTER_PACKAGES = [
 
 /** What specs of `npm run test:gate` use besides. */
 const GATE_PACKAGES = [
+  {
+    name: 'libpocketsphinx3',
+    why: 'speech recognition without a download',
+    proof: () => hasLibrary('libpocketsphinx.so.3'),
+  },
+  {
+    name: 'pocketsphinx-en-us',
+    why: 'its English model',
+    proof: () => existsSync('/usr/share/pocketsphinx/model/en-us/en-us'),
+  },
+  {
+    name: 'libflite1',
+    why: 'speech synthesis without a download',
+    proof: () => hasLibrary('libflite_cmu_us_rms.so.1'),
+  },
   { name: 'curl', why: 'commands of the tutorials', proof: () => onPath('curl') },
   { name: 'jq', why: 'commands of the tutorials', proof: () => onPath('jq') },
   {
@@ -88,9 +88,12 @@ const NIGHT_PACKAGES = [
  * leaves the engines alone.
  */
 const SETS = {
-  engine: { packages: ENGINE_PACKAGES, present: 'ffmpeg, pocketsphinx, flite' },
+  engine: { packages: ENGINE_PACKAGES, present: 'ffmpeg, espeak-ng-data' },
   cluster: { packages: CLUSTER_PACKAGES, present: 'redis-server, postgresql' },
-  gate: { packages: GATE_PACKAGES, present: 'curl, jq, python3 with venv and pip' },
+  gate: {
+    packages: GATE_PACKAGES,
+    present: 'curl, jq, python3 with venv and pip, pocketsphinx, flite',
+  },
   night: { packages: NIGHT_PACKAGES, present: 'chromium' },
 };
 

@@ -122,7 +122,13 @@ export class Cluster {
 
   async #readModels() {
     const { parse } = await import('yaml');
-    return parse(readFileSync(this.#options.modelsFile, 'utf8')).models;
+    const { modelsFile } = this.#options;
+    const { models } = parse(readFileSync(modelsFile, 'utf8'));
+    if (models.length > 0) return models;
+    throw new SetupError(
+      `A cluster has workers of each model, and ${modelsFile} names none. Add some first: ` +
+        'npx switchyard models add moonshine-tiny-en piper-en-joe',
+    );
   }
 
   /**

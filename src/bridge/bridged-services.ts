@@ -9,7 +9,8 @@ import { DomainError } from '../core/errors/domain-error.js';
 import { WAITING } from '../core/request/device-progress.js';
 import { type RequestKey } from '../core/request/request-key.js';
 import { WorkerLostError } from '../core/request/worker-lost.js';
-import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
+import { type ModelKind } from '../platform/config/model-spec.js';
+import { type StreamHandle } from '../worker-client/stream-handle.js';
 import {
   type AudioSource,
   type AudioUrl,
@@ -17,8 +18,7 @@ import {
   type TranscribeTask,
   type WorkerReply,
   type WorkerTask,
-} from '../gateway/worker-pool/worker-task.js';
-import { type ModelKind } from '../platform/config/model-spec.js';
+} from '../worker-client/worker-task.js';
 import { AudioDownload } from '../worker/audio/audio-download.js';
 import { emptyFile, MAX_AUDIO_S } from '../worker/audio/decode.js';
 import { type ReceivedFile } from '../worker/audio/received-file.js';

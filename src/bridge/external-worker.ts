@@ -15,8 +15,6 @@ import {
   reportProblem,
   whyNotReady,
 } from '@switchyard/worker-protocol/report-check.js';
-import { WorkerConnection } from '../gateway/worker-pool/worker-connection.js';
-import { isUnreachable } from '../gateway/worker-pool/worker-health.js';
 import { filledIn } from '../platform/config/model-fields.js';
 import { inheritedEnvironment } from '../platform/config/process-environment.js';
 import {
@@ -26,6 +24,8 @@ import {
 } from '../platform/config/worker-spec.js';
 import { ProcessLog } from '../platform/logging/process-log.js';
 import { freePort } from '../platform/process/listen-check.js';
+import { WorkerConnection } from '../worker-client/worker-connection.js';
+import { isUnreachable } from '../worker-client/worker-health.js';
 
 const LOOPBACK = '127.0.0.1';
 /** The exit of a program is reported when its output has ended, or a second later. */

@@ -9,6 +9,7 @@ import { type Settings } from '../platform/config/settings.js';
 import { TrustedProxies } from '../platform/http/trusted-proxies.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { counterMetric } from '../platform/metrics/metric-provider.js';
+import { type OpenInProcessWorker } from '../worker-client/in-process-worker.js';
 import { AuditLog } from './admin/audit-log.js';
 import { openEntrance } from './entrance.js';
 import { GatewayModule } from './gateway.module.js';
@@ -21,7 +22,6 @@ import { tendConnections } from './http/reception.js';
 import { requestIdFor } from './http/request-headers.js';
 import { RequestTraces } from './http/request-traces.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
-import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
 
 /** A client has this long for its headers; its body is measured by `BodyWatch`. */
 const HEADERS_TIMEOUT_MS = 20_000;

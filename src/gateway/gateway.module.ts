@@ -9,6 +9,7 @@ import { EventsModule } from '../platform/events/events.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
 import { metricsModule } from '../platform/metrics/metric-provider.js';
 import { TracingModule } from '../platform/tracing/tracing.module.js';
+import { type OpenInProcessWorker } from '../worker-client/in-process-worker.js';
 import { AdminAccessModule } from './admin/access.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { AdminStatusModule } from './admin/status/status.module.js';
@@ -28,7 +29,6 @@ import { RequestsModule } from './requests/requests.module.js';
 import { ResponsesModule } from './responses/responses.module.js';
 import { TextModule } from './text/text.module.js';
 import { WhisperAsrModule } from './whisper-asr/whisper-asr.module.js';
-import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
 import { InProcessWorkersModule } from './worker-pool/worker-pool.module.js';
 
 /** The gateway: schedules, never computes. */

@@ -96,7 +96,10 @@ describe('docker/Dockerfile', () => {
         .find(({ name }) => name === stage)!
         .instructions.filter(line => line.startsWith('COPY '));
     expect(copied('gateway')).toEqual(['COPY --from=product /app ./']);
-    expect(copied('cpu')).toEqual(['COPY --from=cpu-build /app ./']);
+    expect(copied('cpu')).toEqual([
+      'COPY --from=cpu-build /app ./',
+      'COPY docker/models.yaml config/first-models.yaml',
+    ]);
   });
 
   it('brings engines by the command that a machine uses, into the images that run them', () => {

@@ -29,7 +29,7 @@ interface AtRest {
 export async function run(): Promise<BenchResult> {
   const proxies = await measure('two openai-http models', ['a', 'b'].map(upstreamModel));
   const synthetic = await measure('two synthetic models', ['c', 'd'].map(syntheticModelOf));
-  const speech = await measure('config/models.yaml', defaultModels());
+  const speech = await measure('docker/models.yaml', defaultModels());
   const largest = (name: string): number =>
     Math.max(...synthetic.processes.filter(isOf(name)).map(({ privateMib }) => privateMib));
   const goals = [

@@ -1,11 +1,15 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { Redis } from 'ioredis';
 import OpenAI, { toFile } from 'openai';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { defaultModels, heard, SENTENCE } from '../support/default-models.js';
+import { freePort } from '../support/free-port.js';
 import { openaiAt } from '../support/openai-at.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 describeWith(REDIS, POSTGRES)('npm run up -- --topology cluster, with the default models', () => {
   let cluster: ClusterProcess;
@@ -82,6 +86,23 @@ describeWith(REDIS, POSTGRES)('npm run up -- --topology cluster, with the defaul
     expect([second.status, second.stderr]).toEqual([
       1,
       expect.stringContaining('A cluster runs in'),
+    ]);
+  }, 60_000);
+
+  it('refuses to start without a model, and names the command that adds one', async () => {
+    const { spawnSync } = await import('node:child_process');
+    const folder = temporaryFolder();
+    const models = join(folder, 'models.yaml');
+    writeFileSync(models, 'models: []\n');
+    const port = String(await freePort());
+    const args = ['scripts/up.mjs', '--topology', 'cluster', '--no-install', '--port', port];
+    const started = spawnSync(process.execPath, [...args, '--data', join(folder, 'cluster')], {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '', SWITCHYARD_WORKERS_MODELS_FILE: models },
+    });
+    expect([started.status, started.stderr]).toEqual([
+      1,
+      expect.stringContaining(`${models} names none. Add some first: npx switchyard models add`),
     ]);
   }, 60_000);
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 
-/** Those of config/models.yaml: a recogniser and a voice that every machine can run. */
+/** Those of docker/models.yaml: a recogniser and a voice that need no download. */
 export const defaultModels = (): readonly ModelSpec[] =>
-  (parse(readFileSync('config/models.yaml', 'utf8')) as { models: ModelSpec[] }).models;
+  (parse(readFileSync('docker/models.yaml', 'utf8')) as { models: ModelSpec[] }).models;
 
 /** What their voice says and their recogniser hears. */
 export const SENTENCE = 'The quick brown fox jumps over the lazy dog.';

@@ -6,19 +6,19 @@ import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { systemResolver } from '../../src/gateway/worker-pool/address-watch.js';
 import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-location.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import {
-  type AudioSource,
-  type SynthesizeTask,
-  type TranscribeTask,
-  type WorkerTask,
-  type TaskRequest,
-} from '../../src/gateway/worker-pool/worker-task.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 import { ProcessClock } from '../../src/platform/clock/clock.module.js';
 import { ModelList } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';
+import {
+  type AudioSource,
+  type SynthesizeTask,
+  type TranscribeTask,
+  type WorkerTask,
+  type TaskRequest,
+} from '../../src/worker-client/worker-task.js';
 import { leftover } from './leftovers.js';
 import { aKey } from './requests.js';
 import { syntheticModel } from './synthetic-model.js';

@@ -1,9 +1,9 @@
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { RequestRegistry } from '../../src/gateway/registry/request-registry.js';
 import { TrackedRequest } from '../../src/gateway/registry/tracked-request.js';
-import { type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
 import { settingsFrom } from '../../src/platform/config/settings.js';
 import { DispatchEventBus } from '../../src/platform/events/events.module.js';
+import { type WorkerTask } from '../../src/worker-client/worker-task.js';
 import { aRequest } from './requests.js';
 import { transcribe } from './scheduler-harness.js';
 

@@ -26,7 +26,6 @@ import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.
 import { AllWorkers } from '../../src/gateway/shared-queue/all-workers.js';
 import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import { type WorkerReply, type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
 import { admitAs } from '../../src/platform/auth/access-hooks.js';
 import { ANYBODY } from '../../src/platform/auth/principal.js';
 import { ClockModule, ProcessClock } from '../../src/platform/clock/clock.module.js';
@@ -35,6 +34,7 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../src/platform/config/setting-definition.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
 import { DispatchEventBus, EventsModule } from '../../src/platform/events/events.module.js';
+import { type WorkerReply, type WorkerTask } from '../../src/worker-client/worker-task.js';
 import { audioSource } from './pool-harness.js';
 import { ScriptedPool } from './scripted-pool.js';
 import { syntheticModel } from './synthetic-model.js';

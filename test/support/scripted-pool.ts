@@ -11,10 +11,10 @@ import { type Placement } from '../../src/core/request/scheduled-request.js';
 import { type CancelReason } from '../../src/core/request/settlement.js';
 import { WorkerLostError } from '../../src/core/request/worker-lost.js';
 import { type ModelWorkers } from '../../src/gateway/worker-pool/model-workers.js';
-import { type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import { type WorkerReply, type TaskRequest } from '../../src/gateway/worker-pool/worker-task.js';
 import { type ModelView, type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
+import { type WorkerCall } from '../../src/worker-client/worker-call.js';
+import { type WorkerReply, type TaskRequest } from '../../src/worker-client/worker-task.js';
 
 interface ScriptedWorker {
   readonly model: string;

@@ -34,7 +34,7 @@ models: []
 };
 
 const STARTER =
-  'Fetch the starter set now: Whisper base, SmolLM2 135M and a voice, 0.8 GB with their Python environment?';
+  'Fetch the starter set now: Moonshine, a voice, Whisper base and SmolLM2 135M, 0.9 GB with a Python environment?';
 
 export const initCommand = command('init [folder]', {
   about: 'write switchyard.yaml and models.yaml into a folder; nothing is overwritten',

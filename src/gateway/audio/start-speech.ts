@@ -3,11 +3,11 @@ import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { invalidField, unsupportedField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type SpeechSink } from '../../worker-client/worker-task.js';
 import { type InferenceCaller, type InferenceService } from '../inference/inference.service.js';
 import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 import { type Strictness, requestParser } from '../models/model-abilities.js';
 import { isPassedOn, type ModelCatalog } from '../models/model-catalog.js';
-import { type SpeechSink } from '../worker-pool/worker-task.js';
 import { textOfSsml } from './speech-markup.js';
 
 /** Sends the pieces that the worker made, and nothing else. */

@@ -2,6 +2,7 @@ import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Spool, type SpooledUpload } from '../../platform/storage/spool.js';
+import { type AudioUrl } from '../../worker-client/worker-task.js';
 import {
   demandForm,
   demandPart,
@@ -11,7 +12,6 @@ import {
   type FormSource,
   LONGEST_FORM,
 } from '../http/multipart-form.js';
-import { type AudioUrl } from '../worker-pool/worker-task.js';
 
 /**
  * What browsers and proxies take for certain; signed URLs of object stores have

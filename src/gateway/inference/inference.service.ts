@@ -11,6 +11,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 import { traceparentIn } from '../../platform/tracing/tracing.module.js';
+import { type TranscribeTask, type WorkerReply } from '../../worker-client/worker-task.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { watchDisconnect } from '../cancellation/disconnect-watch.js';
 import { type RequestTimings } from '../latency/answer-headers.js';
@@ -18,7 +19,6 @@ import { type RequestSpec, type SettledRequest } from '../registry/submitted-req
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { RequestIntake } from '../scheduler/request-intake.js';
 import { Suspects } from '../scheduler/suspects.js';
-import { type TranscribeTask, type WorkerReply } from '../worker-pool/worker-task.js';
 import { InferenceMetrics } from './inference.metrics.js';
 import { type OutputStream } from './output-stream.js';
 import { requestDeadlines, wantedDeadlines } from './request-deadlines.js';

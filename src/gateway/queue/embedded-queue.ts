@@ -15,11 +15,11 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type TaskRequest } from '../../worker-client/worker-task.js';
 import { DeviceSwaps } from '../devices/device-swaps.js';
 import { type QueueDepth, type SchedulerQueue } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { Forecasts } from './forecasts.js';
 
 /**

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type WantedDeadline, withLatestStart } from '../../core/queue/latest-start.js';
+import { type TaskRequest } from '../../worker-client/worker-task.js';
 import { type QueueDepth } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type SettledRequest } from '../registry/submitted-request.js';
 import { TrackedRequest } from '../registry/tracked-request.js';
 import { workSizeOf } from '../registry/work-usage.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
-import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { EmbeddedQueue } from './embedded-queue.js';
 
 /**

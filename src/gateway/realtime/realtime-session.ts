@@ -12,8 +12,8 @@ import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { demandModel, type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
+import { type StreamHandle } from '../../worker-client/stream-handle.js';
 import { type ClientSocket } from '../websockets/client-socket.js';
-import { type StreamHandle } from '../worker-pool/stream-handle.js';
 import { type JournaledSession, type SessionJournal } from './journal/session-journal.js';
 import { type SessionJournals } from './journal/session-journals.js';
 import {

@@ -4,7 +4,7 @@ import { type RequestKey, type RequestRef } from '../../core/request/request-key
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { type TaskRequest, type WorkerReply } from '../worker-pool/worker-task.js';
+import { type TaskRequest, type WorkerReply } from '../../worker-client/worker-task.js';
 
 /**
  * Where requests wait until a worker has them: in this process, or in a store that

@@ -13,7 +13,7 @@ import { type Settlement } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { type WorkerReply } from '../worker-pool/worker-task.js';
+import { type WorkerReply } from '../../worker-client/worker-task.js';
 import { type TrackedRequest } from './tracked-request.js';
 import { usageOf } from './work-usage.js';
 

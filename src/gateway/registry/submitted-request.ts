@@ -2,7 +2,7 @@ import { type WantedDeadline } from '../../core/queue/latest-start.js';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type WorkerReply, type WorkerTask } from '../../worker-client/worker-task.js';
 
 /**
  * What a caller submits. Its id is from `X-Request-Id` or made by the gateway, and unique

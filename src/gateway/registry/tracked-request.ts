@@ -9,8 +9,12 @@ import { RequestRecord } from '../../core/request/request-record.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
 import { DeviceTimeout } from '../../platform/process/device-timeout.js';
-import { type WorkerCall } from '../worker-pool/worker-call.js';
-import { type WorkerReply, type WorkerTask, type TaskRequest } from '../worker-pool/worker-task.js';
+import { type WorkerCall } from '../../worker-client/worker-call.js';
+import {
+  type WorkerReply,
+  type WorkerTask,
+  type TaskRequest,
+} from '../../worker-client/worker-task.js';
 import { type SchedulerQueue } from './request-queue.port.js';
 import { type SettledRequest } from './submitted-request.js';
 

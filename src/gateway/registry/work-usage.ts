@@ -1,7 +1,11 @@
 import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import { type ServiceTimes } from '../../core/latency/service-times.js';
-import { type WorkerReply, type WorkerTask, type TaskRequest } from '../worker-pool/worker-task.js';
+import {
+  type WorkerReply,
+  type WorkerTask,
+  type TaskRequest,
+} from '../../worker-client/worker-task.js';
 
 /** English text and JSON, about. */
 const BYTES_PER_TOKEN = 4;

@@ -4,13 +4,13 @@ import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
+import { type WorkerReply } from '../../worker-client/worker-task.js';
 import { StopFailures } from '../cancellation/stop-failures.js';
 import { EmbeddedQueue } from '../queue/embedded-queue.js';
 import { type QueueEnd, type QueueReports } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { observeCost } from '../registry/work-usage.js';
-import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { RequestFailures } from './request-failures.js';
 
 /**

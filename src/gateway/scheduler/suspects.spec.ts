@@ -5,7 +5,7 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { type EmbedTask } from '../worker-pool/worker-task.js';
+import { type EmbedTask } from '../../worker-client/worker-task.js';
 import { Suspects } from './suspects.js';
 
 const CRASHED = {

@@ -8,8 +8,8 @@ import { SUSPECT, SuspectTenants } from '../../core/request/suspect-tenants.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { type TranscribeTask, type WorkerTask } from '../../worker-client/worker-task.js';
 import { RequestRegistry } from '../registry/request-registry.js';
-import { type TranscribeTask, type WorkerTask } from '../worker-pool/worker-task.js';
 
 /** Milliseconds for which an input that ended an engine twice is refused. */
 const REFUSED_MS = 600_000;

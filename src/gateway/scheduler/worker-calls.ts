@@ -4,13 +4,13 @@ import { type Lease } from '../../core/dispatch/lease.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost.js';
+import { type WorkerCall } from '../../worker-client/worker-call.js';
+import { type WorkerReply } from '../../worker-client/worker-task.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { observeCost } from '../registry/work-usage.js';
-import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { RequestFailures } from './request-failures.js';
 
 /**

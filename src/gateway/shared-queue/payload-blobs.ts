@@ -10,7 +10,7 @@ import { priorityLabel } from '../../core/request/request-priority.js';
 import { Settings } from '../../platform/config/settings.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
-import { type TaskRequest, type TranscribeTask } from '../worker-pool/worker-task.js';
+import { type TaskRequest, type TranscribeTask } from '../../worker-client/worker-task.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
 /** A job that may be queued, and the blobs that were written for it. */

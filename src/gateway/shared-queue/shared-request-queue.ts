@@ -5,12 +5,12 @@ import { priorityLabel, RequestPriority } from '../../core/request/request-prior
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { type TaskRequest } from '../../worker-client/worker-task.js';
 import {
   type QueueDepth,
   type QueueReports,
   type SchedulerQueue,
 } from '../registry/request-queue.port.js';
-import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { AllWorkers } from './all-workers.js';
 import { QueueListing } from './queue-listing.js';
 import { RequestJobs } from './request-jobs.js';

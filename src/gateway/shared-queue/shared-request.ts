@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type JobRef } from '@switchyard/shared-queue/client/model-queues.js';
 import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
+import { type TaskRequest } from '../../worker-client/worker-task.js';
 import { type QueueReports } from '../registry/request-queue.port.js';
-import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SpeechRelay } from './speech-relay.js';
 

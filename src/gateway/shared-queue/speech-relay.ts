@@ -4,8 +4,8 @@ import { decodeSpeechPiece, type SpeechPiece } from '@switchyard/shared-queue/me
 import { type JobValue } from '@switchyard/shared-queue/result.codec.js';
 import { type Redis } from 'ioredis';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SinkWriter } from '../worker-pool/sink-writer.js';
-import { type SpeechSink } from '../worker-pool/worker-task.js';
+import { SinkWriter } from '../../worker-client/sink-writer.js';
+import { type SpeechSink } from '../../worker-client/worker-task.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
 /**

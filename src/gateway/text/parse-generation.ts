@@ -10,10 +10,10 @@ import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type GenerateTask } from '../../worker-client/worker-task.js';
 import { parseDto } from '../http/dto-validation.js';
 import { demandAbilities, requestParser, type Strictness } from '../models/model-abilities.js';
 import { canHonour, type ModelCatalog } from '../models/model-catalog.js';
-import { type GenerateTask } from '../worker-pool/worker-task.js';
 
 /** Characters that identify the beginning of a text. */
 const IDENTIFYING_CHARACTERS = 512;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
+import { type EmbedTask } from '../../worker-client/worker-task.js';
 import {
   type HttpCaller,
   type InferenceCaller,
@@ -9,7 +10,6 @@ import {
 } from '../inference/inference.service.js';
 import { type OutputForm, OutputStream, sendEvents } from '../inference/output-stream.js';
 import { answerHeaders, type RequestTimings } from '../latency/answer-headers.js';
-import { type EmbedTask } from '../worker-pool/worker-task.js';
 import { piecesOf, type GenerationPiece } from './generation-pieces.js';
 import { affinityOf, type Generation } from './parse-generation.js';
 

@@ -17,14 +17,14 @@ import { type ModelSpec, type ReplicaSpec } from '../../platform/config/model-sp
 import { type Settings } from '../../platform/config/settings.js';
 import { workerCare } from '../../platform/config/worker-spec.js';
 import { type ProcessLog } from '../../platform/logging/process-log.js';
-import { type InProcessWorker } from './in-process-worker.js';
+import { type InProcessWorker } from '../../worker-client/in-process-worker.js';
+import { type StreamHandle } from '../../worker-client/stream-handle.js';
+import { type CallRequest, type WorkerCall } from '../../worker-client/worker-call.js';
+import { WorkerConnection } from '../../worker-client/worker-connection.js';
+import { isUnreachable } from '../../worker-client/worker-health.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { ServiceRecord } from './service-record.js';
 import { type StartTurns } from './start-turns.js';
-import { type StreamHandle } from './stream-handle.js';
-import { type CallRequest, type WorkerCall } from './worker-call.js';
-import { WorkerConnection } from './worker-connection.js';
-import { isUnreachable } from './worker-health.js';
 import { type WorkerLaunch, type WorkerLocation } from './worker-location.js';
 import {
   eventOf,

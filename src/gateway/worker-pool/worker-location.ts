@@ -6,7 +6,10 @@ import {
   ProcessSupervisor,
   type SupervisorOptions,
 } from '../../platform/process/process-supervisor.js';
-import { type InProcessWorker, type OpenInProcessWorker } from './in-process-worker.js';
+import {
+  type InProcessWorker,
+  type OpenInProcessWorker,
+} from '../../worker-client/in-process-worker.js';
 
 /** How local workers are started. Tests start another program. */
 export interface WorkerLaunch {

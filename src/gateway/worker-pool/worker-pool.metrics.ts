@@ -3,7 +3,7 @@ import { type GenerationActivity } from '@switchyard/worker-protocol/health.code
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
 import { fedMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { type MetricName } from '../../platform/metrics/registry.js';
-import { type GenerationCounts } from './pool-activity.js';
+import { type GenerationCounts } from '../../worker-client/generation-counts.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { isReady, type WorkerView } from './worker-view.js';
 

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
-import { type OpenInProcessWorker } from './in-process-worker.js';
+import { type OpenInProcessWorker } from '../../worker-client/in-process-worker.js';
 import { workerPoolMetricProviders } from './worker-pool.metrics.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';

@@ -28,8 +28,8 @@ import {
 } from '../../platform/config/worker-spec.js';
 import { ProcessLog } from '../../platform/logging/process-log.js';
 import { freePort } from '../../platform/process/listen-check.js';
+import { type OpenInProcessWorker } from '../../worker-client/in-process-worker.js';
 import { type RemoteEndpoint } from './address-watch.js';
-import { type OpenInProcessWorker } from './in-process-worker.js';
 import { PooledWorker, type WorkerOwner, type WorkerPlace } from './pooled-worker.js';
 import {
   InProcessLocation,

@@ -255,7 +255,7 @@ export const MODEL_FIELDS: Readonly<Record<SnakeCase<keyof ModelSpec>, ModelFiel
     FLAG,
     'It serves until there is a better model: its aliases go to the first one that is added. Without aliases it is ' +
       'loaded on request only.',
-    'true for engine synthetic, else false',
+    'true for pocketsphinx, flite and synthetic, else false',
   ),
   default_priority: field(
     oneOf(['realtime', 'batch']),

@@ -61,7 +61,7 @@ export interface ModelSpec {
   readonly minResidenceS?: number;
   /**
    * Its aliases go to the first model that is added; without any it is loaded on request
-   * only (default: engine synthetic).
+   * only (default: `isStandIn`).
    */
   readonly standIn?: boolean;
   /**
@@ -112,7 +112,7 @@ export interface ReplicaSpec {
 
 /**
  * It serves until there is a better model: its aliases go to the first that comes.
- * Every synthetic one does.
+ * So does every synthetic one, and the engines of Debian's packages.
  */
 export const isStandIn = ({ engine, standIn }: Pick<ModelSpec, 'engine' | 'standIn'>): boolean =>
   standIn ?? ['pocketsphinx', 'flite', 'synthetic'].includes(engine);

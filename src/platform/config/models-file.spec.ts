@@ -170,9 +170,9 @@ describe('a wrong models file', () => {
   });
 });
 
-describe('config/models.yaml', () => {
+describe('docker/models.yaml', () => {
   it("serves OpenAI's model and voice names with what is installed", () => {
-    const [stt, tts] = loadConfig({ environment: {}, modelsFile: 'config/models.yaml' }).models;
+    const [stt, tts] = loadConfig({ environment: {}, modelsFile: 'docker/models.yaml' }).models;
     expect(stt?.aliases).toContain('whisper-1');
     expect(stt?.aliases).toEqual(
       expect.arrayContaining([

@@ -8,13 +8,13 @@ import {
   SpeechToTextStub,
 } from '@switchyard/worker-protocol/stt.codec.js';
 import { systemResolver } from '../../../src/gateway/worker-pool/address-watch.js';
-import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { builtWorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
 import { ProcessClock } from '../../../src/platform/clock/clock.module.js';
 import { ModelList } from '../../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
+import { type StreamHandle } from '../../../src/worker-client/stream-handle.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

@@ -81,6 +81,7 @@ const LOCAL: Readonly<Record<string, Row>> = {
   'gpu install': { args: [], wrong: ['cuda'] },
   'config check': { args: [], wrong: ['--yaml'] },
   'config print': { args: [], wrong: ['--yaml'] },
+  'config show': { args: [], wrong: ['--yaml'] },
   'config schema': { args: [], wrong: ['--yaml'] },
   'worker run': { args: [], wrong: ['--model', 'none'] },
   'worker check': { args: [], wrong: ['127.0.0.1'] },
@@ -222,6 +223,7 @@ describe('every command', () => {
     expect(without.map(({ words }) => words)).toEqual([
       'up',
       'models starter',
+      'config show',
       'config schema',
       'worker run',
       'completion',

@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { channelSecurity } from '@switchyard/worker-protocol/channel-security.js';
 import { WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
-import { WorkerStream } from '../../../src/gateway/worker-pool/stream-handle.js';
-import { probeWorker } from '../../../src/gateway/worker-pool/worker-health.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { type BridgedWorker, workerCare } from '../../../src/platform/config/worker-spec.js';
+import { WorkerStream } from '../../../src/worker-client/stream-handle.js';
+import { probeWorker } from '../../../src/worker-client/worker-health.js';
 import { externalModel, scriptedCommand } from '../../support/external-model.js';
 import { PullQueue } from './pull-harness.js';
 

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { WorkerLostError } from '../../../src/core/request/worker-lost.js';
-import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
+import { type WorkerTask } from '../../../src/worker-client/worker-task.js';
 import { aRef } from '../../support/requests.js';
 import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
 

@@ -1,7 +1,7 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { pause } from '../../../platform/clock/pause.js';
-import { type StreamHandle } from '../../worker-pool/stream-handle.js';
+import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 import { PAUSES, type Recognition } from './recognition.js';
 
 /**

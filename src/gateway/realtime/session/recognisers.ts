@@ -5,9 +5,9 @@ import { type SessionConfig } from '../../../contracts/realtime/session-config.j
 import { requestKey } from '../../../core/request/request-key.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Principal } from '../../../platform/auth/principal.js';
+import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 import { type InferenceCaller, InferenceService } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
-import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { InterimPasses } from './interim-passes.js';
 import { UtteranceStream } from './utterance-stream.js';

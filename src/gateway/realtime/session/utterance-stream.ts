@@ -12,7 +12,7 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { InterimSchedule } from '../../../core/realtime/interim-passes.js';
-import { type StreamHandle } from '../../worker-pool/stream-handle.js';
+import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 
 /** Frames, 3 s, whose quietest is the noise of the room: who speaks pauses more often. */
 const MEMORY = 96;

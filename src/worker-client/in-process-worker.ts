@@ -3,9 +3,9 @@ import {
   type GenerationMessage,
 } from '@switchyard/worker-protocol/generation.codec.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
-import { type DeviceProgress } from '../../core/request/device-progress.js';
-import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type DomainError } from '../core/errors/domain-error.js';
+import { type DeviceProgress } from '../core/request/device-progress.js';
+import { type WorkerSpec } from '../platform/config/worker-spec.js';
 
 /**
  * A worker without a process of its own (D-37): it computes nothing, it passes

@@ -13,7 +13,7 @@ import {
 } from '@switchyard/worker-protocol/generation.codec.js';
 import { type SpeechParams } from '@switchyard/worker-protocol/speech-format.js';
 import { type TranscribeAnswer } from '@switchyard/worker-protocol/stt.codec.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type ScheduledRequest } from '../core/request/scheduled-request.js';
 
 /** Audio of an upload, in memory or on disk. Disposing twice is harmless. */
 export interface AudioSource {

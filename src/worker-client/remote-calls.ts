@@ -31,7 +31,7 @@ import {
   type SynthesizeResponse,
 } from '@switchyard/worker-protocol/tts.codec.js';
 import { type WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { DomainError } from '../core/errors/domain-error.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { type CallProgress, type CallRequest, wentAway } from './worker-call.js';
 import {

@@ -12,8 +12,8 @@ import {
   type TranscribeStreamResponse,
 } from '@switchyard/worker-protocol/stt.codec.js';
 import { type WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
-import { decodeFailure } from '../../contracts/errors/status.codec.js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { decodeFailure } from '../contracts/errors/status.codec.js';
+import { WorkerLostError } from '../core/request/worker-lost.js';
 import { CallProgress } from './worker-call.js';
 
 /**

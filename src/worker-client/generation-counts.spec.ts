@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { countsSince } from './pool-activity.js';
+import { countsSince } from './generation-counts.js';
 
 const sums = (steps: number, losses = 0) => ({
   ...{

@@ -1,7 +1,7 @@
 import { type Writable } from 'node:stream';
 import { type CallGroup } from '@switchyard/worker-protocol/call.codec.js';
-import { type DeviceProgress } from '../../core/request/device-progress.js';
-import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { type DeviceProgress } from '../core/request/device-progress.js';
+import { WorkerLostError } from '../core/request/worker-lost.js';
 import { SinkWriter } from './sink-writer.js';
 import { type WorkerReply, type TaskRequest } from './worker-task.js';
 

@@ -11,8 +11,8 @@ import {
   type TrackedCall,
   type WorkerChannel,
 } from '@switchyard/worker-protocol/worker-channel.js';
-import { type ModelKind } from '../../platform/config/model-spec.js';
-import { WaitBudget } from '../../platform/process/wait-budget.js';
+import { type ModelKind } from '../platform/config/model-spec.js';
+import { WaitBudget } from '../platform/process/wait-budget.js';
 
 /**
  * Both health services that a worker must have: the standard check of the empty service
