@@ -19,6 +19,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type ModelWorkers } from '../worker-pool/model-workers.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { DeviceHistory } from './device-history.js';
 
 /** A load is over: the model takes requests. */
 export interface LoadedModel {
@@ -39,6 +40,7 @@ const USUAL_LOAD_MS = 10_000;
 export class DeviceSwaps implements OnApplicationBootstrap {
   readonly #logger = new Logger('Devices');
   readonly placements: Placements;
+  readonly history = new DeviceHistory();
   readonly #steps = new Subject<PlacementStep | LoadedModel>();
   /** Each load and departure when it begins, and each load when it is over. */
   readonly steps$: Observable<PlacementStep | LoadedModel> = this.#steps.asObservable();
@@ -107,6 +109,8 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     for (const { id } of this.list.current) this.#follow(id);
     const nowMs = this.clock.nowMs();
     for (const step of this.placements.decide(nowMs)) this.#do(step);
+    const ids = this.list.current.map(({ id }) => id);
+    this.history.look(this.placements, ids, Date.now());
     clearTimeout(this.#timer);
     const wakeMs = this.placements.nextWakeMs(nowMs);
     // A timer that is early would find nothing to do, and ask again.
