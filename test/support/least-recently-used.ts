@@ -1,5 +1,5 @@
 import {
-  bytesOf,
+  memoryOf,
   isIdle,
   type ModelAtDevice,
   type SharedDevice,
@@ -30,11 +30,11 @@ export class LeastRecentlyUsed implements SwapPolicy {
         one => one.device === device.id && stays(one) && !gone.has(one.id),
       );
       const coming = models.filter(({ id }) => swaps.some(swap => swap.model === id));
-      const missing = model.memory - (device.memory - bytesOf(here) - bytesOf(coming));
+      const missing = model.memory - (device.memory - memoryOf(here) - memoryOf(coming));
       const leaving: ModelAtDevice[] = [];
       for (const one of here.sort((a, b) => a.demand.usedMs - b.demand.usedMs))
-        if (isIdle(one) && !one.pin && bytesOf(leaving) < missing) leaving.push(one);
-      if (bytesOf(leaving) < missing) continue;
+        if (isIdle(one) && !one.pin && memoryOf(leaving) < missing) leaving.push(one);
+      if (memoryOf(leaving) < missing) continue;
       for (const { id } of leaving) gone.add(id);
       const ids = leaving.map(({ id }) => id);
       swaps.push({

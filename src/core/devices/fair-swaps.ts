@@ -1,5 +1,5 @@
 import {
-  bytesOf,
+  memoryOf,
   isIdle,
   type ModelAtDevice,
   type SharedDevice,
@@ -81,7 +81,7 @@ function swapOn(
   const staying = models.filter(
     model => model.device === device.id && stays(model) && !leavers.has(model.id),
   );
-  const missing = wanted.memory - (device.memory - bytesOf(staying) - bytesOf(coming));
+  const missing = wanted.memory - (device.memory - memoryOf(staying) - memoryOf(coming));
   const reason = reasonOf(wanted, nowMs);
   const leaving = missing <= 0 ? [] : leaversFor(missing, staying, reason, nowMs);
   if (!leaving) return undefined;
@@ -114,11 +114,11 @@ function leaversFor(
     .map(model => ({ model, atMs: leavesAtMs(model, reason, nowMs) }))
     .sort((a, b) => sooner(a.atMs, b.atMs) || a.model.demand.usedMs - b.model.demand.usedMs);
   const leaving: ModelAtDevice[] = [];
-  for (const { model } of inOrder) if (bytesOf(leaving) < bytes) leaving.push(model);
-  if (bytesOf(leaving) < bytes) return undefined;
+  for (const { model } of inOrder) if (memoryOf(leaving) < bytes) leaving.push(model);
+  if (memoryOf(leaving) < bytes) return undefined;
   return leaving.reduce<readonly ModelAtDevice[]>((kept, model) => {
     const without = kept.filter(one => one !== model);
-    return bytesOf(without) >= bytes ? without : kept;
+    return memoryOf(without) >= bytes ? without : kept;
   }, leaving);
 }
 

@@ -89,5 +89,5 @@ export const isIdle = ({ demand }: ModelAtDevice): boolean =>
 export const stays = ({ stage }: ModelAtDevice): boolean =>
   stage === 'loading' || stage === 'resident';
 
-export const bytesOf = (models: readonly { readonly memory: number }[]): number =>
+export const memoryOf = (models: readonly { readonly memory: number }[]): number =>
   models.reduce((sum, { memory }) => sum + memory, 0);
