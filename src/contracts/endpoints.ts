@@ -95,6 +95,7 @@ const ROUTES: Readonly<
       'Last lines that a worker wrote, and what happened to its process',
     'GET /admin/v1/history': 'The last hour in steps of 10 s',
     'GET /admin/v1/queue': 'Depth by model and priority, bounds, oldest wait',
+    'GET /admin/v1/devices': 'Devices that models share: what is on them, and what waits for what',
     'GET /admin/v1/models': 'Models: loaded or not, their workers, when last used',
     'GET /admin/v1/catalogue': 'Models of the catalogue that have files to download',
     'GET /admin/v1/catalogue/additions': 'Models that are being added, and how the last ones ended',

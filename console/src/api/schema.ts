@@ -162,6 +162,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Devices that models share: what is on them, and what waits for what */
+        get: operations["AdminDevicesController_find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/doctor": {
         parameters: {
             query?: never;
@@ -2346,6 +2363,46 @@ export interface components {
              *     ]
              */
             tokens: number[];
+        };
+        DeviceDto: {
+            /** @description The last 15 minutes, oldest first. */
+            history: components["schemas"]["DeviceSpanDto"][];
+            /** @example gpu0 */
+            id: string;
+            /** @description That its models share. */
+            memory_bytes: number;
+            models: components["schemas"]["DeviceModelDto"][];
+            /** @description Of models that are loaded, loading or leaving. */
+            used_bytes: number;
+        };
+        DeviceModelDto: {
+            /** @description What these wait for, while it is not loaded. */
+            awaited?: string;
+            /** @example qwen3-8b */
+            id: string;
+            memory_bytes: number;
+            /** @description Requests and sessions that it has. */
+            running: number;
+            /**
+             * @description Null: it is not on this device.
+             * @enum {string|null}
+             */
+            stage: "loading" | "resident" | "leaving" | null;
+            /** @description Requests and sessions that wait for it. */
+            waiting: number;
+        };
+        DevicesDto: {
+            data: components["schemas"]["DeviceDto"][];
+        };
+        DeviceSpanDto: {
+            /** @description Unix seconds, with fractions. */
+            from: number;
+            /** @example qwen3-8b */
+            model: string;
+            /** @enum {string} */
+            stage: "loading" | "resident" | "leaving";
+            /** @description Null: until now. */
+            to: number | null;
         };
         DiagnosisDto: {
             detail: string;
@@ -4675,6 +4732,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DependenciesDto"];
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    AdminDevicesController_find: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DevicesDto"];
                 };
             };
             /** @description `invalid_value`: A field has a value outside its range; the message names both. */

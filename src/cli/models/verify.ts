@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
+import { peakBytes } from '../../platform/process/process-memory.js';
 import { usageError } from '../shared/cli-error.js';
 import { gatewayCommand } from '../shared/command.js';
 import { GatewayClient } from '../shared/gateway-client.js';
@@ -246,31 +246,13 @@ async function workerFacts(client: GatewayClient, model: string) {
   const { data } = await client.call('get', '/admin/v1/workers').catch(() => ({ data: [] }));
   const own = data.filter(worker => worker.model === model);
   const health = own[0]?.health as { engine?: string; revision?: string } | undefined;
-  const bytes = own.reduce((sum, { pid }) => sum + residentBytes(pid), 0);
+  const bytes = own.reduce((sum, { pid }) => sum + peakBytes(pid), 0);
   return {
     engine: health?.engine ?? '-',
     device: own[0]?.device ?? '-',
     memory: bytes > 0 ? byteText(bytes) : '-',
     revision: health?.revision ?? '-',
   };
-}
-
-/**
- * Resident memory of a process of this machine; 0 elsewhere. Its children count where
- * they hold the model.
- */
-function residentBytes(pid: number | undefined): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-      .trim()
-      .split(' ')
-      .filter(Boolean);
-    const own = 1024 * Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
-    return children.reduce((sum, child) => sum + residentBytes(Number(child)), own);
-  } catch {
-    return 0;
-  }
 }
 
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[a-z']+/g) ?? [];

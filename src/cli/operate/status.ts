@@ -6,6 +6,7 @@ import { CliError } from '../shared/cli-error.js';
 import { gatewayCommand, oneRequest } from '../shared/command.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 import { table, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
+import { devicesText } from './devices.js';
 
 type Status = GatewayAnswer<'/admin/v1/status'>;
 
@@ -82,7 +83,9 @@ export const topCommand = gatewayCommand('top', {
   async run({ client, signal, options: { interval, count, json } }) {
     const status = async () => {
       const now = await client.call('get', '/admin/v1/status');
-      return json ? writeJson(now) : statusText(now);
+      if (json) return writeJson(now);
+      const { data } = await client.call('get', '/admin/v1/devices');
+      return data.length > 0 ? `${statusText(now)}\n\n${devicesText(data)}` : statusText(now);
     };
     using screen = json ? undefined : openScreen();
     const stop = screen ? AbortSignal.any([signal, screen.quit]) : signal;

@@ -1,4 +1,4 @@
-import { residenceMs } from './fair-swaps.js';
+import { pauseMs } from './fair-swaps.js';
 import { type ModelAtDevice, type SharedDevice, type SwapPolicy } from './swap-policy.js';
 
 /** Of a load that takes longer than usual: the part of its usual time that it takes at least. */
@@ -61,13 +61,13 @@ export function expectedLoad(
     const leaving = before.map(one => ({ model: one.id, running: one.demand.running }));
     return { device: swap.device, inMs: Math.max(waitMs, ms) + model.loadMs, leaving };
   }
-  // Behind the one that is next on its device: after that has been there for a while.
+  // Behind the one that is next on its device: when that has become idle.
   const next = swaps.find(({ device }) => model.devices.includes(device));
   const other = models.find(one => one.id === next?.model);
   if (!next || !other) return undefined;
   const { ms } = timeOf(next.leaving, next.device);
   const waitMs = next.atMs === Infinity ? 0 : next.atMs - nowMs;
-  const inMs = Math.max(waitMs, ms) + other.loadMs + residenceMs(other) + model.loadMs;
+  const inMs = Math.max(waitMs, ms) + other.loadMs + pauseMs(other) + model.loadMs;
   return { device: next.device, inMs, leaving: [{ model: other.id, running: 0 }] };
 }
 

@@ -16,8 +16,11 @@ const RESIDENCE_REALTIME = 1;
 const PAUSE = 0.1;
 
 /** Milliseconds that a model stays while it is in use. */
-export const residenceMs = ({ minResidenceMs, loadMs }: ModelAtDevice): number =>
+const residenceMs = ({ minResidenceMs, loadMs }: ModelAtDevice): number =>
   minResidenceMs ?? RESIDENCE * loadMs;
+
+/** Milliseconds without work after which it counts as idle. */
+export const pauseMs = ({ loadMs }: ModelAtDevice): number => PAUSE * loadMs;
 
 /**
  * The rules of README "Which model is next": due requests choose the model; who waited when
@@ -124,7 +127,7 @@ function leavesAtMs(model: ModelAtDevice, reason: Swap['reason'], nowMs: number)
   const { stage, sinceMs, demand, loadMs } = model;
   const isPaid = reason === 'realtime' || reason === 'pin';
   if (isIdle(model)) {
-    const idleAtMs = isPaid || stage === 'loading' ? nowMs : demand.usedMs + PAUSE * loadMs;
+    const idleAtMs = isPaid || stage === 'loading' ? nowMs : demand.usedMs + pauseMs(model);
     return Math.max(nowMs, idleAtMs);
   }
   if (stage === 'loading') return Infinity;

@@ -6,6 +6,7 @@ import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { AdminCatalogueController } from './catalogue.controller.js';
 import { AdminDependenciesController } from './dependencies.controller.js';
+import { AdminDevicesController } from './devices.controller.js';
 import { ModelAdditions } from './model-additions.js';
 import { ModelSwitch } from './model-switch.js';
 import { AdminModelsController } from './models.controller.js';
@@ -19,6 +20,7 @@ import { AdminWorkersController } from './workers.controller.js';
   controllers: [
     AdminCatalogueController,
     AdminDependenciesController,
+    AdminDevicesController,
     AdminModelsController,
     AdminQueueController,
     AdminRequestsController,

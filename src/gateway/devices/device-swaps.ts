@@ -17,8 +17,11 @@ import { ModelList } from '../../platform/config/config.module.js';
 import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { peakBytes } from '../../platform/process/process-memory.js';
 import { type ModelWorkers } from '../worker-pool/model-workers.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { DeviceHistory } from './device-history.js';
+import { MeasuredMemory } from './measured-memory.js';
 
 /** A load is over: the model takes requests. */
 export interface LoadedModel {
@@ -39,6 +42,8 @@ const USUAL_LOAD_MS = 10_000;
 export class DeviceSwaps implements OnApplicationBootstrap {
   readonly #logger = new Logger('Devices');
   readonly placements: Placements;
+  readonly history = new DeviceHistory();
+  readonly #memory: MeasuredMemory;
   readonly #steps = new Subject<PlacementStep | LoadedModel>();
   /** Each load and departure when it begins, and each load when it is over. */
   readonly steps$: Observable<PlacementStep | LoadedModel> = this.#steps.asObservable();
@@ -54,6 +59,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     private readonly settings: Settings,
     events: DispatchEventBus,
   ) {
+    this.#memory = new MeasuredMemory(settings);
     this.placements = new Placements({
       devices: () => this.devices(),
       policy: new FairSwaps(),
@@ -107,6 +113,8 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     for (const { id } of this.list.current) this.#follow(id);
     const nowMs = this.clock.nowMs();
     for (const step of this.placements.decide(nowMs)) this.#do(step);
+    const ids = this.list.current.map(({ id }) => id);
+    this.history.look(this.placements, ids, Date.now());
     clearTimeout(this.#timer);
     const wakeMs = this.placements.nextWakeMs(nowMs);
     // A timer that is early would find nothing to do, and ask again.
@@ -130,6 +138,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   #loaded(workers: ModelWorkers, nowMs: number): void {
     const { id } = workers;
     workers.place.arrived();
+    this.#measure(workers);
     const tookMs = this.placements.loaded(id, nowMs) ?? 0;
     this.times.of(id).loads.add(tookMs);
     this.queue.chargeLoad(id, tookMs);
@@ -137,9 +146,24 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     this.#steps.next({ type: 'loaded', model: id, tookMs });
   }
 
+  /** The peak of its processes, where none is declared: when it was loaded, and before it leaves. */
+  #measure({ id, workers }: ModelWorkers): void {
+    if (this.list.find(id)?.memory !== undefined) return;
+    const pids = [...workers.values()].map(worker => worker.view().pid);
+    const bytes = pids.reduce<number>((sum, pid) => sum + peakBytes(pid), 0);
+    if (bytes === 0) return;
+    this.placements.measured(id, bytes);
+    try {
+      this.#memory.measured(id, bytes);
+    } catch (error) {
+      this.#logger.warn({ model: id, err: error }, 'its memory cannot be remembered');
+    }
+  }
+
   #do(step: PlacementStep): void {
     const { type, model } = step;
     const workers = this.pool.of(model);
+    if (type === 'leave' && workers) this.#measure(workers);
     const device = this.devices().find(({ id }) => type === 'load' && id === step.device);
     this.#logger.log(step, type === 'load' ? 'loading model' : 'model leaves its device');
     if (device) workers?.loadOn(device);
@@ -158,7 +182,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     return {
       id,
       devices: isHeld ? [] : device.map(({ id: name }) => name),
-      memory: model.memory ?? roomOf(device, this.#placed()),
+      memory: model.memory ?? this.#memory.of(id) ?? roomOf(device, this.#placed()),
       pin: model.pin === true && !isHeld,
       prewarm: prewarm === true && !isHeld,
       minResidenceMs: minResidenceS === undefined ? undefined : minResidenceS * 1000,

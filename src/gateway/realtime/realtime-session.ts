@@ -85,6 +85,8 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   #heardAtMs = performance.now();
   /** Of the last stream. */
   #model = '';
+  /** The model that its client was told to be loading. */
+  #told = '';
   #streamCount = 0;
   #ended = false;
 
@@ -340,7 +342,12 @@ export class RealtimeSession implements JournaledSession, SessionActions {
 
   #slotExpected({ code }: DomainError): boolean {
     if (code === 'queue_full') return this.host.slotComing(this.#model);
-    return code === 'no_worker' && this.services.recognisers.loads(this.#model);
+    const { recognisers } = this.services;
+    if (code !== 'no_worker' || !recognisers.loads(this.#model)) return false;
+    const awaited = this.#told === this.#model ? undefined : recognisers.awaited(this.#model);
+    this.#told = this.#model;
+    if (awaited !== undefined) this.send(warningEvent('model_loading', `${awaited}.`));
+    return true;
   }
 
   #attach(socket: ClientSocket): void {

@@ -25,7 +25,7 @@ export const sizeText = (bytes: number): string =>
 const systemMemory = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity);
 
 /** The list below `devices:`; what is wrong with it is added to `problems`. */
-export function devicesFrom(file: YamlFile, problems: ConfigProblem[]): readonly DeviceSpec[] {
+export function readDevices(file: YamlFile, problems: ConfigProblem[]): readonly DeviceSpec[] {
   const list: unknown = file.document.get('devices');
   if (list === undefined) return [];
   if (!isSeq(list)) {

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { isMap, isSeq } from 'yaml';
 import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
-import { bytesOfSize, devicesFrom, impossible, namedDevices } from './devices.js';
+import { bytesOfSize, readDevices, impossible, namedDevices } from './devices.js';
 import { ENGINE_KINDS, MODEL } from './model-fields.js';
 import {
   camelCase,
@@ -215,7 +215,7 @@ export function modelsFromFile(file: YamlFile, askEngine: EngineCheck = () => []
   const warnings: ConfigProblem[] = [];
   const names = new Map<string, string>();
   const nodes = entriesOf(file, problems, warnings);
-  const devices = devicesFrom(file, problems);
+  const devices = readDevices(file, problems);
   for (const [index, node] of nodes.entries()) {
     const at = (found: FieldProblem) => placed(file, { node, path: `models[${index}]` }, found);
     const { model, problems: found } = readModel(node, devices);

@@ -10,6 +10,7 @@ const NEXT: Readonly<Record<Kind, readonly [view: string, title: string, section
   draining: ['health', 'Health'],
   disk_full: ['health', 'Health', 'switchyarddiskalmostfull'],
   dependency_down: ['health', 'Health', 'switchyarddependencydown'],
+  model_away: ['models', 'Models'],
   no_worker: ['workers', 'Workers', 'switchyardmodelwithoutworker'],
   workers_lost: ['workers', 'Workers', 'switchyardhalfofworkersaway'],
   requests_fail: ['requests', 'Its requests', 'switchyardfailures'],

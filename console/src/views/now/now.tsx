@@ -7,6 +7,7 @@ import { Card, Figure, Page } from '../../ui/parts';
 import { Blank } from '../../ui/states';
 import { Arriving } from '../catalogue';
 import { Bottleneck } from './bottleneck';
+import { Devices } from './devices';
 import { Flow } from './flow';
 import { LastHour } from './last-hour';
 
@@ -38,6 +39,7 @@ export default function Now() {
           {feedProblem.value || 'Counts appear when it is connected.'}
         </Blank>
       )}
+      {isAdmin.value && <Devices />}
       {isAdmin.value && <LastHour />}
     </Page>
   );

@@ -184,6 +184,7 @@ const isLive = ({ state }: Row): boolean => state === 'queued' || state === 'run
 
 const WAITS_FOR = {
   ...{
+    device: 'its model is to be loaded',
     worker: 'no worker is ready',
     slot: 'all slots in use',
     window: 'batch window',

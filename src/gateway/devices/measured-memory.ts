@@ -1,0 +1,38 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { type Settings } from '../../platform/config/settings.js';
+
+/** What models need that declare no memory: bytes by model, remembered in `data.dir`. */
+export class MeasuredMemory {
+  readonly #file: string;
+  readonly #bytes: Map<string, number>;
+
+  constructor({ data }: Settings) {
+    this.#file = join(data.dir, 'model-memory.json');
+    this.#bytes = new Map(Object.entries(remembered(this.#file)));
+  }
+
+  /** Undefined: it was never loaded. */
+  of(model: string): number | undefined {
+    return this.#bytes.get(model);
+  }
+
+  /** @throws Error when the file cannot be written; it is known until the next start */
+  measured(model: string, bytes: number): void {
+    if (this.#bytes.get(model) === bytes) return;
+    this.#bytes.set(model, bytes);
+    mkdirSync(dirname(this.#file), { recursive: true });
+    writeFileSync(`${this.#file}.new`, writeJson(Object.fromEntries(this.#bytes)));
+    renameSync(`${this.#file}.new`, this.#file);
+  }
+}
+
+function remembered(file: string): Readonly<Record<string, number>> {
+  try {
+    return parseBoundedJson(readFileSync(file, 'utf8')) as Record<string, number>;
+  } catch {
+    return {};
+  }
+}
