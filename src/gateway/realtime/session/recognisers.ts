@@ -2,6 +2,9 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { keepsPace } from '../../../core/latency/live-sessions.js';
+import { ServiceTimes } from '../../../core/latency/service-times.js';
 import { requestKey } from '../../../core/request/request-key.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Principal } from '../../../platform/auth/principal.js';
@@ -9,8 +12,12 @@ import { type InferenceCaller, InferenceService } from '../../inference/inferenc
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
+import { isReady } from '../../worker-pool/worker-view.js';
 import { InterimPasses } from './interim-passes.js';
 import { UtteranceStream } from './utterance-stream.js';
+
+/** Room is made when a session ends. */
+const TRY_AGAIN_MS = 1000;
 
 /**
  * What recognises the speech of live sessions: streams of workers, or utterances as requests at
@@ -18,11 +25,15 @@ import { UtteranceStream } from './utterance-stream.js';
  */
 @Injectable()
 export class Recognisers {
+  /** By model, of those without live streams. */
+  readonly #live = new Map<string, Set<UtteranceStream>>();
+
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly pool: WorkerPoolService,
     private readonly inference: InferenceService,
     private readonly interims: InterimPasses,
+    private readonly times: ServiceTimes,
   ) {}
 
   /** Its workers take live streams; of others each utterance is a request. */
@@ -34,7 +45,7 @@ export class Recognisers {
   open(sessionId: string, model: string, config: SessionConfig, owner: Principal): StreamHandle {
     const { language, prompt, turnDetection, format } = config;
     if (!this.streams(model))
-      return new UtteranceStream({
+      return this.#admitted(model, {
         sampleRate: format.sampleRate,
         voiceActivity: turnDetection ?? undefined,
         interim: this.interims.of(model),
@@ -62,6 +73,26 @@ export class Recognisers {
   loads(model: string): boolean {
     const workers = this.pool.of(model);
     return !workers?.isHeld && workers?.loadFailure === undefined;
+  }
+
+  /** @throws DomainError `queue_full`: its workers would not keep up with all that is said */
+  #admitted(model: string, options: ConstructorParameters<typeof UtteranceStream>[0]) {
+    const live = this.#live.get(model) ?? new Set();
+    const workers = this.pool.of(model)?.view().workers.filter(isReady) ?? [];
+    const devices = workers.reduce((sum, { health }) => sum + (health?.maxConcurrent ?? 0), 0);
+    const msPerS = this.times.of(model).costs.estimateMs({ input: 1 });
+    const speaking = Array.from(live, stream => stream.speaking);
+    if (devices > 0 && !keepsPace(speaking, msPerS, devices))
+      throw new DomainError(
+        'queue_full',
+        `\`${model}\` cannot recognise one more live session as fast as it is spoken; ` +
+          `it has ${live.size}.`,
+        { retryAfterMs: TRY_AGAIN_MS },
+      );
+    const stream = new UtteranceStream(options);
+    this.#live.set(model, live.add(stream));
+    void stream.finished.then(() => live.delete(stream));
+    return stream;
   }
 
   /**

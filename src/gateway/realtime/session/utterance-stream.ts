@@ -51,6 +51,8 @@ function decibels(frame: Buffer): number {
 /** Utterances that may wait for the recogniser before audio does. */
 const MOST_WAITING = 3;
 const BYTES = 2;
+/** Samples of 16 kHz, 30 s. */
+const HEARD_ENOUGH = 30 * RECOGNISER_RATE;
 
 export interface RecognisedUtterance {
   /** @throws DomainError */
@@ -83,6 +85,8 @@ export class UtteranceStream implements StreamHandle {
   #interims = 0;
   /** Byte up to which speech was recognised while it was spoken; at first where it began. */
   #interimTo = 0;
+  /** Bytes of the utterances that have ended. */
+  #uttered = 0;
   /** Byte at which the last speech ended. */
   #spokenTo = 0;
   #last: Promise<void> = Promise.resolve();
@@ -126,6 +130,12 @@ export class UtteranceStream implements StreamHandle {
 
   get finished(): Promise<void> {
     return this.#end.promise;
+  }
+
+  /** Share of the audio that is speech; until enough is heard, all of it. */
+  get speaking(): number {
+    if (this.#received < this.#bytesAt(HEARD_ENOUGH)) return 1;
+    return this.#uttered / this.#received;
   }
 
   async sendFrame(data: Buffer, isLast = false): Promise<void> {
@@ -231,6 +241,7 @@ export class UtteranceStream implements StreamHandle {
     this.#interim = undefined;
     this.#interims = 0;
     const pcm = this.#between(from, to);
+    this.#uttered += pcm.length;
     const second = (bytes: number) => bytes / BYTES / this.options.sampleRate;
     const [start, end] = [second(from), second(to)];
     const final = { type: 'final', utterance, start, end } as const;
