@@ -20,6 +20,12 @@ import {
 } from './support/simulation/simulation-report.js';
 import { simulationRules } from './support/simulation/simulation-rules.js';
 import {
+  describeSpeech,
+  speechLoad,
+  type SpeechOrder,
+  type SpeechReport,
+} from './support/simulation/speech-load.js';
+import {
   describeShares,
   type SharesReport,
   tenantShares,
@@ -65,6 +71,9 @@ function simulateAll(): BenchResult {
   const forecast = forecasts();
   const deadlines = timed('by latest start', false);
   const expiring = timed('first in, first out', true);
+  const speech = spoken('first audio first');
+  const speechInTurns = spoken('in turns');
+  const speechInOrder = spoken('first in, first out');
   const boundMs = Math.max(simulationRules().agingMs, aging.waitMs.realtime.max);
   const all = [day, fleet, aging, fair.report];
   const lost = all.reduce((sum, { unsettled, slotsLeaked }) => sum + unsettled + slotsLeaked, 0);
@@ -81,6 +90,9 @@ function simulateAll(): BenchResult {
       forecast,
       deadlines,
       expiring,
+      speech,
+      speechInTurns,
+      speechInOrder,
     },
     goals: [
       atMost(
@@ -134,9 +146,21 @@ function simulateAll(): BenchResult {
         deadlines.late,
         0.01,
       ),
+      atMost(
+        'speech at load 0.8: first audio p95, of that by whole answers',
+        speech.firstMs.p95 / speechInOrder.firstMs.p95,
+        0.1,
+      ),
+      atMost('speech at load 0.8: answers with a pause', speech.stutter, 0.009),
       atMost('requests never settled and slots never returned', lost, 0),
     ],
   };
+}
+
+function spoken(order: SpeechOrder): SpeechReport {
+  const report = speechLoad(order);
+  progress(`\n${describeSpeech(order, report)}`);
+  return report;
 }
 
 /**

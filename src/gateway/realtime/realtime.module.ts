@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { InferenceModule } from '../inference/inference.module.js';
+import { LatencyModule } from '../latency/latency.module.js';
 import { LifecycleModule } from '../lifecycle/lifecycle.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { ModelsModule } from '../models/models.module.js';
@@ -26,6 +27,7 @@ import { AdminSessionsController } from './sessions.controller.js';
 @Module({
   imports: [
     InferenceModule,
+    LatencyModule,
     LimitsModule,
     ModelsModule,
     RedisModule,

@@ -89,10 +89,10 @@ class Speech {
     const isFirst = index === 0;
     const characters = text.length / speed;
     const input = (): SynthesizeItem => {
-      const { write } = output();
+      const samplesTo = output();
       const emit = (samples: Int16Array): void => {
         this.#heard(samples.length);
-        write(samples);
+        samplesTo.write(samples);
       };
       return { requestId, traceparent, text, voice, speed, signal, emit };
     };

@@ -1,5 +1,5 @@
 import { type RealModels, wavSamples } from '../../support/real-models.js';
-import { RealtimeClient } from '../../support/realtime-client.js';
+import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 
 /** One call of a route. Ends when its answer is whole, or when `signal` breaks it off. */
 export type Route = (url: string, signal: AbortSignal) => Promise<void>;
@@ -78,7 +78,7 @@ async function read(url: string, init: RequestInit): Promise<void> {
   for await (const piece of response.body!) void piece;
 }
 
-/** All of the audio at once, as one utterance; its socket is cut off. */
+/** All of the audio at once, a second in each frame, as one utterance; its socket is cut off. */
 async function session(
   url: string,
   model: string,
@@ -89,12 +89,12 @@ async function session(
   const cut = (): void => client.socket.terminate();
   signal.addEventListener('abort', cut, { once: true });
   client.update({ format: { type: 'audio/pcm', rate }, turn_detection: null });
-  client.say(data);
+  for (let at = 0; at < data.length; at += 2 * rate) client.say(data.subarray(at, at + 2 * rate));
   client.commit();
-  const done = client.next('conversation.item.input_audio_transcription.completed');
-  await Promise.race([done, client.closed]);
-  done.catch(() => undefined);
-  signal.removeEventListener('abort', cut);
-  cut();
-  signal.throwIfAborted();
+  try {
+    await client.next(`${TRANSCRIPTION}.completed`);
+  } finally {
+    signal.removeEventListener('abort', cut);
+    cut();
+  }
 }

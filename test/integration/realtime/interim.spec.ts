@@ -35,11 +35,11 @@ const isPass = ({ requestId }: DispatchEvent) => /\.\d+\.\d+\.\d+$/.test(request
 const ended = (matches: (event: DispatchEvent) => boolean) =>
   events.flatMap(event => (event.type === 'settled' && matches(event) ? [event.status] : []));
 const passes = () => events.filter(event => event.type === 'accepted' && isPass(event)).length;
-const transcribe = (wav: Buffer<ArrayBuffer>) => {
+const transcribe = (wav: Buffer<ArrayBuffer>, at = rig) => {
   const form = new FormData();
   form.append('model', 'synthetic');
   form.append('file', new Blob([wav]), 'file.wav');
-  return rig.post('/v1/audio/transcriptions', form);
+  return at.post('/v1/audio/transcriptions', form);
 };
 
 describe('a model without live streams', () => {
@@ -84,5 +84,63 @@ describe('a model without live streams', () => {
     await transcribe(pcmWav(audio(100), RATE));
     expect(ended(isPass)).toEqual(['cancelled']);
     expect(ended(event => !isPass(event))).toEqual(['completed']);
+  });
+});
+
+describe('a slow model without live streams', () => {
+  const speaks = async (): Promise<RealtimeClient> => {
+    const other = await RealtimeClient.synthetic(slow.url);
+    other.say(audio(300));
+    return other;
+  };
+  let slow: GatewayRig;
+  beforeAll(async () => {
+    slow = await realtimeRig({
+      model: { capabilities: ['transcribe'] },
+      engine: { perItemMs: 350, maxBatch: 1 },
+      settings: { 'realtime.interim_ms': 300, 'realtime.recovery_ms': 10 },
+    });
+    slow.app.get(DispatchEventBus, { strict: false }).events$.subscribe(one => events.push(one));
+    await transcribe(pcmWav(audio(1000), RATE), slow);
+  });
+  afterAll(() => slow.close());
+
+  it('refuses the one too many at once, with the time; the others go on, and one that ends makes room', async () => {
+    const [one, two] = [await speaks(), await speaks()];
+    const third = await speaks();
+    expect((await third.next('error')).error).toMatchObject({
+      code: 'queue_full',
+      message: expect.stringContaining('has 2'),
+    });
+    expect((await third.closed).code).toBe(1013);
+    for (const other of [one, two]) {
+      other.commit();
+      expect((await other.next(`${TRANSCRIPTION}.completed`)).transcript).not.toBe('');
+    }
+    one.socket.close(1000);
+    await one.closed;
+    const next = await speaks();
+    next.commit();
+    expect((await next.next(`${TRANSCRIPTION}.completed`)).transcript).not.toBe('');
+    for (const other of [two, next]) other.socket.close(1000);
+  });
+
+  it('begins no pass beside 5 files, and the final text waits for the engine call that runs at most', async () => {
+    const files = Array.from({ length: 5 }, () => transcribe(pcmWav(audio(100), RATE), slow));
+    await until(() => events.filter(({ type }) => type === 'accepted').length === 5);
+    const live = await speaks();
+    live.commit();
+    await live.next(`${TRANSCRIPTION}.completed`);
+    await Promise.all(files);
+    live.socket.close(1000);
+    expect(events.filter(isPass)).toEqual([]);
+    const from = events.findIndex(
+      ({ type, priority }) => type === 'accepted' && priority === 'realtime',
+    );
+    const settled = events
+      .slice(from)
+      .flatMap(event => (event.type === 'settled' ? [event.priority] : []));
+    expect(settled.indexOf('realtime')).toBeLessThanOrEqual(1);
+    expect(settled.length).toBeGreaterThan(2);
   });
 });

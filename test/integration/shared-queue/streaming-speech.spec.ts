@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
@@ -15,7 +16,13 @@ const model = syntheticModel(
 );
 
 /** A real one: it speaks sentences in turns. */
-const turns = { ...model, id: 'turns', engine: 'flite', voices: { alloy: 'rms' }, options: {} };
+const turns: ModelSpec = {
+  ...model,
+  id: 'turns',
+  engine: 'flite',
+  voices: { alloy: 'rms' },
+  options: {},
+};
 
 describeWith(REDIS)('speech through the queue in Redis', () => {
   let redis: RedisServer;

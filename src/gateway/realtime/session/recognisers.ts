@@ -3,6 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { loadText } from '../../../core/devices/load-text.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { keepsPace } from '../../../core/latency/live-sessions.js';
+import { ServiceTimes } from '../../../core/latency/service-times.js';
 import { requestKey } from '../../../core/request/request-key.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Principal } from '../../../platform/auth/principal.js';
@@ -12,8 +15,12 @@ import { type InferenceCaller, InferenceService } from '../../inference/inferenc
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { EmbeddedQueue } from '../../queue/embedded-queue.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
+import { isReady } from '../../worker-pool/worker-view.js';
 import { InterimPasses } from './interim-passes.js';
 import { UtteranceStream } from './utterance-stream.js';
+
+/** Room is made when a session ends. */
+const TRY_AGAIN_MS = 1000;
 
 /**
  * What recognises the speech of live sessions: streams of workers, or utterances as requests at
@@ -21,6 +28,9 @@ import { UtteranceStream } from './utterance-stream.js';
  */
 @Injectable()
 export class Recognisers {
+  /** By model, of those without live streams. */
+  readonly #live = new Map<string, Set<UtteranceStream>>();
+
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly pool: WorkerPoolService,
@@ -28,6 +38,7 @@ export class Recognisers {
     private readonly interims: InterimPasses,
     private readonly swaps: DeviceSwaps,
     private readonly queue: EmbeddedQueue,
+    private readonly times: ServiceTimes,
   ) {}
 
   /** Its workers take live streams; of others each utterance is a request. */
@@ -39,7 +50,7 @@ export class Recognisers {
   open(sessionId: string, model: string, config: SessionConfig, owner: Principal): StreamHandle {
     const { language, prompt, turnDetection, format } = config;
     if (!this.streams(model))
-      return new UtteranceStream({
+      return this.#admitted(model, {
         sampleRate: format.sampleRate,
         voiceActivity: turnDetection ?? undefined,
         interim: this.interims.of(model),
@@ -73,6 +84,26 @@ export class Recognisers {
   awaited(model: string): string | undefined {
     if (!this.swaps.isAway(model)) return undefined;
     return loadText(model, this.queue.loadOf(model, RequestPriority.REALTIME));
+  }
+
+  /** @throws DomainError `queue_full`: its workers would not keep up with all that is said */
+  #admitted(model: string, options: ConstructorParameters<typeof UtteranceStream>[0]) {
+    const live = this.#live.get(model) ?? new Set();
+    const workers = this.pool.of(model)?.view().workers.filter(isReady) ?? [];
+    const devices = workers.reduce((sum, { health }) => sum + (health?.maxConcurrent ?? 0), 0);
+    const msPerS = this.times.of(model).costs.estimateMs({ input: 1 });
+    const speaking = Array.from(live, stream => stream.speaking);
+    if (devices > 0 && !keepsPace(speaking, msPerS, devices))
+      throw new DomainError(
+        'queue_full',
+        `\`${model}\` cannot recognise one more live session as fast as it is spoken; ` +
+          `it has ${live.size}.`,
+        { retryAfterMs: TRY_AGAIN_MS },
+      );
+    const stream = new UtteranceStream(options);
+    this.#live.set(model, live.add(stream));
+    void stream.finished.then(() => live.delete(stream));
+    return stream;
   }
 
   /**

@@ -116,6 +116,41 @@ describe('UtteranceStream', () => {
     await stream.cancel();
   });
 
+  it('asks for no more of a long session than of a short one, passes included', async () => {
+    const { calls, recognise } = recogniser();
+    const stream = new UtteranceStream({
+      sampleRate: RATE,
+      recognise: (...asked) => {
+        const one = recognise(...asked);
+        calls.at(-1)!.answer('x');
+        return one;
+      },
+      interim: { everyS: 1, isIdle: () => true },
+    });
+    const longest: number[] = [];
+    const second = speech(1000);
+    for (let minute = 0; minute < 3; minute++) {
+      const before = calls.length;
+      for (let at = 0; at < 60; at++) await stream.sendFrame(second);
+      longest.push(Math.max(...calls.slice(before).map(({ seconds }) => seconds)));
+    }
+    for (const seconds of longest) expect(seconds).toBeLessThanOrEqual(15.1);
+    expect(longest.at(-1)).toBeCloseTo(longest[0]!, 0);
+    await stream.cancel();
+  });
+
+  it('says how much of it is speech, once it has heard enough', async () => {
+    const { calls, recognise } = recogniser();
+    const stream = new UtteranceStream({ sampleRate: RATE, voiceActivity: VAD, recognise });
+    await send(stream, silence(1000), speech(1000), silence(8000));
+    expect(stream.speaking).toBe(1);
+    await send(stream, silence(30_000));
+    expect(stream.speaking).toBeGreaterThan(0);
+    expect(stream.speaking).toBeLessThan(0.1);
+    for (const call of calls) call.answer('x');
+    await stream.cancel();
+  });
+
   it('takes no more audio while three utterances wait', async () => {
     const { calls, recognise } = recogniser();
     const stream = new UtteranceStream({ sampleRate: RATE, recognise });

@@ -52,6 +52,8 @@ function decibels(frame: Buffer): number {
 /** Utterances that may wait for the recogniser before audio does. */
 const MOST_WAITING = 3;
 const BYTES = 2;
+/** Samples of 16 kHz, 30 s. */
+const HEARD_ENOUGH = 30 * RECOGNISER_RATE;
 
 export interface RecognisedUtterance {
   /** @throws DomainError */
@@ -83,6 +85,8 @@ export class UtteranceStream implements StreamHandle {
   #interim: RecognisedUtterance | undefined;
   #interims = 0;
   readonly #schedule: InterimSchedule | undefined;
+  /** Bytes of the utterances that have ended. */
+  #uttered = 0;
   /** Byte at which the last speech ended. */
   #spokenTo = 0;
   #last: Promise<void> = Promise.resolve();
@@ -127,6 +131,12 @@ export class UtteranceStream implements StreamHandle {
 
   get finished(): Promise<void> {
     return this.#end.promise;
+  }
+
+  /** Share of the audio that is speech; until enough is heard, all of it. */
+  get speaking(): number {
+    if (this.#received < this.#bytesAt(HEARD_ENOUGH)) return 1;
+    return this.#uttered / this.#received;
   }
 
   async sendFrame(data: Buffer, isLast = false): Promise<void> {
@@ -237,6 +247,7 @@ export class UtteranceStream implements StreamHandle {
     this.#interims = 0;
     this.#schedule?.ended();
     const pcm = this.#between(from, to);
+    this.#uttered += pcm.length;
     const [start, end] = [this.#second(from), this.#second(to)];
     const final = { type: 'final', utterance, start, end } as const;
     let recognised: RecognisedUtterance | undefined;
