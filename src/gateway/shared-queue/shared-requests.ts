@@ -18,7 +18,6 @@ import { isFull } from '../../platform/redis/redis-problems.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type WorkerReply } from '../../worker-client/worker-task.js';
-import { type WorkerReply } from '../../worker-client/worker-task.js';
 import { type QueueEnd } from '../registry/request-queue.port.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';

@@ -33,7 +33,7 @@ describe('WebSocketEndpoint', () => {
   }
 
   it('hands a connection on with its caller, whose place is its own from then on', async () => {
-    endpoint.admit = () => Promise.resolve(caller);
+    endpoint.admitBy(() => Promise.resolve(caller));
     const given = once(endpoint, 'connection');
     await endpoint.upgrade(...(await upgrade()));
     const [socket, request, who] = (await given) as [WebSocket, IncomingMessage, AdmittedCaller];
@@ -47,20 +47,20 @@ describe('WebSocketEndpoint', () => {
   it('gives the place back of a peer that left while it was admitted', async () => {
     const [request, socket, head] = await upgrade();
     endpoint.on('connection', () => expect('a connection').toBe('none'));
-    endpoint.admit = async () => {
+    endpoint.admitBy(async () => {
       const closed = once(socket, 'close');
       peer.terminate();
       socket.destroy();
       await closed;
       return caller;
-    };
+    });
     await endpoint.upgrade(request, socket, head);
     expect(released).toBe(1);
   });
 
   it('gives the place back of what is no WebSocket after all', async () => {
     const [request, socket, head] = await upgrade();
-    endpoint.admit = () => Promise.resolve(caller);
+    endpoint.admitBy(() => Promise.resolve(caller));
     request.headers['sec-websocket-version'] = '1';
     const closed = once(socket, 'close');
     await endpoint.upgrade(request, socket, head);
@@ -69,7 +69,7 @@ describe('WebSocketEndpoint', () => {
   });
 
   it('leaves the connection of a refused peer to who asked', async () => {
-    endpoint.admit = () => Promise.reject(new DomainError('queue_full', 'Full.'));
+    endpoint.admitBy(() => Promise.reject(new DomainError('queue_full', 'Full.')));
     const [request, socket, head] = await upgrade();
     await expect(endpoint.upgrade(request, socket, head)).rejects.toThrow('Full.');
     expect(socket.destroyed).toBe(false);

@@ -5,8 +5,9 @@ import { type StoredKey } from '../../core/access/stored-key.js';
 import { settingsFrom } from '../config/settings.js';
 import { KeyStore } from '../database/key-store.js';
 import { OpenDatabase } from '../database/open-database.js';
-import { KeyRing, StoredKeys } from './key-ring.js';
+import { KeyRing } from './key-ring.js';
 import { keyDigest } from './keys-file.js';
+import { StoredKeys } from './stored-keys.js';
 
 const HOUR_MS = 3_600_000;
 const keyOf = (secret: string, fields: Partial<StoredKey> = {}): StoredKey => ({

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { HostExceptions } from '../http/networks.js';
+import { HostExceptions } from '../http/host-exceptions.js';
 import { postWebhook, webhookSecret } from './webhook-post.js';
 
 const SECRET = Buffer.from('sixteen bytes !!');

@@ -120,8 +120,8 @@ describe('UtteranceStream', () => {
     const { calls, recognise } = recogniser();
     const stream = new UtteranceStream({
       sampleRate: RATE,
-      recognise: (...asked) => {
-        const one = recognise(...asked);
+      recognise: (wav, seconds) => {
+        const one = recognise(wav, seconds);
         calls.at(-1)!.answer('x');
         return one;
       },
