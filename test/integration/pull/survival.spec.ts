@@ -40,7 +40,10 @@ async function breakingLink(redisPort: number) {
       far.write(bytes);
       if (isBroken || !bytes.includes('"outcome":"completed"')) return;
       isBroken = true;
-      far.unpipe().resume().once('data', () => near.destroy());
+      far
+        .unpipe()
+        .resume()
+        .once('data', () => near.destroy());
     });
     for (const [one, other] of [
       [near, far],
