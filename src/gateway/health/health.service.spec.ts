@@ -40,7 +40,7 @@ describe('the status of a gateway', () => {
     ['it is being drained', { draining: true }, 'draining', false],
     ['it takes no more requests', { accepting: false }, 'draining', false],
   ])('when %s', (_, parts, status, ready) => {
-    const service = health(parts as Parameters<typeof health>[0]);
+    const service = health(parts);
     expect([service.summary().status, service.ready]).toEqual([status, ready]);
   });
 

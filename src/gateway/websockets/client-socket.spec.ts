@@ -111,7 +111,7 @@ describe('ClientSocket', () => {
     await drained;
   });
 
-  it('reads on after the pause that was said last', async () => {
+  it('reads on after the pause that was said last', () => {
     socket.pauseFor(100);
     socket.pauseFor(500);
     jest.advanceTimersByTime(499);
