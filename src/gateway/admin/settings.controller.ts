@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { type SettingValue } from '../../platform/config/setting-definition.js';
 import { isSecretSetting, SettingSources } from '../../platform/config/setting-source.js';
 import {
+  BASIC_SETTINGS,
   environmentName,
   settingDefinition,
   type SettingPath,
@@ -40,6 +41,7 @@ const SettingDto = view('SettingDto', {
   description: String,
   secret: flagField('It may hold a password: its value is never shown.'),
   set: flagField('It is not empty.'),
+  advanced: flagField('Few people need it.'),
 });
 
 const SettingListDto = listView('SettingListDto', SettingDto);
@@ -78,6 +80,7 @@ function settingDto(
     description: help,
     secret,
     set: value !== '',
+    advanced: !BASIC_SETTINGS.includes(name),
   };
 }
 
