@@ -3408,6 +3408,8 @@ export interface components {
             type: "server_vad";
         };
         SettingDto: {
+            /** @description Few people need it. */
+            advanced: boolean;
             /** @example a whole number from 1 to 1000000 */
             allowed: string;
             default: string | number | boolean;

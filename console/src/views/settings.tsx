@@ -61,12 +61,21 @@ export default function Settings() {
               (!changedOnly.value || isChanged(each)) &&
               `${each.name} ${each.description}`.toLowerCase().includes(search.value.toLowerCase()),
           );
+          const isAsked = changedOnly.value || search.value !== '';
+          const first = found.filter(each => isAsked || !each.advanced || isChanged(each));
+          const rest = found.filter(each => !first.includes(each));
           return (
-            <Card title={plural(found.length, 'setting')}>
-              {found.length === 0 ? (
+            <Card title={plural(first.length, 'setting')}>
+              {first.length === 0 ? (
                 <Blank icon="settings" title="No setting matches" />
               ) : (
-                <Table label="Settings" of={found} columns={COLUMNS} />
+                <Table label="Settings" of={first} columns={COLUMNS} />
+              )}
+              {rest.length > 0 && (
+                <details>
+                  <summary>{plural(rest.length, 'advanced setting')}</summary>
+                  <Table label="Advanced settings" of={rest} columns={COLUMNS} />
+                </details>
               )}
             </Card>
           );

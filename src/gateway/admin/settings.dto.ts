@@ -1,6 +1,7 @@
 import { type SettingValue } from '../../platform/config/setting-definition.js';
 import { isSecretSetting } from '../../platform/config/setting-source.js';
 import {
+  BASIC_SETTINGS,
   environmentName,
   settingDefinition,
   type SettingPath,
@@ -37,6 +38,7 @@ class SettingDto extends answer({
   description: String,
   secret: flagField('It may hold a password: its value is never shown.'),
   set: flagField('It is not empty.'),
+  advanced: flagField('Few people need it.'),
 }) {}
 
 export class SettingListDto extends listAnswer(SettingDto) {}
@@ -56,6 +58,7 @@ export function settingDto(name: SettingPath, value: SettingValue, origin: strin
     description: help,
     secret,
     set: value !== '',
+    advanced: !BASIC_SETTINGS.includes(name),
   };
 }
 

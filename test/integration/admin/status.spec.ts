@@ -176,9 +176,11 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
         default: 10_000,
         variable: 'SWITCHYARD_QUEUE_MAX_REQUESTS',
         secret: false,
+        advanced: false,
       },
     });
     expect(found('workers.restart_min_ms')).toMatchObject({
+      advanced: true,
       source: 'argument',
       value: 10,
     });
