@@ -89,14 +89,18 @@ async function fetchSpeech(folder: string): Promise<void> {
   await run('python3', ['-I', '-c', UNPACK, folder]);
 }
 
-/** The samples of a WAV file with one channel of 32-bit floats, as 16 bits. */
+const PCM = 1;
+
+/** The samples of a WAV file with one channel of 16 bits or of 32-bit floats, as 16 bits. */
 export function wavSamples(file: Buffer): {
   readonly data: Buffer;
   readonly rate: number;
 } {
   const at = file.indexOf('data') + 8;
+  const rate = file.readUInt32LE(24);
+  if (file.readUInt16LE(20) === PCM) return { data: file.subarray(at), rate };
   const samples = Int16Array.from({ length: Math.floor((file.length - at) / 4) }, (_, i) =>
     Math.round(32_767 * file.readFloatLE(at + 4 * i)),
   );
-  return { data: Buffer.from(samples.buffer), rate: file.readUInt32LE(24) };
+  return { data: Buffer.from(samples.buffer), rate };
 }

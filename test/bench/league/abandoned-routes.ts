@@ -78,7 +78,7 @@ async function read(url: string, init: RequestInit): Promise<void> {
   for await (const piece of response.body!) void piece;
 }
 
-/** All of the audio at once, a second in each frame, as one utterance; its socket is cut off. */
+/** All of the audio at once, a second in each frame, as one utterance; it closes its session. */
 async function session(
   url: string,
   model: string,
@@ -86,7 +86,7 @@ async function session(
   signal: AbortSignal,
 ): Promise<void> {
   const client = await RealtimeClient.open(url, { model });
-  const cut = (): void => client.socket.terminate();
+  const cut = (): void => client.socket.close(1000);
   signal.addEventListener('abort', cut, { once: true });
   client.update({ format: { type: 'audio/pcm', rate }, turn_detection: null });
   for (let at = 0; at < data.length; at += 2 * rate) client.say(data.subarray(at, at + 2 * rate));
