@@ -33,6 +33,9 @@ export interface LiveWorker {
   readonly in_use: number;
   readonly streams: number;
   readonly restarts: number;
+  /** Of a model that shares a device, while it is on one. */
+  readonly device?: string | undefined;
+  readonly stage?: 'loading' | 'resident' | 'leaving' | undefined;
 }
 
 /** Room `request:<id>`, keyed by the request id. Milliseconds. */

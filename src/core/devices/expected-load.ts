@@ -1,5 +1,10 @@
 import { pauseMs } from './fair-swaps.js';
-import { type ModelAtDevice, type SharedDevice, type SwapPolicy } from './swap-policy.js';
+import {
+  type ModelAtDevice,
+  type SharedDevice,
+  type Swap,
+  type SwapPolicy,
+} from './swap-policy.js';
 
 /** Of a load that takes longer than usual: the part of its usual time that it takes at least. */
 const OVERDUE = 0.1;
@@ -48,28 +53,31 @@ export function expectedLoad(
   }
   const asked = models.map(one => (one === model ? withRequest(one, isRealtime, nowMs) : one));
   const swaps = policy.plan(asked, devices, nowMs);
-  const swap = swaps.find(one => one.model === id);
-  const timeOf = (names: readonly string[], device: string) => {
-    const before = models.filter(
-      one => names.includes(one.id) || (one.stage === 'leaving' && one.device === device),
-    );
-    return { before, ms: Math.max(0, ...before.map(one => drainMs(one.id))) };
-  };
-  if (swap) {
-    const { before, ms } = timeOf(swap.leaving, swap.device);
-    const waitMs = swap.atMs === Infinity ? 0 : swap.atMs - nowMs;
+  // Of its own load, or of the one that is next on its device.
+  const mine = swaps.find(one => one.model === id);
+  const swap = mine ?? swaps.find(({ device }) => model.devices.includes(device));
+  if (!swap) return undefined;
+  const before = leaversOf(swap, models);
+  const waitMs = swap.atMs === Infinity ? 0 : swap.atMs - nowMs;
+  const freeMs = Math.max(waitMs, ...before.map(one => drainMs(one.id)));
+  const { device } = swap;
+  if (mine) {
     const leaving = before.map(one => ({ model: one.id, running: one.demand.running }));
-    return { device: swap.device, inMs: Math.max(waitMs, ms) + model.loadMs, leaving };
+    return { device, inMs: freeMs + model.loadMs, leaving };
   }
-  // Behind the one that is next on its device: when that has become idle.
-  const next = swaps.find(({ device }) => model.devices.includes(device));
-  const other = models.find(one => one.id === next?.model);
-  if (!next || !other) return undefined;
-  const { ms } = timeOf(next.leaving, next.device);
-  const waitMs = next.atMs === Infinity ? 0 : next.atMs - nowMs;
-  const inMs = Math.max(waitMs, ms) + other.loadMs + pauseMs(other) + model.loadMs;
-  return { device: next.device, inMs, leaving: [{ model: other.id, running: 0 }] };
+  // Behind the other one: when that has become idle.
+  const other = models.find(one => one.id === swap.model)!;
+  const inMs = freeMs + other.loadMs + pauseMs(other) + model.loadMs;
+  return { device, inMs, leaving: [{ model: other.id, running: 0 }] };
 }
+
+const leaversOf = (
+  { leaving, device }: Swap,
+  models: readonly ModelAtDevice[],
+): readonly ModelAtDevice[] =>
+  models.filter(
+    one => leaving.includes(one.id) || (one.stage === 'leaving' && one.device === device),
+  );
 
 const withRequest = (model: ModelAtDevice, isRealtime: boolean, nowMs: number): ModelAtDevice => {
   const { demand } = model;

@@ -1,5 +1,4 @@
 import { Controller, Get } from '@nestjs/common';
-import { loadText } from '../../core/devices/load-text.js';
 import { type ModelAtDevice } from '../../core/devices/swap-policy.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { DeviceSwaps } from '../devices/device-swaps.js';
@@ -75,12 +74,11 @@ export class AdminDevicesController {
   #model({ id, stage, memory, demand }: ModelAtDevice) {
     const { waiting, running, oldestRealtimeMs } = demand;
     const { REALTIME, BATCH } = RequestPriority;
-    const isAwaited = waiting > 0 && stage !== 'resident';
-    const load = isAwaited && this.queue.loadOf(id, oldestRealtimeMs < Infinity ? REALTIME : BATCH);
+    const priority = oldestRealtimeMs < Infinity ? REALTIME : BATCH;
     return {
       ...{ id, memory_bytes: memory, waiting, running },
       stage: stage === 'absent' ? null : stage,
-      awaited: load === false ? undefined : loadText(id, load),
+      awaited: waiting > 0 ? this.queue.awaited(id, priority) : undefined,
     };
   }
 }

@@ -16,7 +16,6 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
 import { Settings } from '../../platform/config/settings.js';
-import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { peakBytes } from '../../platform/process/process-memory.js';
 import { type ModelWorkers } from '../worker-pool/model-workers.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -57,7 +56,6 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     private readonly list: ModelList,
     private readonly clock: ProcessClock,
     private readonly settings: Settings,
-    events: DispatchEventBus,
   ) {
     this.#memory = new MeasuredMemory(settings);
     this.placements = new Placements({
@@ -67,7 +65,6 @@ export class DeviceSwaps implements OnApplicationBootstrap {
       demandOf: id => this.#demandOf(id),
       loadMs: id => times.of(id).loads.value ?? USUAL_LOAD_MS,
     });
-    events.events$.subscribe(this.look);
     pool.capacity$.subscribe(this.look);
     pool.activity$.subscribe(this.look);
   }

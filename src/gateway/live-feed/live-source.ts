@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   type LiveBatch,
@@ -16,6 +16,7 @@ import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.
 import { GatewayIdentity } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { DeviceSwaps } from '../devices/device-swaps.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -59,6 +60,7 @@ export class LiveSource {
     private readonly pool: WorkerPoolService,
     @Inject(MODELS) models: readonly ModelSpec[],
     private readonly identity: GatewayIdentity,
+    @Optional() private readonly swaps?: DeviceSwaps,
   ) {
     for (const { id } of models) this.#ends.set(id, { ...NO_ENDS });
   }
@@ -158,10 +160,11 @@ export class LiveSource {
     return Object.fromEntries(
       this.pool
         .workers()
-        .map(({ id, model, state, slots: { total, inUse }, streams, restarts }) => [
-          id,
-          { id, model, state, slots: total, in_use: inUse, streams, restarts },
-        ]),
+        .map(({ id, model, state, slots: { total, inUse }, streams, restarts }) => {
+          const { device, stage } = this.swaps?.placements.at(model) ?? {};
+          const counts = { slots: total, in_use: inUse, streams, restarts };
+          return [id, { id, model, state, ...counts, device, stage }];
+        }),
     );
   }
 

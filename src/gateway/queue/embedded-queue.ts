@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { WindowTimers } from '../../core/batching/window-timers.js';
 import { type ExpectedLoad } from '../../core/devices/expected-load.js';
+import { loadText } from '../../core/devices/load-text.js';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
@@ -30,6 +31,8 @@ import { Forecasts } from './forecasts.js';
 @Injectable()
 export class EmbeddedQueue implements SchedulerQueue {
   readonly isEmbedded = true;
+  @Inject() private readonly swaps!: DeviceSwaps;
+  @Inject() private readonly forecasts!: Forecasts;
   readonly #aged = new Subject<RequestKey>();
   readonly #expired = new Subject<RequestKey>();
   /** Each BATCH request when it has aged (D-03). */
@@ -43,8 +46,6 @@ export class EmbeddedQueue implements SchedulerQueue {
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
     private readonly timers: WindowTimers,
-    private readonly swaps: DeviceSwaps,
-    private readonly forecasts: Forecasts,
     @Inject(MODELS) readonly models: readonly ModelSpec[],
   ) {}
 
@@ -154,12 +155,16 @@ export class EmbeddedQueue implements SchedulerQueue {
       position,
       aged,
       waitsFor,
-      load: waitsFor === 'device' ? this.loadOf(request.model, request.priority) : undefined,
+      load: waitsFor === 'device' ? this.#loadOf(request.model, request.priority) : undefined,
     };
   }
 
-  /** When a model that shares a device probably takes requests; undefined: it does. */
-  loadOf(model: string, priority: RequestPriority): ExpectedLoad | undefined {
+  /** What its requests wait for while it is not on the device that it shares; undefined: it is. */
+  awaited(model: string, priority: RequestPriority): string | undefined {
+    return this.swaps.isAway(model) ? loadText(model, this.#loadOf(model, priority)) : undefined;
+  }
+
+  #loadOf(model: string, priority: RequestPriority): ExpectedLoad | undefined {
     const nowMs = this.clock.nowMs();
     return this.swaps.expected(model, priority, id => this.forecasts.drainMs(id, nowMs));
   }

@@ -164,8 +164,7 @@ export const forecastsProvider: Provider = {
     window: BatchWindow,
     pool: WorkerPoolService,
     registry: RequestRegistry,
-    admission: Admission,
-    swaps: DeviceSwaps,
+    ...[admission, swaps]: readonly [Admission, DeviceSwaps]
   ) => {
     const known = new Map<string, readonly WorkerCapacity[]>();
     const forecasts: Forecasts = new Forecasts({

@@ -110,7 +110,8 @@ const timersProvider = {
   ],
 })
 export class QueueModule {
-  constructor(forecasts: Forecasts, events: DispatchEventBus) {
+  constructor(forecasts: Forecasts, swaps: DeviceSwaps, events: DispatchEventBus) {
     events.events$.subscribe(forecasts.apply);
+    events.events$.subscribe(swaps.look);
   }
 }

@@ -85,8 +85,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   #heardAtMs = performance.now();
   /** Of the last stream. */
   #model = '';
-  /** The model that its client was told to be loading. */
-  #told = '';
+  #told = ''; // The model that its client was told to be loading.
   #streamCount = 0;
   #ended = false;
 
@@ -344,9 +343,8 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     if (code === 'queue_full') return this.host.slotComing(this.#model);
     const { recognisers } = this.services;
     if (code !== 'no_worker' || !recognisers.loads(this.#model)) return false;
-    const awaited = this.#told === this.#model ? undefined : recognisers.awaited(this.#model);
-    this.#told = this.#model;
-    if (awaited !== undefined) this.send(warningEvent('model_loading', `${awaited}.`));
+    const awaited = this.#told !== this.#model && recognisers.awaited((this.#told = this.#model));
+    if (awaited) this.send(warningEvent('model_loading', `${awaited}.`));
     return true;
   }
 

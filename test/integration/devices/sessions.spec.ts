@@ -32,8 +32,10 @@ describe('live sessions of a model that shares a device', () => {
     form.set('model', model);
     return rig.post('/v1/audio/transcriptions', form, { headers: { 'x-priority': 'realtime' } });
   };
-  const warnings = (client: RealtimeClient) =>
-    client.events.filter(({ type }) => type === 'session.warning').map(({ warning }) => warning);
+  const warnings = (client: RealtimeClient): readonly unknown[] =>
+    client.events
+      .filter(({ type }) => type === 'session.warning')
+      .map(({ warning }) => warning as unknown);
 
   it('wait for it, are told once that it is being loaded, and hold it as long as they last', async () => {
     await start();

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
-import { loadText } from '../../../core/devices/load-text.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { JobStore } from '../../../platform/database/job-store.js';
 import { DependencyMonitor } from '../../../platform/dependencies/dependency-monitor.js';
 import { freeBytes } from '../../../platform/storage/storage-problems.js';
-import { DeviceSwaps } from '../../devices/device-swaps.js';
 import { IntakeGate } from '../../http/intake-gate.js';
 import { EmbeddedProcessor } from '../../jobs/processor/embedded-processor.js';
 import { RequestQueues } from '../../queue/request-queues.js';
@@ -64,7 +62,6 @@ export class GatewayStatus {
     private readonly history: RequestHistoryService,
     private readonly stores: StoreStatus,
     private readonly gate: IntakeGate,
-    private readonly swaps: DeviceSwaps,
   ) {}
 
   /** All but who this gateway is. */
@@ -93,6 +90,7 @@ export class GatewayStatus {
   }
 
   #models(depths: readonly QueueDepth[]) {
+    const { REALTIME, BATCH } = RequestPriority;
     const waiting = this.scheduler.waiting();
     const depthOf = new Map(depths.map(depth => [depth.model, depth]));
     return this.workers.models().map(({ id, state, reason, workers: all }) => {
@@ -111,7 +109,7 @@ export class GatewayStatus {
         oldestWaitMs,
         workers,
         slots,
-        awaited: realtime + batch > 0 ? this.#awaited(id, realtime > 0) : undefined,
+        awaited: this.queues.embedded.awaited(id, realtime > 0 ? REALTIME : BATCH),
         rates,
       };
       const { ready, total, drained } = workers;
@@ -132,13 +130,6 @@ export class GatewayStatus {
       };
       return { load, shown };
     });
-  }
-
-  /** Undefined: it is on its device, or shares none. */
-  #awaited(model: string, isRealtime: boolean): string | undefined {
-    if (!this.swaps.isAway(model)) return undefined;
-    const { REALTIME, BATCH } = RequestPriority;
-    return loadText(model, this.queues.embedded.loadOf(model, isRealtime ? REALTIME : BATCH));
   }
 }
 

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
-import { loadText } from '../../../core/devices/load-text.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { keepsPace } from '../../../core/latency/live-sessions.js';
 import { ServiceTimes } from '../../../core/latency/service-times.js';
@@ -10,7 +9,6 @@ import { requestKey } from '../../../core/request/request-key.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { type StreamHandle } from '../../../worker-client/stream-handle.js';
-import { DeviceSwaps } from '../../devices/device-swaps.js';
 import { type InferenceCaller, InferenceService } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { EmbeddedQueue } from '../../queue/embedded-queue.js';
@@ -36,7 +34,6 @@ export class Recognisers {
     private readonly pool: WorkerPoolService,
     private readonly inference: InferenceService,
     private readonly interims: InterimPasses,
-    private readonly swaps: DeviceSwaps,
     private readonly queue: EmbeddedQueue,
     private readonly times: ServiceTimes,
   ) {}
@@ -82,8 +79,7 @@ export class Recognisers {
 
   /** What a session waits for whose model is not on the device that it shares; undefined: it is. */
   awaited(model: string): string | undefined {
-    if (!this.swaps.isAway(model)) return undefined;
-    return loadText(model, this.queue.loadOf(model, RequestPriority.REALTIME));
+    return this.queue.awaited(model, RequestPriority.REALTIME);
   }
 
   /** @throws DomainError `queue_full`: its workers would not keep up with all that is said */

@@ -1,0 +1,71 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type LiveWorker } from '../../../src/contracts/events/live-event.js';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
+import { builtLaunch, GatewayRig, until } from '../api/gateway-rig.js';
+import { FeedClient } from '../live-feed/feed-client.js';
+
+const GIB = 2 ** 30;
+const onDevice = (id: string): ModelSpec =>
+  syntheticModel(
+    { loadMs: 800 },
+    { id, memory: 8 * GIB, device: [{ id: 'gpu0', memory: 10 * GIB, reserve: 0 }] },
+  );
+
+interface Shown {
+  readonly used_bytes: number;
+  readonly models: readonly {
+    readonly id: string;
+    readonly stage: string | null;
+    readonly awaited?: string;
+  }[];
+  readonly history: readonly {
+    readonly model: string;
+    readonly stage: string;
+    readonly to: number | null;
+  }[];
+}
+
+describe('what is on a device', () => {
+  let rig: GatewayRig;
+  afterEach(() => rig.close());
+
+  const shown = async (): Promise<Shown> =>
+    ((await rig.json('/admin/v1/devices')) as { data: Shown[] }).data[0]!;
+  const ask = async (model: string): Promise<number> => {
+    const form = new FormData();
+    form.set('file', new Blob(['a']), 'a.wav');
+    form.set('model', model);
+    return (await rig.post('/v1/audio/transcriptions', form)).status;
+  };
+
+  it('is in the admin API with its history, and in the live feed', async () => {
+    rig = await GatewayRig.start({ models: [onDevice('a'), onDevice('b')], launch: builtLaunch });
+    using feed = await FeedClient.connect(rig.url);
+    await feed.join('workers');
+    const worker = (id: string) => feed.state('workers')[id] as LiveWorker;
+    expect(await shown()).toMatchObject({ used_bytes: 0, history: [] });
+    expect(await ask('a')).toBe(200);
+    await until(() => worker('a-0').stage === 'resident');
+    expect(worker('a-0').device).toBe('gpu0');
+    const answer = ask('b');
+    await until(() => worker('b-0').stage === 'loading');
+    const { used_bytes: used, models } = await shown();
+    expect(used).toBe(8 * GIB);
+    expect(models).toEqual([
+      expect.objectContaining({ id: 'a', stage: null, waiting: 0 }),
+      expect.objectContaining({
+        ...{ id: 'b', stage: 'loading', waiting: 1 },
+        awaited: expect.stringMatching(
+          /^b is being loaded on gpu0; b takes requests in about \d+ s$/,
+        ),
+      }),
+    ]);
+    expect(await answer).toBe(200);
+    const { history } = await shown();
+    expect(history.map(({ model, stage }) => `${model} ${stage}`)).toEqual([
+      ...['a loading', 'a resident', 'a leaving', 'b loading', 'b resident'],
+    ]);
+    expect(history.map(({ to }) => to === null)).toEqual([false, false, false, false, true]);
+  });
+});
