@@ -210,6 +210,7 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   of(model: string): ModelWorkers {
     const workers = {
       isHeld: this.held.has(model),
+      sharedSlots: undefined,
       hasReady: [...this.#workers.values()].some(worker => worker.model === model),
       demand: () => undefined,
       reported: () => undefined,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Observable, Subject } from 'rxjs';
+import { merge, type Observable, Subject } from 'rxjs';
 import { WindowTimers } from '../../core/batching/window-timers.js';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
@@ -16,7 +16,7 @@ import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type QueueDepth, type SchedulerQueue } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { TextPlaces } from '../shared-queue/text-places.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 
 /**
@@ -37,15 +37,16 @@ export class EmbeddedQueue implements SchedulerQueue {
   constructor(
     private readonly dispatcher: Dispatcher,
     private readonly registry: RequestRegistry,
-    private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
     private readonly timers: WindowTimers,
     @Inject(MODELS) readonly models: readonly ModelSpec[],
+    /** The workers, as this process may send to them. */
+    private readonly places: TextPlaces,
   ) {}
 
   /** It may be time for another turn of the dispatch loop. */
   get due$(): Observable<void> {
-    return this.timers.wakes$;
+    return merge(this.timers.wakes$, this.places.due$);
   }
 
   get isEmpty(): boolean {
@@ -60,6 +61,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     for (const { key } of this.dispatcher.queue.aged(this.clock.nowMs())) this.#aged.next(key);
     for (const { key } of this.dispatcher.queue.expired(this.clock.nowMs()))
       this.#expired.next(key);
+    yield* this.places.plans();
     while (!this.isEmpty) {
       const plan = this.dispatcher.next(this.clock.nowMs());
       if (plan === undefined) break;
@@ -96,7 +98,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     workerId: string | undefined,
   ): Promise<void> {
     if (workerId === undefined) this.dispatcher.queue.remove(key);
-    else await this.pool.cancel(workerId, key, reason);
+    else await this.places.pool.cancel(workerId, key, reason);
   }
 
   /** False: it does not wait here. */
@@ -152,14 +154,14 @@ export class EmbeddedQueue implements SchedulerQueue {
   }
 
   #hasReady(model: string): boolean {
-    return this.pool.of(model)?.hasReady ?? false;
+    return this.places.pool.of(model)?.hasReady ?? false;
   }
 
   #waitsFor(request: ScheduledRequest, windowApplies: boolean): RequestView['waitsFor'] {
     const { model } = request;
     if (!this.#hasReady(model)) return 'worker';
     const credit = slotCredit(request, this.dispatcher.queue, this.clock.nowMs());
-    if (!this.pool.offer(model, request)?.[credit]) return 'slot';
+    if (!this.places.pool.offer(model, request)?.[credit]) return 'slot';
     return windowApplies ? 'window' : 'turn';
   }
 }

@@ -10,6 +10,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity, channelSecurity } from '../../platform/grpc/channel-security.js';
 import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
 import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
+import { type SharedSlots, sharedSlots } from './shared-slots.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
 import {
@@ -185,6 +186,11 @@ export class ModelWorkers {
     if (reason === undefined) return undefined;
     const message = `The model ${this.id} cannot be loaded: ${reason}`;
     return new DomainError('model_load_failed', message);
+  }
+
+  /** What other gateways send to as well; undefined: some workers are this gateway's alone. */
+  get sharedSlots(): readonly SharedSlots[] | undefined {
+    return sharedSlots([...this.workers.values()]);
   }
 
   /** One takes requests now that are no live streams. */
