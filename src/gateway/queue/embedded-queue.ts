@@ -16,6 +16,7 @@ import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type QueueDepth, type SchedulerQueue } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
+import { type TrackedRequest } from '../registry/tracked-request.js';
 import { TextPlaces } from '../shared-queue/text-places.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 
@@ -42,7 +43,12 @@ export class EmbeddedQueue implements SchedulerQueue {
     @Inject(MODELS) readonly models: readonly ModelSpec[],
     /** The workers, as this process may send to them. */
     private readonly places: TextPlaces,
-  ) {}
+  ) {
+    places.reprioritized$.subscribe(({ key, priority }) => {
+      const tracked = registry.get(key);
+      if (tracked) this.#reprioritize(tracked, priority);
+    });
+  }
 
   /** It may be time for another turn of the dispatch loop. */
   get due$(): Observable<void> {
@@ -104,8 +110,11 @@ export class EmbeddedQueue implements SchedulerQueue {
   /** False: it does not wait here. */
   reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
-    if (tracked?.queue !== this || !this.dispatcher.queue.reprioritize(tracked.key, priority))
-      return false;
+    return tracked?.queue === this && this.#reprioritize(tracked, priority);
+  }
+
+  #reprioritize(tracked: TrackedRequest, priority: RequestPriority): boolean {
+    if (!this.dispatcher.queue.reprioritize(tracked.key, priority)) return false;
     this.registry.reprioritized(tracked, priority);
     return true;
   }
@@ -128,10 +137,11 @@ export class EmbeddedQueue implements SchedulerQueue {
     return place && this.#view(place);
   }
 
-  /** One entry per configured model. */
+  /** One entry per configured model; nothing of those whose order gateways share. */
   depths(): QueueDepth[] {
     const live = this.registry.live().filter(({ queue }) => queue === this);
     return this.models.map(({ id: model }) => {
+      if (this.places.areShared(model)) return { model, realtime: 0, batch: 0, running: 0 };
       const { realtime, batch } = this.dispatcher.queue.depthOf(model);
       const lanes = this.dispatcher.queue.lanes.filter(lane => lane.model === model);
       const sinceMs = Math.min(...lanes.map(lane => lane.firstEnqueuedAtMs));

@@ -45,7 +45,10 @@ export class ModelPlaces {
   /** Ids of places by request. */
   readonly #waiting = new Map<RequestKey, string>();
   /** Granted places whose slots are not free again, by id. `isLost`: the account forgot it. */
-  readonly #granted = new Map<string, { readonly account: string; isLost: boolean }>();
+  readonly #granted = new Map<
+    string,
+    { readonly key: RequestKey; readonly account: string; isLost: boolean }
+  >();
   /** Requests that nobody granted, by account. */
   readonly #extra = new Map<string, number>();
   /** Ids that Redis was not told to forget. */
@@ -97,7 +100,7 @@ export class ModelPlaces {
       if (this.#waiting.get(key) !== id) continue;
       const workerId = this.deps.slots().find(slots => slots.account === account)?.workerId;
       this.#waiting.delete(key);
-      this.#granted.set(id, { account, isLost: false });
+      this.#granted.set(id, { key, account, isLost: false });
       yield { key, workerId: workerId ?? '', free: () => this.#free(id) };
     }
   }
@@ -111,6 +114,17 @@ export class ModelPlaces {
     const share = Math.floor(credits / gateways) + (number < credits % gateways ? 1 : 0);
     const left = Math.min(offer.free, share - inUse);
     return left > 0 ? { ...offer, free: left, urgent: left } : undefined;
+  }
+
+  /** Redis decides the order, for all gateways. */
+  get isShared(): boolean {
+    return this.#mode === 'shared';
+  }
+
+  /** Of a place of this gateway. */
+  keyOf(id: string): RequestKey | undefined {
+    const waiting = this.#waiting.entries().find(([, one]) => one === id);
+    return waiting?.[0] ?? this.#granted.get(id)?.key;
   }
 
   sendsTo(workerId: string): boolean {
@@ -145,12 +159,12 @@ export class ModelPlaces {
 
   /** A grant came, in whatever way. */
   receive(grants: readonly Grant[], atMs = this.deps.nowMs()): void {
-    const byId = new Map(Array.from(this.#waiting, ([key, id]) => [id, key]));
     for (const { id, account } of grants) {
-      const key = byId.get(id);
-      if (key === undefined && !this.#granted.has(id)) this.#leave(id);
-      else if (key !== undefined && this.deps.nowMs() - atMs > FRESH_MS) this.#again(key);
-      else if (key !== undefined) this.#due.push({ key, id, account });
+      const key = this.keyOf(id);
+      if (key === undefined) this.#leave(id);
+      else if (this.#granted.has(id)) continue;
+      else if (this.deps.nowMs() - atMs > FRESH_MS) this.#again(key);
+      else this.#due.push({ key, id, account });
     }
     if (this.#due.length > 0) this.deps.onDue();
   }

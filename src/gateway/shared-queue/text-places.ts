@@ -14,14 +14,20 @@ import { type SlotCredit, type WorkerPort } from '../../core/dispatch/worker.por
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { isAged } from '../../core/request/aging-policy.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
-import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
+import {
+  type PriorityLabel,
+  priorityLabel,
+  priorityLevel,
+  RequestPriority,
+} from '../../core/request/request-priority.js';
 import { type Placement, type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { ModelList } from '../../platform/config/config.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type GrantedRequest, ModelPlaces } from './model-places.js';
-import { SharedQueueLink } from './shared-queue-link.js';
+import { QueueEvents } from './queue-events.js';
+import { RequestJobs } from './request-jobs.js';
 
 /** What a tenant was charged for a request that was granted a slot. */
 interface Charge {
@@ -43,38 +49,66 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
   /** Until the device time is known. */
   readonly #charges = new Map<RequestKey, Charge>();
   readonly #due = new Subject<void>();
+  readonly #stops = new Subject<{ readonly key: RequestKey; readonly reason: CancelReason }>();
+  readonly #reprioritized = new Subject<{
+    readonly key: RequestKey;
+    readonly priority: RequestPriority;
+  }>();
   #timer: NodeJS.Timeout | undefined;
 
   /** Something may be sent that could not before. */
   readonly due$: Observable<void> = this.#due.asObservable();
 
+  /** Requests of this gateway that another one was asked to stop. */
+  readonly stops$: Observable<{ readonly key: RequestKey; readonly reason: CancelReason }> =
+    this.#stops.asObservable();
+  /** The same with another priority. */
+  readonly reprioritized$: Observable<{
+    readonly key: RequestKey;
+    readonly priority: RequestPriority;
+  }> = this.#reprioritized.asObservable();
+
   constructor(
-    private readonly link: SharedQueueLink,
+    private readonly jobs: RequestJobs,
+    private readonly heard: QueueEvents,
     readonly pool: WorkerPoolService,
     private readonly queue: PriorityQueue,
-    private readonly list: ModelList,
     private readonly clock: ProcessClock,
     private readonly events: DispatchEventBus,
   ) {
-    this.#places = new SharedPlaces(link, randomUUID());
+    this.#places = new SharedPlaces(jobs.link, randomUUID());
   }
 
   onApplicationBootstrap(): void {
-    if (!this.link.enabled) return;
+    if (!this.jobs.link.enabled) return;
     this.#follow();
     this.#places.granted$.subscribe(({ model, atMs, ...grant }) =>
       this.#models.get(model)?.receive([grant], atMs),
     );
+    this.jobs.stops$.subscribe(({ jobId, reason }) => {
+      const key = this.#keyOf(jobId);
+      if (key !== undefined && reason !== 'queue_timeout') this.#stops.next({ key, reason });
+    });
+    this.heard.events$.subscribe(({ event, jobId, priority }) => {
+      const key = event === 'reprioritized' ? this.#keyOf(jobId) : undefined;
+      if (key !== undefined)
+        this.#reprioritized.next({ key, priority: priorityLevel(priority as PriorityLabel) });
+    });
     this.pool.capacity$.subscribe(model => this.#of(model)?.changed());
-    this.link.back$.subscribe(() => this.#beat());
+    this.jobs.link.back$.subscribe(() => this.#beat());
     this.#timer = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
     this.#beat();
   }
 
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.#timer);
-    const models = this.link.enabled && this.link.usable ? [...this.#models.keys()] : [];
+    const models = this.jobs.link.enabled && this.jobs.link.usable ? [...this.#models.keys()] : [];
     await Promise.all(models.map(model => this.#places.close(model).catch(() => undefined)));
+  }
+
+  /** Redis has the order of the model: what waits and runs is counted there. */
+  areShared(model: string): boolean {
+    return this.#models.get(model)?.isShared ?? false;
   }
 
   offer(model: string, next?: Placement) {
@@ -145,15 +179,23 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
       this.#models.get(model)?.left(key);
       const charge = this.#charges.get(key);
       this.#charges.delete(key);
-      if (!charge || deviceMs === undefined || !this.link.usable) return;
+      if (!charge || deviceMs === undefined || !this.jobs.link.usable) return;
       const { owner, level, costMs } = charge;
       this.#places.settle(model, owner, level, deviceMs - costMs).catch(() => undefined);
     });
   }
 
+  #keyOf(placeId: string): RequestKey | undefined {
+    for (const places of this.#models.values()) {
+      const key = places.keyOf(placeId);
+      if (key !== undefined) return key;
+    }
+    return undefined;
+  }
+
   /** Undefined: the dispatcher of this process decides alone. */
   #of(model: string): ModelPlaces | undefined {
-    if (!this.link.enabled || this.list.find(model)?.kind !== 'llm') return undefined;
+    if (!this.jobs.link.enabled) return undefined;
     const known = this.#models.get(model);
     if (known || !this.pool.of(model)?.sharedSlots) return known;
     const places = new ModelPlaces(model, {
@@ -161,8 +203,8 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
       slots: () => this.pool.of(model)?.sharedSlots ?? [],
       waiting: () => [...this.queue.inOrder(model, this.clock.nowMs())],
       placeOf: (request, nonce) => this.#placeOf(request, nonce),
-      nowMs: () => this.link.clock.nowMs(),
-      usable: () => this.link.usable,
+      nowMs: () => this.jobs.link.clock.nowMs(),
+      usable: () => this.jobs.link.usable,
       onDue: () => this.#due.next(),
     });
     this.#models.set(model, places);
@@ -172,16 +214,16 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
   }
 
   #beat(): void {
-    for (const { id } of this.list.current) void this.#of(id)?.beat();
+    for (const { id } of this.pool.models()) void this.#of(id)?.beat();
   }
 
   #placeOf(request: ScheduledRequest, nonce: string) {
     const { id, model, tenant, priority, costMs, mostTogether } = request;
-    const sinceMs = this.link.clock.nowMs() - (this.clock.nowMs() - request.enqueuedAtMs);
+    const sinceMs = this.jobs.link.clock.nowMs() - (this.clock.nowMs() - request.enqueuedAtMs);
     const acceptedMs = Math.round(sinceMs);
     const shown = { v: 1, kind: 'generation', id, model, tenant, acceptedMs };
     return {
-      id: `${this.link.keys.job(id, tenant)}.${nonce}`,
+      id: `${this.jobs.link.keys.job(id, tenant)}.${nonce}`,
       class: levelOf(priority),
       ...{ sinceMs, costMs, mostTogether },
       shown: { ...shown, priority: priorityLabel(priority) },
@@ -191,7 +233,7 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
   }
 
   #chargeOf({ tenant, priority, costMs }: ScheduledRequest): Charge {
-    return { owner: this.link.keys.owner(tenant), level: levelOf(priority), costMs };
+    return { owner: this.jobs.link.keys.owner(tenant), level: levelOf(priority), costMs };
   }
 }
 

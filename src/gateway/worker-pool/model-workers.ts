@@ -188,9 +188,9 @@ export class ModelWorkers {
     return new DomainError('model_load_failed', message);
   }
 
-  /** What other gateways send to as well; undefined: some workers are this gateway's alone. */
+  /** Of text; what other gateways send to as well. Undefined: some workers are this gateway's alone. */
   get sharedSlots(): readonly SharedSlots[] | undefined {
-    return sharedSlots([...this.workers.values()]);
+    return this.options.model.kind === 'llm' ? sharedSlots([...this.workers.values()]) : undefined;
   }
 
   /** One takes requests now that are no live streams. */
