@@ -77,7 +77,7 @@ export class QueueKeys {
     return `${this.prefix}:plane:shares:${queue}:`;
   }
 
-  /** Pub/sub: slots that a gateway was granted for places of a model (D-57). */
+  /** Pub/sub: slots that a gateway was granted for places of a model (D-58). */
   granted(model: string, gateway: string): string {
     return `${this.shares(this.queue(model))}slots:granted:${gateway}`;
   }

@@ -59,7 +59,7 @@ export interface Beat {
 }
 
 /**
- * One order and one account of slots for the gateways that send to the same workers (D-57).
+ * One order and one account of slots for the gateways that send to the same workers (D-58).
  * Whatever may free a slot or add a place runs the same script, "while a slot is free and
  * somebody waits: grant", so nothing is polled. Every method rejects while Redis is away.
  */

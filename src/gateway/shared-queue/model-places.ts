@@ -30,7 +30,7 @@ export interface GrantedRequest {
 }
 
 /**
- * What this gateway has in the shared order of one model (D-57).
+ * What this gateway has in the shared order of one model (D-58).
  *
  * `joining`: Redis was not heard for a moment, nothing is sent. `shared`: Redis decides, by
  * grants. `alone`: Redis is away, and this gateway sends to its share of the slots it knew

@@ -38,7 +38,7 @@ interface Charge {
 
 /**
  * The workers as the dispatcher of this process sees them. Text for workers that other
- * gateways send to as well waits in the order of all of them (D-57): its body stays here, its
+ * gateways send to as well waits in the order of all of them (D-58): its body stays here, its
  * place is in Redis, and it is sent when it is granted a slot. For all else, and with an
  * embedded queue, it is the pool as it is.
  */
@@ -97,7 +97,6 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
     this.pool.capacity$.subscribe(model => this.#of(model)?.changed());
     this.jobs.link.back$.subscribe(() => this.#beat());
     this.#timer = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
-    this.#beat();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -214,7 +213,7 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
   }
 
   #beat(): void {
-    for (const { id } of this.pool.models()) void this.#of(id)?.beat();
+    for (const places of this.#models.values()) void places.beat();
   }
 
   #placeOf(request: ScheduledRequest, nonce: string) {
