@@ -8,6 +8,7 @@ import {
   type RequestSpec,
   type SettledRequest,
 } from '../../../src/gateway/registry/submitted-request.js';
+import { TextPlaces } from '../../../src/gateway/shared-queue/text-places.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -309,6 +310,12 @@ class TextHarness extends EmbeddedHarness {
   override submit(id: string, spec: Partial<RequestSpec> = {}): Promise<SettledRequest> {
     const payload = { kind: 'generate', form: 'chat', body: Buffer.from('{}') } as const;
     return super.submit(id, { payload: { ...payload, maxTokens: 1, n: 1 }, ...spec });
+  }
+
+  override async open(model = 'alpha'): Promise<void> {
+    await super.open(model);
+    const places = this.harness.app.get(TextPlaces, { strict: false });
+    await this.until('Redis has the order', () => places.areShared(model));
   }
 
   /** Its place is in Redis. */

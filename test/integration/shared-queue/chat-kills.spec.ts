@@ -88,6 +88,11 @@ describeWith(REDIS)('chats while gateways come and are killed', () => {
     else cluster.redis.pause();
     // Three heartbeats, and as long as a command may take.
     await cluster.until('they are sent again', async () => (await begun(1000)) >= SLOTS);
+    const ready = await cluster.gateways[0]!.call('GET', '/health/ready');
+    expect([ready.status, ready.body.toString()]).toEqual([
+      200,
+      expect.stringContaining('degraded'),
+    ]);
     if (how === 'killed') await cluster.redis.restart();
     else cluster.redis.resume();
     await begun(8000);
