@@ -21,6 +21,14 @@ const MISSES = 3;
 /** Accounts that a request names as its favourites. */
 const MOST_FAVOURITES = 8;
 
+interface OwnPlace {
+  readonly key: RequestKey;
+  /** Undefined: it waits. */
+  account?: string;
+  /** It is granted, and the account of all forgot it. */
+  isLost?: boolean;
+}
+
 /** A request of this gateway that was granted a slot. */
 export interface GrantedRequest {
   readonly key: RequestKey;
@@ -42,13 +50,10 @@ export interface GrantedRequest {
 export class ModelPlaces {
   readonly #logger = new Logger('Places');
   #mode: 'joining' | 'shared' | 'alone' = 'joining';
-  /** Ids of places by request. */
+  /** Ids of places that wait, by request. */
   readonly #waiting = new Map<RequestKey, string>();
-  /** Granted places whose slots are not free again, by id. `isLost`: the account forgot it. */
-  readonly #granted = new Map<
-    string,
-    { readonly key: RequestKey; readonly account: string; isLost: boolean }
-  >();
+  /** Places that wait, and granted ones whose slots are not free again, by id. */
+  readonly #places = new Map<string, OwnPlace>();
   /** Requests that nobody granted, by account. */
   readonly #extra = new Map<string, number>();
   /** Ids that Redis was not told to forget. */
@@ -82,6 +87,7 @@ export class ModelPlaces {
     this.left(request.key);
     const place = { ...this.deps.placeOf(request, randomUUID()), isReturned };
     this.#waiting.set(request.key, place.id);
+    this.#places.set(place.id, { key: request.key });
     if (this.#mode !== 'shared') return;
     this.#ask(this.deps.places.enter(this.model, { ...place, ...this.#choice(request) }));
   }
@@ -91,6 +97,7 @@ export class ModelPlaces {
     const id = this.#waiting.get(key);
     if (id === undefined) return;
     this.#waiting.delete(key);
+    this.#places.delete(id);
     this.#leave(id);
   }
 
@@ -100,7 +107,7 @@ export class ModelPlaces {
       if (this.#waiting.get(key) !== id) continue;
       const workerId = this.deps.slots().find(slots => slots.account === account)?.workerId;
       this.#waiting.delete(key);
-      this.#granted.set(id, { key, account, isLost: false });
+      this.#places.set(id, { key, account });
       yield { key, workerId: workerId ?? '', free: () => this.#free(id) };
     }
   }
@@ -123,8 +130,7 @@ export class ModelPlaces {
 
   /** Of a place of this gateway. */
   keyOf(id: string): RequestKey | undefined {
-    const waiting = this.#waiting.entries().find(([, one]) => one === id);
-    return waiting?.[0] ?? this.#granted.get(id)?.key;
+    return this.#places.get(id)?.key;
   }
 
   sendsTo(workerId: string): boolean {
@@ -160,11 +166,11 @@ export class ModelPlaces {
   /** A grant came, in whatever way. */
   receive(grants: readonly Grant[], atMs = this.deps.nowMs()): void {
     for (const { id, account } of grants) {
-      const key = this.keyOf(id);
-      if (key === undefined) this.#leave(id);
-      else if (this.#granted.has(id)) continue;
-      else if (this.deps.nowMs() - atMs > FRESH_MS) this.#again(key);
-      else this.#due.push({ key, id, account });
+      const place = this.#places.get(id);
+      if (!place) this.#leave(id);
+      else if (place.account !== undefined) continue;
+      else if (this.deps.nowMs() - atMs > FRESH_MS) this.#again(place.key);
+      else this.#due.push({ key: place.key, id, account });
     }
     if (this.#due.length > 0) this.deps.onDue();
   }
@@ -182,7 +188,7 @@ export class ModelPlaces {
         extra: this.#extraAt(account),
       }));
       this.#told = this.#signature();
-      const isEmpty = this.#granted.size === 0 && accounts.every(({ extra }) => extra === 0);
+      const isEmpty = this.#granted.length === 0 && accounts.every(({ extra }) => extra === 0);
       const beat = await this.deps.places.beat(this.model, accounts, isEmpty);
       this.#misses = 0;
       await this.#heard(beat, isEmpty);
@@ -193,7 +199,7 @@ export class ModelPlaces {
 
   async #heard(beat: Beat, isEmpty: boolean): Promise<void> {
     this.#peers = beat;
-    if (!beat.isKnown) for (const one of this.#granted.values()) one.isLost = true;
+    if (!beat.isKnown) for (const place of this.#granted) place.isLost = true;
     const gone = [...this.#gone];
     this.receive(await this.deps.places.leave(this.model, gone));
     for (const id of gone) this.#gone.delete(id);
@@ -218,14 +224,18 @@ export class ModelPlaces {
   }
 
   #free(id: string): void {
-    const isLost = this.#granted.get(id)?.isLost;
-    this.#granted.delete(id);
+    const isLost = this.#places.get(id)?.isLost;
+    this.#places.delete(id);
     if (isLost) void this.beat();
     else this.#leave(id);
   }
 
+  get #granted(): OwnPlace[] {
+    return [...this.#places.values()].filter(({ account }) => account !== undefined);
+  }
+
   #extraAt(account: string): number {
-    const lost = [...this.#granted.values()].filter(one => one.isLost && one.account === account);
+    const lost = this.#granted.filter(one => one.isLost && one.account === account);
     return (this.#extra.get(account) ?? 0) + lost.length;
   }
 

@@ -113,7 +113,7 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
   offer(model: string, next?: Placement) {
     const offer = this.pool.offer(model, next);
     const places = this.#of(model);
-    return places ? places.limited(offer) : offer;
+    return places && this.pool.of(model)?.sharedSlots ? places.limited(offer) : offer;
   }
 
   lease(
