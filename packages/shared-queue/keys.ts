@@ -77,6 +77,11 @@ export class QueueKeys {
     return `${this.prefix}:plane:shares:${queue}:`;
   }
 
+  /** Pub/sub: slots that a gateway was granted for places of a model (D-58). */
+  granted(model: string, gateway: string): string {
+    return `${this.shares(this.queue(model))}slots:granted:${gateway}`;
+  }
+
   /** Hash: weights of tenants other than 1. */
   get weights(): string {
     return `${this.prefix}:plane:weights`;

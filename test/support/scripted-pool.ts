@@ -11,6 +11,7 @@ import { type Placement } from '../../src/core/request/scheduled-request.js';
 import { type CancelReason } from '../../src/core/request/settlement.js';
 import { WorkerLostError } from '../../src/core/request/worker-lost.js';
 import { type ModelWorkers } from '../../src/gateway/worker-pool/model-workers.js';
+import { type SharedSlots } from '../../src/gateway/worker-pool/shared-slots.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelView, type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 import { type WorkerCall } from '../../src/worker-client/worker-call.js';
@@ -75,11 +76,17 @@ export class ScriptedCall implements WorkerCall {
       batchId: `call-${this.id}`,
       ...execution,
     };
-    this.#answer(
-      this.request.payload.kind === 'synthesize'
-        ? { kind: 'speech', durationS: 1, lateS: 0, execution: done }
-        : { kind: 'transcript', transcript: transcriptOf(this.id), execution: done },
-    );
+    const { kind } = this.request.payload;
+    if (kind === 'synthesize')
+      this.#answer({ kind: 'speech', durationS: 1, lateS: 0, execution: done });
+    else if (kind === 'generate')
+      this.#answer({
+        kind: 'generation',
+        answer: ANSWER,
+        finishReasons: ['stop'],
+        execution: done,
+      });
+    else this.#answer({ kind: 'transcript', transcript: transcriptOf(this.id), execution: done });
   }
 
   fail(error: ErrorCode | Error): void {
@@ -98,6 +105,8 @@ export class ScriptedCall implements WorkerCall {
     this.#finish();
   }
 }
+
+const ANSWER = Buffer.from('{}');
 
 const transcriptOf = (id: string) => ({
   text: `text of ${id}`,
@@ -126,6 +135,8 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   /** Makes `execute` throw. */
   executeError: Error | undefined;
   closed = false;
+  /** Other gateways send to its workers, too. */
+  sharesSlots = false;
   /** Models that an operator has unloaded. */
   readonly held = new Set<string>();
 
@@ -210,6 +221,7 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   of(model: string): ModelWorkers {
     const workers = {
       isHeld: this.held.has(model),
+      sharedSlots: this.#sharedSlots(model),
       hasReady: [...this.#workers.values()].some(worker => worker.model === model),
       demand: () => undefined,
       reported: () => undefined,
@@ -217,6 +229,14 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
       view: () => ({ workers: [] }),
     };
     return workers as unknown as ModelWorkers;
+  }
+
+  #sharedSlots(model: string): readonly SharedSlots[] | undefined {
+    if (!this.sharesSlots) return undefined;
+    return [...this.#workers].flatMap(([workerId, { model: own, slots }]) => {
+      const { total: credits, overdraft, inUse } = slots;
+      return own === model ? { workerId, account: workerId, credits, overdraft, inUse } : [];
+    });
   }
 
   models(): ModelView[] {

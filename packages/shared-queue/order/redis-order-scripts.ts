@@ -107,42 +107,7 @@ local function sort()
     local found = arrivals(range, MOST_ARRIVALS)
     for at = 1, #found, 2 do enter(found[at], tonumber(found[at + 1])) end
   end
-end`;
-
-/** By its text, and by the digest that Redis knows it by. */
-const script = (main: string) => {
-  const text = `${SHARED}\n${main}`;
-  return { text, sha: createHash('sha1').update(text).digest('hex') };
-};
-
-/** The Lua scripts of `RedisOrder`, by name. */
-export const ORDER_SCRIPTS = {
-  /** ARGV[3] and ARGV[4]: a tenant and its weight, or nothing. */
-  sort: script(`
-if ARGV[4] == '1' then redis.call('HDEL', weights, ARGV[3])
-elseif ARGV[4] then
-  redis.call('HSET', weights, ARGV[3], ARGV[4])
-  redis.call('EXPIRE', weights, WEIGHTS_TTL)
 end
-sort()`),
-
-  /**
-   * ARGV[3] `queue.aging_ms`, ARGV[4] `queue.aging_share`. Moves the job that has the turn
-   * to the front and charges its tenant. A job that was released 5 s ago and not taken is
-   * released again: who asked for it has died.
-   */
-  release: script(`
-local agingMs, share = tonumber(ARGV[3]), tonumber(ARGV[4])
-local time = redis.call('TIME')
-local seconds = time[1] + time[2] / 1000000
-local agedBefore = math.floor(seconds * 1000) - agingMs
-
-local front = redis.call('ZRANGE', prioritized, 0, 0, 'WITHSCORES')
-if front[1] and tonumber(front[2]) < math.min(C, seconds - 5) then
-  redis.call('ZADD', prioritized, seconds, front[1])
-  return front[1]
-end
-sort()
 
 -- The tenant's oldest job; names of jobs that have left are dropped.
 local function first(lane, owner)
@@ -157,10 +122,10 @@ local function first(lane, owner)
   end
 end
 
-local function isAged(job) return job.lane == BATCH and job.since < agedBefore + 1 end
+local function isAged(job, agedBefore) return job.lane == BATCH and job.since < agedBefore + 1 end
 
 -- The tenant with the smallest start tag; of equal ones, a page of them at most, the one with the older job.
-local function nextOf(lane, agedOnly)
+local function nextOf(lane, agedBefore, agedOnly)
   local best, from, tenants = nil, 0, nil
   repeat
     tenants = redis.call('ZRANGE', waiting(lane), from, from + PAGE - 1, 'WITHSCORES')
@@ -171,46 +136,90 @@ local function nextOf(lane, agedOnly)
       if job then
         from = from + 1
         job.tag = tag
-        if (isAged(job) or not agedOnly) and (not best or job.since < best.since) then best = job end
+        if (isAged(job, agedBefore) or not agedOnly) and (not best or job.since < best.since) then best = job end
       end
     end
   until best or #tenants == 0
   return best
 end
 
-local function hasAged()
+local function hasAged(agedBefore)
   local oldest = redis.call('ZRANGEBYSCORE', prioritized, sorted(BATCH), '(' .. 4 * C, 'WITHSCORES', 'LIMIT', 0, 1)
   if not oldest[1] then return false end
   return math.floor((oldest[2] - sorted(BATCH)) * 1000 + 0.5) + EPOCH_MS <= agedBefore
 end
 
-local urgent = nextOf(REALTIME, false)
-local batch = nil
-if not urgent then batch = nextOf(BATCH, false) elseif hasAged() then batch = nextOf(BATCH, true) end
-local job = urgent or batch
-if not job then return false end
-
-local credit = tonumber(redis.call('HGET', state, 'credit')) or 0
-if urgent and batch then
-  local agedNext = credit + share >= 1 - 1e-9
-  if share == 1 then agedNext = batch.since < urgent.since end
-  if agedNext then job = batch end
-  redis.call('HSET', state, 'credit', credit + share - (agedNext and 1 or 0))
-elseif credit ~= 0 then
-  redis.call('HDEL', state, 'credit')
+-- The job that has the turn, and the credit of aged turns once it has been taken.
+local function chosen(share, agedBefore)
+  local urgent = nextOf(REALTIME, agedBefore, false)
+  local batch = nil
+  if not urgent then batch = nextOf(BATCH, agedBefore, false)
+  elseif hasAged(agedBefore) then batch = nextOf(BATCH, agedBefore, true) end
+  local job, credit = urgent or batch, 0
+  if urgent and batch then
+    credit = (tonumber(redis.call('HGET', state, 'credit')) or 0) + share
+    local agedNext = credit >= 1 - 1e-9
+    if share == 1 then agedNext = batch.since < urgent.since end
+    if agedNext then job, credit = batch, credit - 1 end
+  end
+  return job, credit
 end
 
-local cost = tonumber(redis.call('HGET', costs, job.id)) or 1
-redis.call('HSET', state, job.lane, math.max(virtualTime(job.lane), job.tag))
-redis.call('EXPIRE', state, STATE_TTL)
-redis.call('ZADD', waiting(job.lane), job.tag + cost / weightOf(job.owner), job.owner)
-leave(job.lane, job.id)
-redis.call('HSET', base .. job.id, 'charged', cost, 'priority', isAged(job) and 1 or job.lane, 'released', math.floor(seconds * 1000))
+-- It has left for a worker.
+local function charged(job, credit)
+  if credit ~= 0 then redis.call('HSET', state, 'credit', credit) else redis.call('HDEL', state, 'credit') end
+  local cost = tonumber(redis.call('HGET', costs, job.id)) or 1
+  redis.call('HSET', state, job.lane, math.max(virtualTime(job.lane), job.tag))
+  redis.call('EXPIRE', state, STATE_TTL)
+  redis.call('ZADD', waiting(job.lane), job.tag + cost / weightOf(job.owner), job.owner)
+  leave(job.lane, job.id)
+  redis.call('HSET', base .. job.id, 'charged', cost)
+end`;
+
+/** By its text, and by the digest that Redis knows it by. */
+export const orderScript = (main: string) => {
+  const text = `${SHARED}\n${main}`;
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+};
+
+/** The Lua scripts of `RedisOrder`, by name. */
+export const ORDER_SCRIPTS = {
+  /** ARGV[3] and ARGV[4]: a tenant and its weight, or nothing. */
+  sort: orderScript(`
+if ARGV[4] == '1' then redis.call('HDEL', weights, ARGV[3])
+elseif ARGV[4] then
+  redis.call('HSET', weights, ARGV[3], ARGV[4])
+  redis.call('EXPIRE', weights, WEIGHTS_TTL)
+end
+sort()`),
+
+  /**
+   * ARGV[3] `queue.aging_ms`, ARGV[4] `queue.aging_share`. Moves the job that has the turn
+   * to the front and charges its tenant. A job that was released 5 s ago and not taken is
+   * released again: who asked for it has died.
+   */
+  release: orderScript(`
+local agingMs, share = tonumber(ARGV[3]), tonumber(ARGV[4])
+local time = redis.call('TIME')
+local seconds = time[1] + time[2] / 1000000
+local agedBefore = math.floor(seconds * 1000) - agingMs
+
+local front = redis.call('ZRANGE', prioritized, 0, 0, 'WITHSCORES')
+if front[1] and tonumber(front[2]) < math.min(C, seconds - 5) then
+  redis.call('ZADD', prioritized, seconds, front[1])
+  return front[1]
+end
+sort()
+
+local job, credit = chosen(share, agedBefore)
+if not job then return false end
+charged(job, credit)
+redis.call('HSET', base .. job.id, 'priority', isAged(job, agedBefore) and 1 or job.lane, 'released', math.floor(seconds * 1000))
 redis.call('ZADD', prioritized, seconds, job.id)
 return job.id`),
 
   /** ARGV[3]: a tenant. Returns how many jobs it has waiting, and how many tenants wait. */
-  load: script(`
+  load: orderScript(`
 sort()
 local jobs, tenants = 0, 0
 for lane = REALTIME, BATCH do
@@ -220,7 +229,7 @@ end
 return { jobs, tenants }`),
 
   /** ARGV[3]: a job that was removed while it waited. */
-  leave: script(`
+  leave: orderScript(`
 if redis.call('ZSCORE', prioritized, ARGV[3]) then return end
 leave(REALTIME, ARGV[3])
 leave(BATCH, ARGV[3])`),
@@ -229,7 +238,7 @@ leave(BATCH, ARGV[3])`),
    * ARGV[3]: a job that a worker has, ARGV[4]: device milliseconds it took. The same
    * again changes nothing.
    */
-  settle: script(`
+  settle: orderScript(`
 local job, ms = base .. ARGV[3], tonumber(ARGV[4])
 local known = redis.call('HMGET', job, 'charged', 'lane')
 if redis.call('EXISTS', job) == 0 then return end
@@ -241,7 +250,7 @@ redis.call('HSET', job, 'charged', ms)`),
    * those that go next first; the costs of jobs; and a row for each waiting tenant: lane,
    * name, start tag, weight, then id and time of each job.
    */
-  read: script(`
+  read: orderScript(`
 local others = redis.call('ZRANGEBYSCORE', prioritized, '-inf', '(' .. C)
 for _, range in ipairs(ARRIVALS) do
   local found = arrivals(range, MOST_LISTED)

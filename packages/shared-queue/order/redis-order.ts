@@ -1,6 +1,6 @@
 import { type Redis } from 'ioredis';
 import { type QueueKeys } from '../keys.js';
-import { ORDER_SCRIPTS } from './redis-order-scripts.js';
+import { ORDER_SCRIPTS, type orderScript } from './redis-order-scripts.js';
 
 /** A tenant with waiting jobs, oldest first. */
 interface WaitingTenant {
@@ -105,24 +105,25 @@ export class RedisOrder {
     model: string,
     args: readonly (string | number)[],
   ): Promise<unknown> {
-    const { sha, text } = ORDER_SCRIPTS[name];
-    const { redis, keys } = this.options;
-    const [base, shares] = [keys.base(model), keys.shares(keys.queue(model))];
-    const call = [
-      3,
-      `${base}prioritized`,
-      `${shares}state`,
-      keys.weights,
-      base,
-      shares,
-      ...args,
-    ] as const;
-    try {
-      return await redis.evalsha(sha, ...call);
-    } catch (error) {
-      if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-      return redis.eval(text, ...call);
-    }
+    return runOrderScript(this.options, model, ORDER_SCRIPTS[name], args);
+  }
+}
+
+/** @param args after the two that every script has. @throws while Redis is away */
+export async function runOrderScript(
+  { redis, keys }: { readonly redis: Redis; readonly keys: QueueKeys },
+  model: string,
+  { sha, text }: ReturnType<typeof orderScript>,
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  const [base, shares] = [keys.base(model), keys.shares(keys.queue(model))];
+  const places = [`${base}prioritized`, `${shares}state`, keys.weights] as const;
+  const call = [places.length, ...places, base, shares, ...args] as const;
+  try {
+    return await redis.evalsha(sha, ...call);
+  } catch (error) {
+    if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+    return redis.eval(text, ...call);
   }
 }
 

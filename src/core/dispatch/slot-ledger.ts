@@ -44,6 +44,11 @@ export class SlotLedger {
     return this.#latestMostTogether === 1;
   }
 
+  /** What REALTIME may take in addition. */
+  get overdraft(): number {
+    return this.#overdraft;
+  }
+
   get urgent(): number {
     return Math.max(0, this.total + this.#overdraft - this.inUse);
   }

@@ -322,6 +322,16 @@ export class PriorityQueue {
     return taken;
   }
 
+  /** Removes a request that another order chose, and charges its tenant. */
+  takeChosen(key: RequestKey): ScheduledRequest | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    const lane = this.lanesOf(entry.item.model).of(entry.item.priority);
+    lane.take(entry);
+    this.#left(entry, lane);
+    return entry.item;
+  }
+
   /**
    * One waiting request with its position: O(requests ahead of it in the queue of its
    * model), O(1) if it does not wait.

@@ -11,6 +11,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
+import { TextPlaces } from '../shared-queue/text-places.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { StopFailures } from './stop-failures.js';
 
@@ -31,9 +32,11 @@ export class CancellationManager implements OnApplicationBootstrap {
     private readonly clock: ProcessClock,
     private readonly pool: WorkerPoolService,
     private readonly shared: SharedRequestQueue,
+    private readonly places: TextPlaces,
   ) {}
 
   onApplicationBootstrap(): void {
+    this.places.stops$.subscribe(({ key, reason }) => void this.#cancelOwn(key, reason));
     this.pool.activity$.subscribe(event => {
       // Not at once: a turn of the dispatcher may have asked for the workers.
       if (event.type === 'load_failed') setImmediate(() => this.#refuse(event.model));

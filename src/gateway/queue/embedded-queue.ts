@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Observable, Subject } from 'rxjs';
+import { merge, type Observable, Subject } from 'rxjs';
 import { WindowTimers } from '../../core/batching/window-timers.js';
 import { type ExpectedLoad } from '../../core/devices/expected-load.js';
 import { loadText } from '../../core/devices/load-text.js';
@@ -20,7 +20,8 @@ import { type TaskRequest } from '../../worker-client/worker-task.js';
 import { DeviceSwaps } from '../devices/device-swaps.js';
 import { type QueueDepth, type SchedulerQueue } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type TrackedRequest } from '../registry/tracked-request.js';
+import { TextPlaces } from '../shared-queue/text-places.js';
 import { Forecasts } from './forecasts.js';
 
 /**
@@ -43,15 +44,21 @@ export class EmbeddedQueue implements SchedulerQueue {
   constructor(
     private readonly dispatcher: Dispatcher,
     private readonly registry: RequestRegistry,
-    private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
     private readonly timers: WindowTimers,
     @Inject(MODELS) readonly models: readonly ModelSpec[],
-  ) {}
+    /** The workers, as this process may send to them. */
+    private readonly places: TextPlaces,
+  ) {
+    places.reprioritized$.subscribe(({ key, priority }) => {
+      const tracked = registry.get(key);
+      if (tracked) this.#reprioritize(tracked, priority);
+    });
+  }
 
   /** It may be time for another turn of the dispatch loop. */
   get due$(): Observable<void> {
-    return this.timers.wakes$;
+    return merge(this.timers.wakes$, this.places.due$);
   }
 
   get isEmpty(): boolean {
@@ -66,6 +73,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     for (const { key } of this.dispatcher.queue.aged(this.clock.nowMs())) this.#aged.next(key);
     for (const { key } of this.dispatcher.queue.expired(this.clock.nowMs()))
       this.#expired.next(key);
+    yield* this.places.plans();
     while (!this.isEmpty) {
       const plan = this.dispatcher.next(this.clock.nowMs());
       if (plan === undefined) break;
@@ -102,14 +110,17 @@ export class EmbeddedQueue implements SchedulerQueue {
     workerId: string | undefined,
   ): Promise<void> {
     if (workerId === undefined) this.dispatcher.queue.remove(key);
-    else await this.pool.cancel(workerId, key, reason);
+    else await this.places.pool.cancel(workerId, key, reason);
   }
 
   /** False: it does not wait here. */
   reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
-    if (tracked?.queue !== this || !this.dispatcher.queue.reprioritize(tracked.key, priority))
-      return false;
+    return tracked?.queue === this && this.#reprioritize(tracked, priority);
+  }
+
+  #reprioritize(tracked: TrackedRequest, priority: RequestPriority): boolean {
+    if (!this.dispatcher.queue.reprioritize(tracked.key, priority)) return false;
     this.registry.reprioritized(tracked, priority);
     return true;
   }
@@ -132,10 +143,11 @@ export class EmbeddedQueue implements SchedulerQueue {
     return place && this.#view(place);
   }
 
-  /** One entry per configured model. */
+  /** One entry per configured model; nothing of those whose order gateways share. */
   depths(): QueueDepth[] {
     const live = this.registry.live().filter(({ queue }) => queue === this);
     return this.models.map(({ id: model }) => {
+      if (this.places.areShared(model)) return { model, realtime: 0, batch: 0, running: 0 };
       const { realtime, batch } = this.dispatcher.queue.depthOf(model);
       const lanes = this.dispatcher.queue.lanes.filter(lane => lane.model === model);
       const sinceMs = Math.min(...lanes.map(lane => lane.firstEnqueuedAtMs));
@@ -170,14 +182,14 @@ export class EmbeddedQueue implements SchedulerQueue {
   }
 
   #hasReady(model: string): boolean {
-    return this.pool.of(model)?.hasReady ?? false;
+    return this.places.pool.of(model)?.hasReady ?? false;
   }
 
   #waitsFor(request: ScheduledRequest, windowApplies: boolean): RequestView['waitsFor'] {
     const { model } = request;
     if (!this.#hasReady(model)) return this.swaps.isAway(model) ? 'device' : 'worker';
     const credit = slotCredit(request, this.dispatcher.queue, this.clock.nowMs());
-    if (!this.pool.offer(model, request)?.[credit]) return 'slot';
+    if (!this.places.pool.offer(model, request)?.[credit]) return 'slot';
     return windowApplies ? 'window' : 'turn';
   }
 }

@@ -19,8 +19,8 @@ import { RegistryModule } from '../registry/registry.module.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { sharedQueueProviders } from '../shared-queue/shared-queue.providers.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
+import { TextPlaces } from '../shared-queue/text-places.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
-import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { EmbeddedQueue } from './embedded-queue.js';
 import { Forecasts, forecastsProvider } from './forecasts.js';
 import { queueMetricProviders } from './queue.metrics.js';
@@ -51,12 +51,12 @@ const windowProvider = {
 
 const dispatcherProvider = {
   provide: Dispatcher,
-  inject: [PriorityQueue, BatchWindow, Admission, WorkerPoolService, Forecasts],
+  inject: [PriorityQueue, BatchWindow, Admission, TextPlaces, Forecasts],
   useFactory: (
     queue: PriorityQueue,
     window: BatchWindow,
     admission: Admission,
-    workers: WorkerPoolService,
+    workers: TextPlaces,
     forecasts: Forecasts,
   ) =>
     new Dispatcher({
@@ -107,6 +107,7 @@ const timersProvider = {
     Forecasts,
     RequestQueues,
     SharedRequestQueue,
+    TextPlaces,
   ],
 })
 export class QueueModule {

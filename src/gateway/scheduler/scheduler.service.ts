@@ -102,8 +102,10 @@ export class SchedulerService {
   async findAnywhere(ref: RequestRef): Promise<RequestView | undefined> {
     const own = this.find(ref);
     if (own && own.state !== 'queued') return own;
-    const queue = this.registry.get(requestKey(ref))?.queue ?? this.queues.shared;
-    return (await queue.find(ref)) ?? own;
+    const here = this.queues.embedded.find(ref);
+    // Among those of all gateways.
+    const found = await this.queues.shared.find(ref);
+    return here ? { ...here, position: found?.position ?? here.position } : (found ?? own);
   }
 
   /**
@@ -165,13 +167,27 @@ export class SchedulerService {
     );
   }
 
+  /** This gateway knows more of its own text than is in Redis, but its place. */
+  #known(view: RequestView): RequestView {
+    const own = this.registry.get(keyOf(view));
+    if (!own?.queue.isEmbedded) return view;
+    const { position, waitsFor, aged } = view;
+    return {
+      ...this.registry.view(own),
+      ...(own.state === 'queued' && { position, waitsFor, aged }),
+    };
+  }
+
   /**
    * What a queue lists comes first; requests that no queue lists are known
    * from the registry.
    */
   async #live(): Promise<RequestView[]> {
     // The embedded queue last: it is read without a wait, so its part is not out of date.
-    const views = [...(await this.queues.shared.list()), ...this.queues.embedded.list()];
+    const shared = (await this.queues.shared.list()).map(view => this.#known(view));
+    const inShared = new Set(shared.map(keyOf));
+    const own = this.queues.embedded.list().filter(view => !inShared.has(keyOf(view)));
+    const views = [...shared, ...own];
     const listed = new Set(views.map(keyOf));
     const others = this.registry.live().filter(({ key }) => !listed.has(key));
     return [...views, ...others.map(record => this.registry.view(record))];

@@ -12,7 +12,7 @@ import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
 import { type PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
-import { DEFAULT_TENANT, requestKey, type RequestRef } from '../../core/request/request-key.js';
+import { requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -85,7 +85,7 @@ export class QueueListing {
 
   /** The request of that id, running or ended lately, whoever wrote its job. */
   async find(ref: RequestRef): Promise<ListedJob | undefined> {
-    return (await this.#named(ref)) ?? (await this.writtenByOthers(ref))[0];
+    return (await this.#named(ref)) ?? (await this.otherwiseNamed(ref))[0];
   }
 
   /** By the name of its job. Without a tenant only requests without one are found. */
@@ -100,11 +100,10 @@ export class QueueListing {
   }
 
   /**
-   * Jobs that other BullMQ clients wrote under names of their own. Without a tenant they
-   * belong to the default one.
+   * Places of text, and jobs that other BullMQ clients wrote under names of their own: without
+   * a tenant these belong to the default one.
    */
-  async writtenByOthers(ref: RequestRef): Promise<ListedJob[]> {
-    if (ref.tenant !== undefined && ref.tenant !== DEFAULT_TENANT) return [];
+  async otherwiseNamed(ref: RequestRef): Promise<ListedJob[]> {
     const key = requestKey(ref);
     return (await this.live()).filter(({ view }) => keyOf(view) === key);
   }
@@ -160,7 +159,8 @@ export class QueueListing {
     const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
     const sinceMs = job.acceptedMs ?? facts.timestamp;
     const waitedMs = Math.max(0, (facts.takenMs ?? this.link.clock.nowMs()) - sinceMs);
-    const waitsFor = this.workers.hasPulling(ref.model) ? 'slot' : 'worker';
+    const waitsFor =
+      this.workers.hasPulling(ref.model) || this.workers.hasPushed(ref.model) ? 'slot' : 'worker';
     const isQueued = state === 'queued';
     const isOld = isQueued && this.#isOld(priority, waitedMs);
     return {

@@ -14,6 +14,7 @@ import { SharedQueueLink } from './shared-queue-link.js';
 import { SharedRequestQueue } from './shared-request-queue.js';
 import { SharedRequests } from './shared-requests.js';
 import { SpeechFeed } from './speech-relay.js';
+import { TextPlaces } from './text-places.js';
 
 /**
  * The queue that several gateways share. With `queue.driver: embedded` it opens no
@@ -40,4 +41,5 @@ export const sharedQueueProviders: Provider[] = [
   SharedRequestQueue,
   SharedRequests,
   SpeechFeed,
+  TextPlaces,
 ];

@@ -117,7 +117,7 @@ export class SharedRequestQueue implements SchedulerQueue {
   async cancelElsewhere(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (!this.jobs.link.usable) return false;
     if (await this.jobs.stopKnown(ref, reason)) return true;
-    const written = await this.jobs.link.look(() => this.listing.writtenByOthers(ref), []);
+    const written = await this.jobs.link.look(() => this.listing.otherwiseNamed(ref), []);
     return this.jobs.stopEach(
       written.map(job => job.ref),
       reason,

@@ -14,6 +14,7 @@ import { type DeviceSpec, type ModelSpec, replicaSpecs } from '../../platform/co
 import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
 import { DevicePlace } from './device-place.js';
 import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
+import { type SharedSlots, sharedSlots } from './shared-slots.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
 import {
@@ -245,6 +246,11 @@ export class ModelWorkers {
     if (reason === undefined) return undefined;
     const message = `The model ${this.id} cannot be loaded: ${reason}`;
     return new DomainError('model_load_failed', message);
+  }
+
+  /** Of text; what other gateways send to as well. Undefined: some workers are this gateway's alone. */
+  get sharedSlots(): readonly SharedSlots[] | undefined {
+    return this.options.model.kind === 'llm' ? sharedSlots([...this.workers.values()]) : undefined;
   }
 
   /** One takes requests now that are no live streams. */

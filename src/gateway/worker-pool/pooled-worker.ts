@@ -10,6 +10,7 @@ import {
 import { type Subject } from 'rxjs';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type Lease } from '../../core/dispatch/lease.js';
+import { type SlotLedger } from '../../core/dispatch/slot-ledger.js';
 import { type SlotCredit, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
@@ -123,6 +124,11 @@ export class PooledWorker {
   /** Free places for live streams. */
   get freeStreams(): number {
     return isReady(this) ? (this.#connection?.streams.free ?? 0) : 0;
+  }
+
+  /** Undefined while it takes no requests. */
+  get slots(): SlotLedger | undefined {
+    return PHASES[this.#phase].offers ? this.#connection?.slots : undefined;
   }
 
   start(): void {

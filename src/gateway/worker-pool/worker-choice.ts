@@ -72,7 +72,7 @@ const freeShare = ({ free, total }: WorkerOffer): number => free / total;
 /**
  * FNV-1a with a final mix, so that names that differ in their last digit end far apart.
  */
-function rankOf(affinity: string, workerId: string): number {
+export function rankOf(affinity: string, workerId: string): number {
   let hash = 2166136261;
   for (const character of `${affinity}/${workerId}`)
     hash = Math.imul(hash ^ character.charCodeAt(0), 16777619);

@@ -8,6 +8,7 @@ import {
   type RequestSpec,
   type SettledRequest,
 } from '../../../src/gateway/registry/submitted-request.js';
+import { TextPlaces } from '../../../src/gateway/shared-queue/text-places.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -16,7 +17,8 @@ import { type HeldJob, ScriptedPuller } from '../../support/scripted-puller.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
 
-export type Driver = 'embedded' | 'redis';
+/** `text`: of several gateways, which share its order in Redis. */
+export type Driver = 'embedded' | 'redis' | 'text';
 type Overrides = Partial<Record<SettingPath, SettingValue>>;
 
 /** One request in the hands of a worker that takes one at a time. */
@@ -41,6 +43,7 @@ export abstract class QueueHarness {
 
   static start(driver: Driver, settings: Overrides = {}): Promise<QueueHarness> {
     const common: Overrides = { 'batching.policy': 'none', ...settings };
+    if (driver === 'text') return TextHarness.open(common);
     return driver === 'embedded' ? EmbeddedHarness.open(common) : RedisHarness.open(common);
   }
 
@@ -253,20 +256,8 @@ class RedisHarness extends QueueHarness {
     };
   }
 
-  async age(ms: number): Promise<void> {
-    const keys = new QueueKeys('switchyard');
-    for (const model of ['alpha', 'beta']) {
-      const base = `switchyard:${keys.queue(model)}:`;
-      const waiting = await this.client.zrange(`${base}prioritized`, 0, '-1');
-      for (const [nth, id] of waiting.entries()) {
-        await this.client.hincrby(`${base}${id}`, 'timestamp', -ms);
-        const priority = Number(await this.client.hget(`${base}${id}`, 'priority'));
-        // An arrival again: it is sorted by its new age.
-        await this.client.zadd(`${base}prioritized`, priority * 2 ** 32 + nth, id);
-      }
-      const rules = { agingMs: 30_000, agingShare: this.agingShare };
-      await new RedisOrder({ redis: this.client, keys, ...rules }).sort(model);
-    }
+  age(ms: number): Promise<void> {
+    return aged(this.client, ms, this.agingShare);
   }
 
   async stop(): Promise<void> {
@@ -274,5 +265,72 @@ class RedisHarness extends QueueHarness {
     await this.harness.stop();
     this.client.disconnect();
     await this.server[Symbol.asyncDispose]();
+  }
+}
+
+/** What waits in Redis has waited that much longer. */
+async function aged(client: Redis, ms: number, agingShare: number): Promise<void> {
+  const keys = new QueueKeys('switchyard');
+  for (const model of ['alpha', 'beta']) {
+    const base = `switchyard:${keys.queue(model)}:`;
+    const waiting = await client.zrange(`${base}prioritized`, 0, '-1');
+    for (const [nth, id] of waiting.entries()) {
+      await client.hincrby(`${base}${id}`, 'timestamp', -ms);
+      const priority = Number(await client.hget(`${base}${id}`, 'priority'));
+      // An arrival again: it is sorted by its new age.
+      await client.zadd(`${base}prioritized`, priority * 2 ** 32 + nth, id);
+    }
+    const rules = { agingMs: 30_000, agingShare };
+    await new RedisOrder({ redis: client, keys, ...rules }).sort(model);
+  }
+}
+
+/** Chats: their bodies are in this gateway, their places in Redis. */
+class TextHarness extends EmbeddedHarness {
+  #close: (() => Promise<void>) | undefined;
+  #age: ((ms: number) => Promise<void>) | undefined;
+
+  static override async open(settings: Overrides): Promise<QueueHarness> {
+    const server = await RedisServer.start();
+    const folder = temporaryFolder();
+    const where = { 'queue.driver': 'redis', 'redis.url': server.url, 'data.dir': folder } as const;
+    const scheduler = await SchedulerHarness.start({ settings: { ...where, ...settings } });
+    scheduler.pool.sharesSlots = true;
+    const client = new Redis(server.url, { maxRetriesPerRequest: null });
+    const harness = new TextHarness(scheduler);
+    harness.#age = ms => aged(client, ms, Number(settings['queue.aging_share'] ?? 0.25));
+    harness.#close = async () => {
+      client.disconnect();
+      await server[Symbol.asyncDispose]();
+    };
+    await harness.until('Redis is usable', () => scheduler.redisUsable);
+    return harness;
+  }
+
+  override submit(id: string, spec: Partial<RequestSpec> = {}): Promise<SettledRequest> {
+    const payload = { kind: 'generate', form: 'chat', body: Buffer.from('{}') } as const;
+    return super.submit(id, { payload: { ...payload, maxTokens: 1, n: 1 }, ...spec });
+  }
+
+  override async open(model = 'alpha'): Promise<void> {
+    await super.open(model);
+    const places = this.harness.app.get(TextPlaces, { strict: false });
+    await this.until('Redis has the order', () => places.areShared(model));
+  }
+
+  /** Its place is in Redis. */
+  override async accepted(id: string): Promise<void> {
+    await super.accepted(id);
+    await this.harness.settle();
+  }
+
+  override async age(ms: number): Promise<void> {
+    await super.age(ms);
+    await this.#age?.(ms);
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.#close?.();
   }
 }

@@ -7,7 +7,7 @@ import { itWith, REDIS } from '../../support/requires.js';
 import { ids, REALTIME, scraped } from '../../support/scheduler-harness.js';
 import { type Driver, QueueHarness } from './queue-harness.js';
 
-const DRIVERS: readonly Driver[] = REDIS.present ? ['embedded', 'redis'] : ['embedded'];
+const DRIVERS: readonly Driver[] = REDIS.present ? ['embedded', 'redis', 'text'] : ['embedded'];
 // Keeps the missing driver in the count of skipped tests.
 if (!REDIS.present) itWith(REDIS)('queue: redis', () => undefined);
 

@@ -1,0 +1,41 @@
+import { type PooledWorker } from './pooled-worker.js';
+
+/** Slots of a worker that several gateways send to. */
+export interface SharedSlots {
+  readonly workerId: string;
+  /** Names them for all gateways. */
+  readonly account: string;
+  readonly credits: number;
+  /** What REALTIME may take in addition. */
+  readonly overdraft: number;
+  /** Of this gateway. */
+  readonly inUse: number;
+}
+
+/**
+ * Of those that take requests now. Undefined: some workers are a gateway's alone, or there
+ * are none yet.
+ */
+export function sharedSlots(workers: readonly PooledWorker[]): readonly SharedSlots[] | undefined {
+  if (workers.length === 0 || workers.some(worker => accountOf(worker) === undefined))
+    return undefined;
+  return workers.flatMap(worker => slotsAt(worker) ?? []);
+}
+
+/** Undefined: its process is this gateway's own. */
+function accountOf({ id, options: { isRemote, model } }: PooledWorker): string | undefined {
+  if (isRemote) return id;
+  return model.engine === 'openai-http' ? `${id} ${String(model.options.baseUrl)}` : undefined;
+}
+
+function slotsAt(worker: PooledWorker): SharedSlots | undefined {
+  const [account, slots] = [accountOf(worker), worker.slots];
+  if (account === undefined || !slots) return undefined;
+  const { inUse, total, overdraft } = slots;
+  const offer = worker.offer();
+  // After a failure it is on trial: what it is offered, and no more.
+  const isOnTrial = worker.state === 'suspended';
+  const credits = isOnTrial ? inUse + (offer?.free ?? 0) : total;
+  if (credits === 0) return undefined;
+  return { workerId: worker.id, account, credits, overdraft: isOnTrial ? 0 : overdraft, inUse };
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type GatewayProcess } from '../../support/gateway-process.js';
+import { describeWith, REDIS } from '../../support/requires.js';
+import { ids } from '../../support/scheduler-harness.js';
+import { type ChatAnswer, ChatCluster, SLOTS } from './chat-cluster.js';
+
+interface Listed {
+  readonly request_id: string;
+  readonly state: string;
+  readonly position?: number;
+  readonly priority: string;
+}
+
+describeWith(REDIS)('chats of one gateway, seen from another', () => {
+  let cluster: ChatCluster;
+  let a: GatewayProcess;
+  let b: GatewayProcess;
+
+  beforeAll(async () => {
+    cluster = await ChatCluster.start(2, { holdMs: 6000 });
+    [a, b] = cluster.gateways as [GatewayProcess, GatewayProcess];
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  const chat = (gateway: GatewayProcess, id: string) =>
+    cluster.chat(gateway, id, { headers: { 'x-request-id': id, 'x-priority': 'batch' } });
+  const listed = async (gateway: GatewayProcess): Promise<Listed[]> => {
+    const reply = await gateway.call('GET', '/admin/v1/requests');
+    return (JSON.parse(reply.body.toString()) as { data: Listed[] }).data;
+  };
+  const one = async (gateway: GatewayProcess, id: string): Promise<Listed | undefined> =>
+    (await listed(gateway)).find(request => request.request_id === id);
+  const post = (gateway: GatewayProcess, path: string, body: object = {}) =>
+    fetch(`http://127.0.0.1:${gateway.port}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  it('are listed with their places, stopped wherever they are, and given another priority', async () => {
+    const running = ids(SLOTS, 'r').map(id => chat(a, id));
+    await cluster.until('all slots are taken', () => cluster.server.running === SLOTS);
+    const waiting: Promise<ChatAnswer>[] = [];
+    for (const [gateway, id] of [
+      [a, 'w1'],
+      [b, 'w2'],
+      [a, 'w3'],
+    ] as const) {
+      waiting.push(chat(gateway, id));
+      await cluster.until(`${id} waits`, async () => (await one(b, id)) !== undefined);
+    }
+    for (const gateway of [a, b]) {
+      const all = await listed(gateway);
+      expect(all.filter(({ state }) => state === 'running')).toHaveLength(SLOTS);
+      const queued = all.filter(({ state }) => state === 'queued');
+      expect(queued.map(({ request_id, position }) => [request_id, position])).toEqual([
+        ['w1', 1],
+        ['w2', 2],
+        ['w3', 3],
+      ]);
+      const metrics = await gateway.scrape();
+      expect(metrics.sum('scheduler_queue_depth', 'model="chat"')).toBe(3);
+    }
+
+    expect((await post(b, '/admin/v1/requests/w3/priority', { priority: 'realtime' })).status).toBe(
+      200,
+    );
+    await cluster.until('w3 is first', async () => (await one(b, 'w3'))?.position === 1);
+    expect((await one(a, 'w3'))?.priority).toBe('realtime');
+
+    expect((await post(b, '/v1/requests/w1/cancel')).status).toBe(200);
+    expect((await waiting[0])!.status).toBe(499);
+    expect((await post(b, '/v1/requests/r1/cancel')).status).toBe(200);
+    expect((await running[0]!).status).toBe(499);
+    await cluster.until('its slot is taken again', () =>
+      cluster.server.chats.some(({ said }) => said === 'w3'),
+    );
+    const rest = await Promise.all([...running.slice(1), ...waiting.slice(1)]);
+    expect(rest.map(({ status }) => status)).toEqual(rest.map(() => 200));
+    expect(cluster.server.chats.map(({ said }) => said).slice(SLOTS)).toEqual(['w3', 'w2']);
+    expect(cluster.server.most).toBe(SLOTS);
+    expect(await listed(b)).toEqual([]);
+  });
+});
