@@ -5,6 +5,7 @@ import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-vie
 import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
 import { ModelForecast } from '../../core/forecast/model-forecast.js';
+import { replicasByRate } from '../../core/forecast/replicas-wanted.js';
 import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
 import {
   type ProspectiveRequest,
@@ -17,6 +18,7 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { Settings } from '../../platform/config/settings.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -42,6 +44,8 @@ export class Forecasts {
       readonly record: (key: RequestKey) => RequestRecord | undefined;
       readonly admission: Admission;
       readonly nowMs: () => number;
+      /** `queue.target_wait_ms` */
+      readonly targetMs: number;
     },
   ) {}
 
@@ -73,6 +77,25 @@ export class Forecasts {
   ofView(view: RequestView): WaitForecast | undefined {
     if (!isLive(view)) return undefined;
     return this.of(keyOf(view), undefined, view.position) ?? this.#byDrainRate(view);
+  }
+
+  /**
+   * Replicas of a model with which what waits in this gateway keeps its deadlines. Undefined:
+   * unknown, as no worker has answered.
+   */
+  replicasWanted(model: string): number | undefined {
+    return this.#model(model).replicasWanted(this.deps.nowMs(), this.deps.targetMs);
+  }
+
+  /** The same of what workers pull: by the rate at which requests leave that queue. */
+  pullingWanted(model: string, waiting: number, all: readonly WorkerView[]): number | undefined {
+    const { admission, targetMs, nowMs } = this.deps;
+    const workers = all.filter(worker => worker.model === model && isReady(worker));
+    const slots = workers.reduce((sum, worker) => sum + worker.slots.total, 0);
+    if (slots === 0) return undefined;
+    const inUse = workers.reduce((sum, worker) => sum + worker.slots.inUse, 0);
+    const drainMs = admission.drainMs(model, waiting, nowMs()) ?? 0;
+    return replicasByRate({ replicas: workers.length, busy: inUse / slots, drainMs, targetMs });
   }
 
   /**
@@ -139,7 +162,15 @@ export class Forecasts {
 /** `Forecasts` of the embedded queue and the real workers. */
 export const forecastsProvider: Provider = {
   provide: Forecasts,
-  inject: [ServiceTimes, PriorityQueue, BatchWindow, WorkerPoolService, RequestRegistry, Admission],
+  inject: [
+    ServiceTimes,
+    PriorityQueue,
+    BatchWindow,
+    WorkerPoolService,
+    RequestRegistry,
+    Admission,
+    Settings,
+  ],
   useFactory: (
     times: ServiceTimes,
     queue: PriorityQueue,
@@ -147,6 +178,7 @@ export const forecastsProvider: Provider = {
     pool: WorkerPoolService,
     registry: RequestRegistry,
     admission: Admission,
+    settings: Settings,
   ) =>
     new Forecasts({
       times,
@@ -166,6 +198,7 @@ export const forecastsProvider: Provider = {
           .live()
           .filter(one => one.model === model && one.state === 'leased' && one.queue.isEmbedded),
       nowMs: () => registry.nowMs(),
+      targetMs: settings.queue.targetWaitMs,
     }),
 };
 

@@ -225,6 +225,11 @@ export const METRICS = {
     'outcome',
     'model',
   ),
+  switchyard_replicas_wanted: gauge(
+    'Least number of replicas with which what waits keeps its deadlines, or queue.target_wait_ms, and the load is ' +
+      'carried; absent while no worker has answered. Gateways with an embedded queue add up.',
+    'model',
+  ),
   switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),
 
   switchyard_worker_up: gauge(
