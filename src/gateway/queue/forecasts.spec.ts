@@ -26,7 +26,6 @@ beforeEach(() => {
   workers = [WORKER];
   records = new Map();
   forecaster = new Forecasts({
-    targetMs: 10_000,
     ...{ queue, times: new ServiceTimes(), workers: () => workers, choose: ([first]) => first },
     record: key => records.get(key),
     running: () => [...records.values()].filter(({ state }) => state === 'leased'),
@@ -136,23 +135,23 @@ describe('Forecaster', () => {
 
   it('wants as many replicas as keep the deadlines of what waits, also without one that is up', () => {
     nowMs = 200_000;
-    expect(forecaster.replicasWanted('m')).toBeUndefined();
+    expect(forecaster.replicasWanted('m', 10_000)).toBeUndefined();
     answered();
-    expect(forecaster.replicasWanted('m')).toBeLessThanOrEqual(1);
+    expect(forecaster.replicasWanted('m', 10_000)).toBeLessThanOrEqual(1);
     // 1 s of work each: 10 of them start within the 10 s of the target on one replica.
     for (let at = 0; at < 31; at++) came(`w${at}`, nowMs);
-    expect(forecaster.replicasWanted('m')).toBeGreaterThanOrEqual(3);
+    expect(forecaster.replicasWanted('m', 10_000)).toBeGreaterThanOrEqual(3);
     workers = [];
     came('urgent', nowMs, { priority: RequestPriority.REALTIME, latestStartMs: nowMs + 10 });
     came('urgent too', nowMs, { priority: RequestPriority.REALTIME, latestStartMs: nowMs + 10 });
-    expect(forecaster.replicasWanted('m')).toBeGreaterThanOrEqual(3);
+    expect(forecaster.replicasWanted('m', 10_000)).toBeGreaterThanOrEqual(3);
   });
 
   it('knows of what is pulled only how fast it leaves: 40 s on two busy replicas want eight', () => {
     const slots = { total: 4, free: 0, inUse: 4 };
     const one = { model: 'm', state: 'busy', slots } as WorkerView;
-    expect(forecaster.pullingWanted('m', 80, [one, one])).toBe(8);
-    expect(forecaster.pullingWanted('m', 80, [])).toBeUndefined();
+    expect(forecaster.pullingWanted({ model: 'm', waiting: 80 }, [one, one], 10_000)).toBe(8);
+    expect(forecaster.pullingWanted({ model: 'm', waiting: 80 }, [], 10_000)).toBeUndefined();
   });
 
   it('lets requests start one after the other, when the worker is done with the one before', () => {

@@ -18,7 +18,6 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { Settings } from '../../platform/config/settings.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -44,8 +43,6 @@ export class Forecasts {
       readonly record: (key: RequestKey) => RequestRecord | undefined;
       readonly admission: Admission;
       readonly nowMs: () => number;
-      /** `queue.target_wait_ms` */
-      readonly targetMs: number;
     },
   ) {}
 
@@ -82,14 +79,19 @@ export class Forecasts {
   /**
    * Replicas of a model with which what waits in this gateway keeps its deadlines. Undefined:
    * unknown, as no worker has answered.
+   * @param targetMs longest wait of a request without a deadline
    */
-  replicasWanted(model: string): number | undefined {
-    return this.#model(model).replicasWanted(this.deps.nowMs(), this.deps.targetMs);
+  replicasWanted(model: string, targetMs: number): number | undefined {
+    return this.#model(model).replicasWanted(this.deps.nowMs(), targetMs);
   }
 
   /** The same of what workers pull: by the rate at which requests leave that queue. */
-  pullingWanted(model: string, waiting: number, all: readonly WorkerView[]): number | undefined {
-    const { admission, targetMs, nowMs } = this.deps;
+  pullingWanted(
+    { model, waiting }: { readonly model: string; readonly waiting: number },
+    all: readonly WorkerView[],
+    targetMs: number,
+  ): number | undefined {
+    const { admission, nowMs } = this.deps;
     const workers = all.filter(worker => worker.model === model && isReady(worker));
     const slots = workers.reduce((sum, worker) => sum + worker.slots.total, 0);
     if (slots === 0) return undefined;
@@ -162,15 +164,7 @@ export class Forecasts {
 /** `Forecasts` of the embedded queue and the real workers. */
 export const forecastsProvider: Provider = {
   provide: Forecasts,
-  inject: [
-    ServiceTimes,
-    PriorityQueue,
-    BatchWindow,
-    WorkerPoolService,
-    RequestRegistry,
-    Admission,
-    Settings,
-  ],
+  inject: [ServiceTimes, PriorityQueue, BatchWindow, WorkerPoolService, RequestRegistry, Admission],
   useFactory: (
     times: ServiceTimes,
     queue: PriorityQueue,
@@ -178,7 +172,6 @@ export const forecastsProvider: Provider = {
     pool: WorkerPoolService,
     registry: RequestRegistry,
     admission: Admission,
-    settings: Settings,
   ) =>
     new Forecasts({
       times,
@@ -198,7 +191,6 @@ export const forecastsProvider: Provider = {
           .live()
           .filter(one => one.model === model && one.state === 'leased' && one.queue.isEmbedded),
       nowMs: () => registry.nowMs(),
-      targetMs: settings.queue.targetWaitMs,
     }),
 };
 

@@ -1,5 +1,6 @@
 import { type Provider } from '@nestjs/common';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
+import { Settings } from '../../platform/config/settings.js';
 import { eventMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { Forecasts } from './forecasts.js';
@@ -41,11 +42,16 @@ async function readReplicasWanted(
   queues: RequestQueues,
   forecasts: Forecasts,
   workers: AllWorkers,
+  { queue: { targetWaitMs } }: Settings,
 ): Promise<void> {
   for (const { model, realtime, batch } of await queues.depths()) {
     const wanted = workers.hasPulling(model)
-      ? forecasts.pullingWanted(model, realtime + batch, workers.workers())
-      : forecasts.replicasWanted(model);
+      ? forecasts.pullingWanted(
+          { model, waiting: realtime + batch },
+          workers.workers(),
+          targetWaitMs,
+        )
+      : forecasts.replicasWanted(model, targetWaitMs);
     if (wanted !== undefined) gauge.set({ model }, wanted);
   }
 }
@@ -61,7 +67,7 @@ export const queueMetricProviders: Provider[] = [
     collect: readDepth,
   }),
   metricProvider('switchyard_replicas_wanted', {
-    inject: [RequestQueues, Forecasts, AllWorkers],
+    inject: [RequestQueues, Forecasts, AllWorkers, Settings],
     collect: readReplicasWanted,
   }),
   metricProvider('switchyard_queue_bytes', {

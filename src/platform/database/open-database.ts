@@ -12,8 +12,8 @@ import {
 } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type pg from 'pg';
+import { watchLink } from '../clock/link-watch.js';
 import { StartError } from '../config/start-error.js';
-import { watchLink } from '../dependencies/link-watch.js';
 import { guarded } from './guarded-dialect.js';
 import { MIGRATIONS } from './migrations.js';
 import { RecordRows } from './record-rows.js';

@@ -1,12 +1,12 @@
 import { Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
+import { watchLink } from '../clock/link-watch.js';
+import { namesRedis, redisServer } from '../config/redis-server.js';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../config/start-error.js';
-import { watchLink } from '../dependencies/link-watch.js';
 import { WaitBudget } from '../process/active-timeout.js';
 import { judgedInfo, NO_SUCH_MASTER, unknownMaster } from './redis-info.js';
 import { redisProblem } from './redis-problems.js';
-import { namesRedis, redisServer } from './redis-server.js';
 
 /**
  * How long a connection may take to close. Of one that Redis closed before, ioredis

@@ -1,7 +1,14 @@
 import { pause } from '../../support/waiting.js';
 import { untilListening } from './cluster-topology.js';
 import { BLOW, type Blow, BOTH, CLUSTER, type Fault, OUTAGES } from './fault.js';
-import { clock, exhaustDescriptors, fillDatabase, fillDisk, frozenLink, halfOpen } from './machine-faults.js';
+import {
+  clock,
+  exhaustDescriptors,
+  fillDatabase,
+  fillDisk,
+  frozenLink,
+  halfOpen,
+} from './machine-faults.js';
 import { POISON } from './models.js';
 import { away, freeze, kill, rollingRestart, rotateSecrets, terminate } from './process-faults.js';
 import { databaseReadOnly, redisCommand } from './server-commands.js';

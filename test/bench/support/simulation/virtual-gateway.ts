@@ -116,7 +116,6 @@ export class VirtualGateway {
     const capacities = (model: string) => this.pool.capacities(model);
     const admission = new Admission(this.#rules.bounds, () => 0);
     this.forecaster = new Forecasts({
-      targetMs: 10_000,
       ...{ queue, window, times: this.#times, workers: capacities, choose: leastLoaded, admission },
       nowMs: () => this.nowMs,
       record: key => this.#lives.get(key),

@@ -7,11 +7,11 @@ const ASK_AFTER = 2;
 /** One connection, whatever is spoken on it. */
 interface Link {
   /** Undefined: it is not open, or may be silent now. */
-  socket(): Socket | undefined;
+  readonly socket: () => Socket | undefined;
   /** Says something that is answered; absent: an answer is awaited all the time. */
-  ask?(): Promise<unknown> | undefined;
+  readonly ask?: () => Promise<unknown> | undefined;
   /** It is ended. */
-  lost?(): void;
+  readonly lost?: () => void;
   /** Seconds without a byte that are normal, more than 2. */
   readonly silentS: number;
 }

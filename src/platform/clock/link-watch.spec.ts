@@ -14,7 +14,10 @@ beforeEach(() => {
   socket = { bytesRead: 0, destroy: () => void events.push('destroyed') };
   stop = watchLink({
     socket: () => socket as Socket | undefined,
-    ask: () => void events.push('asked') as undefined,
+    ask() {
+      events.push('asked');
+      return undefined;
+    },
     lost: () => void events.push('lost'),
     silentS: SILENT_S,
   });
