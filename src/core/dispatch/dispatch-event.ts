@@ -98,6 +98,8 @@ export type DispatchEvent =
       readonly metDeadline?: boolean;
       /** Of speech: seconds for which its listener waited in the middle of it. */
       readonly lateS?: number;
+      /** Milliseconds from its acceptance to its first output; only of a streamed answer. */
+      readonly firstOutputMs?: number | undefined;
       /** For completed requests only. */
       readonly usage?: WorkUsage;
       readonly attempts: number;

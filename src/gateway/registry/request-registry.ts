@@ -243,7 +243,7 @@ export class RequestRegistry {
 
 /** What an answer adds to the event of its settlement. */
 function completion(record: TrackedRequest, reply: WorkerReply, nowMs: number) {
-  const { request } = record;
+  const { request, firstOutputAtMs } = record;
   const { batchSize, batchId } = reply.execution;
   return {
     batchSize,
@@ -251,6 +251,7 @@ function completion(record: TrackedRequest, reply: WorkerReply, nowMs: number) {
     deviceMs: deviceShareMs(reply.execution),
     usage: usageOf(reply, request.payload),
     lateS: reply.kind === 'speech' ? reply.lateS : undefined,
+    firstOutputMs: firstOutputAtMs && firstOutputAtMs - request.enqueuedAtMs,
     metDeadline: request.deadline && metDeadline(request.deadline, record, nowMs),
   };
 }
