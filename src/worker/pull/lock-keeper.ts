@@ -70,13 +70,15 @@ export class LockKeeper {
 
   #start(): Worker {
     const { sharedQueue, keys, announcedId } = this.connections;
-    const { url, lockMs } = sharedQueue;
+    const { server, lockMs } = sharedQueue;
     const workerData: LockThreadData = {
-      url,
       lockMs,
       queueKey: this.queue.key('').slice(0, -1),
       announcementKey: keys.worker(announcedId),
-      options: { connectionName: `${this.spec.workerId.replaceAll(/\s/g, '_')}:locks` },
+      options: {
+        ...server,
+        connectionName: `${this.spec.workerId.replaceAll(/\s/g, '_')}:locks`,
+      },
     };
     const thread = this.spawn(workerData);
     // Jobs that another worker has, or that are finished; at its start none.

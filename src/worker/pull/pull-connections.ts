@@ -44,10 +44,10 @@ export class PullConnections {
   for(purpose: Purpose): Redis {
     const found = this.#clients.get(purpose);
     if (found) return found;
-    const client = new Redis(
-      this.sharedQueue.url,
-      connectionOptions(`${this.spec.workerId}:${purpose}`, purpose),
-    );
+    const client = new Redis({
+      ...this.sharedQueue.server,
+      ...connectionOptions(`${this.spec.workerId}:${purpose}`, purpose),
+    });
     this.#clients.set(purpose, client);
     this.#watch(client, purpose);
     return client;

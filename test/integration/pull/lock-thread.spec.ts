@@ -31,7 +31,7 @@ describe('thread that renews locks', () => {
     const spec = { workerId: 'w' } as unknown as WorkerSpec;
     const connections = {
       ...{ keys: new QueueKeys('p'), announcedId: 'w' },
-      sharedQueue: { url: server.url, lockMs: 1500 },
+      sharedQueue: { server: { port: server.port }, lockMs: 1500 },
     } as unknown as PullConnections;
     const queue = { key: (id: string) => `p:q:${id}` } as RequestQueue;
     keeper = new MortalKeeper(spec, pino({ level: 'silent' }), queue, connections);
