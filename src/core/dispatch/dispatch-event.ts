@@ -96,6 +96,8 @@ export type DispatchEvent =
        * came in time (D-26).
        */
       readonly metDeadline?: boolean;
+      /** Milliseconds from its acceptance to its first output; only of a streamed answer. */
+      readonly firstOutputMs?: number | undefined;
       /** For completed requests only. */
       readonly usage?: WorkUsage;
       readonly attempts: number;

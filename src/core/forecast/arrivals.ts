@@ -23,6 +23,14 @@ export class RecentArrivals {
     this.#next = (this.#next + 1) % SAMPLE;
   }
 
+  /** What comes with each millisecond, in milliseconds of the costs as `costOf` sees them. */
+  load(nowMs: number, costOf = (costMs: number): number => costMs): number {
+    const sum = this.#sample.reduce((total, { costMs }) => total + costOf(costMs), 0);
+    return this.#sample.length === 0
+      ? 0
+      : ((this.#rate.perSecond(nowMs) ?? 0) * sum) / this.#sample.length / 1000;
+  }
+
   /** Those to come from `nowMs` on, at equal distances. */
   stream(priority: RequestPriority, nowMs: number) {
     const gapMs = 1000 / (this.#rate.perSecond(nowMs) ?? 0);

@@ -10,6 +10,7 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { RecentArrivals } from './arrivals.js';
 import { DecisionLog } from './decision-log.js';
 import { ForecastRun } from './forecast-run.js';
+import { replicasWanted } from './replicas-wanted.js';
 import { VirtualWorkers, type WorkerCapacity } from './virtual-workers.js';
 import { WaitError } from './wait-error.js';
 import {
@@ -78,6 +79,9 @@ export class ModelForecast {
       nowMs,
     );
   }, this.#inFlight);
+
+  /** The last one that was seen: what one more would be. */
+  #worker: WorkerCapacity | undefined;
 
   constructor(
     readonly model: string,
@@ -151,6 +155,33 @@ export class ModelForecast {
     const startsAtMs =
       run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs, position);
     return this.#from(Math.max(0, startsAtMs - nowMs), request);
+  }
+
+  /**
+   * Replicas with which all that waits keeps its deadlines, by `replicasWanted`. Undefined: no
+   * worker was up yet, or none has answered.
+   * @param targetMs longest wait of a request without a deadline
+   */
+  replicasWanted(nowMs: number, targetMs: number): number | undefined {
+    const [worker = this.#worker] = this.deps.workers(this.model);
+    this.#worker = worker;
+    if (!worker || !this.service.known) return undefined;
+    const { maxBatch, parallel: devices } = worker;
+    // A device that is in demand computes whole groups.
+    const workOf = (costMs: number): number =>
+      this.service.groupMs(maxBatch, costMs * maxBatch) / maxBatch;
+    const waiting = [...this.deps.queue.inOrder(this.model, nowMs)].map(request => {
+      const { costMs, enqueuedAtMs, latestStartMs = enqueuedAtMs + targetMs } = request;
+      const allowedMs = latestStartMs - enqueuedAtMs;
+      return { workMs: workOf(costMs), startInMs: latestStartMs - nowMs, allowedMs };
+    });
+    const running = this.deps.running(this.model).map(({ request, leasedAtMs = nowMs }) => {
+      const workMs = workOf(request.costMs);
+      return Math.max(workMs / 2, workMs - (nowMs - leasedAtMs));
+    });
+    const loads = PRIORITY_LEVELS.map(level => this.arrivals[level].load(nowMs, workOf));
+    const load = loads.reduce((sum, one) => sum + one, 0);
+    return replicasWanted({ waiting, running, load, devices });
   }
 
   slots(): WaitExplanation['slots'] {

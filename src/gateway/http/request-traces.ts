@@ -120,6 +120,7 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
     this.#enter('worker call', stage.context, event, {
       worker: workerId,
       attempt,
+      'gen_ai.request.model': event.model,
       'group.size': groupSize,
     });
   }
@@ -135,6 +136,7 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
         'device.share_ms': deviceMs,
       });
     }
+    stage.span.setAttributes(generationAttributes(event));
     end(stage, event);
   }
 
@@ -159,6 +161,18 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
       .end(toMs);
   }
 }
+
+/** OpenTelemetry's names of what a model did; seconds. Those without a value are left out. */
+const generationAttributes = ({
+  usage,
+  firstOutputMs,
+  phases: { totalMs },
+}: EventOf<'settled'>): Attributes => ({
+  'gen_ai.usage.input_tokens': usage?.inputTokens,
+  'gen_ai.usage.output_tokens': usage?.outputTokens,
+  'gen_ai.server.time_to_first_token': firstOutputMs && firstOutputMs / 1000,
+  'gen_ai.server.request.duration': totalMs && totalMs / 1000,
+});
 
 /** @param code why it ended without an answer */
 function end(

@@ -8,6 +8,7 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type WorkerView } from '../worker-pool/worker-view.js';
 import { Forecasts } from './forecasts.js';
 
 const WORKER = { id: 'w', slots: 1, overdraft: 0, maxBatch: 1, parallel: 1 };
@@ -16,9 +17,11 @@ const SERVICE_MS = 1000;
 let queue: PriorityQueue;
 let records: Map<string, RequestRecord>;
 let forecaster: Forecasts;
+let nowMs = 0;
 let workers: readonly (typeof WORKER)[];
 
 beforeEach(() => {
+  nowMs = 0;
   queue = new PriorityQueue({ agingMs: 30_000, agingShare: 0.25 });
   workers = [WORKER];
   records = new Map();
@@ -26,7 +29,7 @@ beforeEach(() => {
     ...{ queue, times: new ServiceTimes(), workers: () => workers, choose: ([first]) => first },
     record: key => records.get(key),
     running: () => [...records.values()].filter(({ state }) => state === 'leased'),
-    ...{ admission: {} as Admission, nowMs: () => 0 },
+    ...{ admission: { drainMs: () => 40_000 } as unknown as Admission, nowMs: () => nowMs },
     window: new BatchWindow({ policy: 'none', maxSize: 1, windowMs: 0, quietGapMs: 0 }),
   });
 });
@@ -128,6 +131,27 @@ describe('Forecaster', () => {
     expect(startOf('x', 100_400)).toBeUndefined();
     workers = [WORKER];
     expect(startOf('x', 100_401)).toBe(599);
+  });
+
+  it('wants as many replicas as keep the deadlines of what waits, also without one that is up', () => {
+    nowMs = 200_000;
+    expect(forecaster.replicasWanted('m', 10_000)).toBeUndefined();
+    answered();
+    expect(forecaster.replicasWanted('m', 10_000)).toBeLessThanOrEqual(1);
+    // 1 s of work each: 10 of them start within the 10 s of the target on one replica.
+    for (let at = 0; at < 31; at++) came(`w${at}`, nowMs);
+    expect(forecaster.replicasWanted('m', 10_000)).toBeGreaterThanOrEqual(3);
+    workers = [];
+    came('urgent', nowMs, { priority: RequestPriority.REALTIME, latestStartMs: nowMs + 10 });
+    came('urgent too', nowMs, { priority: RequestPriority.REALTIME, latestStartMs: nowMs + 10 });
+    expect(forecaster.replicasWanted('m', 10_000)).toBeGreaterThanOrEqual(3);
+  });
+
+  it('knows of what is pulled only how fast it leaves: 40 s on two busy replicas want eight', () => {
+    const slots = { total: 4, free: 0, inUse: 4 };
+    const one = { model: 'm', state: 'busy', slots } as WorkerView;
+    expect(forecaster.pullingWanted({ model: 'm', waiting: 80 }, [one, one], 10_000)).toBe(8);
+    expect(forecaster.pullingWanted({ model: 'm', waiting: 80 }, [], 10_000)).toBeUndefined();
   });
 
   it('lets requests start one after the other, when the worker is done with the one before', () => {

@@ -5,6 +5,7 @@ import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-vie
 import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
 import { ModelForecast } from '../../core/forecast/model-forecast.js';
+import { replicasByRate } from '../../core/forecast/replicas-wanted.js';
 import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
 import {
   type ProspectiveRequest,
@@ -73,6 +74,30 @@ export class Forecasts {
   ofView(view: RequestView): WaitForecast | undefined {
     if (!isLive(view)) return undefined;
     return this.of(keyOf(view), undefined, view.position) ?? this.#byDrainRate(view);
+  }
+
+  /**
+   * Replicas of a model with which what waits in this gateway keeps its deadlines. Undefined:
+   * unknown, as no worker has answered.
+   * @param targetMs longest wait of a request without a deadline
+   */
+  replicasWanted(model: string, targetMs: number): number | undefined {
+    return this.#model(model).replicasWanted(this.deps.nowMs(), targetMs);
+  }
+
+  /** The same of what workers pull: by the rate at which requests leave that queue. */
+  pullingWanted(
+    { model, waiting }: { readonly model: string; readonly waiting: number },
+    all: readonly WorkerView[],
+    targetMs: number,
+  ): number | undefined {
+    const { admission, nowMs } = this.deps;
+    const workers = all.filter(worker => worker.model === model && isReady(worker));
+    const slots = workers.reduce((sum, worker) => sum + worker.slots.total, 0);
+    if (slots === 0) return undefined;
+    const inUse = workers.reduce((sum, worker) => sum + worker.slots.inUse, 0);
+    const drainMs = admission.drainMs(model, waiting, nowMs()) ?? 0;
+    return replicasByRate({ replicas: workers.length, busy: inUse / slots, drainMs, targetMs });
   }
 
   /**

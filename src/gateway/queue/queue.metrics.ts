@@ -1,6 +1,9 @@
 import { type Provider } from '@nestjs/common';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
+import { Settings } from '../../platform/config/settings.js';
 import { eventMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
+import { AllWorkers } from '../shared-queue/all-workers.js';
+import { Forecasts } from './forecasts.js';
 import { RequestQueues } from './request-queues.js';
 
 /** Engine calls with unanswered members; far more than a gateway has in flight. */
@@ -33,6 +36,26 @@ async function readDepth(gauge: Gauge, queues: RequestQueues): Promise<void> {
   }
 }
 
+/** What waits in this gateway is forecast; of what workers pull the rate is known. */
+async function readReplicasWanted(
+  gauge: Gauge,
+  queues: RequestQueues,
+  forecasts: Forecasts,
+  workers: AllWorkers,
+  { queue: { targetWaitMs } }: Settings,
+): Promise<void> {
+  for (const { model, realtime, batch } of await queues.depths()) {
+    const wanted = workers.hasPulling(model)
+      ? forecasts.pullingWanted(
+          { model, waiting: realtime + batch },
+          workers.workers(),
+          targetWaitMs,
+        )
+      : forecasts.replicasWanted(model, targetWaitMs);
+    if (wanted !== undefined) gauge.set({ model }, wanted);
+  }
+}
+
 function readBytes(gauge: Gauge, queues: RequestQueues): void {
   for (const [model, bytes] of queues.waitingBytes()) gauge.set({ model }, bytes);
 }
@@ -42,6 +65,10 @@ export const queueMetricProviders: Provider[] = [
   metricProvider('scheduler_queue_depth', {
     inject: [RequestQueues],
     collect: readDepth,
+  }),
+  metricProvider('switchyard_replicas_wanted', {
+    inject: [RequestQueues, Forecasts, AllWorkers, Settings],
+    collect: readReplicasWanted,
   }),
   metricProvider('switchyard_queue_bytes', {
     inject: [RequestQueues],

@@ -245,13 +245,14 @@ export class RequestRegistry {
 
 /** What an answer adds to the event of its settlement. */
 function completion(record: TrackedRequest, reply: WorkerReply, nowMs: number) {
-  const { request } = record;
+  const { request, firstOutputAtMs } = record;
   const { batchSize, batchId } = reply.execution;
   return {
     batchSize,
     batchId,
     deviceMs: deviceShareMs(reply.execution),
     usage: usageOf(reply, request.payload),
+    firstOutputMs: firstOutputAtMs && firstOutputAtMs - request.enqueuedAtMs,
     metDeadline: request.deadline && metDeadline(request.deadline, record, nowMs),
   };
 }

@@ -108,6 +108,8 @@ export class WorkerConnection {
         this.#survived();
         events.onUnhealthy();
       },
+      // gRPC waits without end for a server that took the connection and says nothing.
+      onStillAway: () => this.#replaceChannel(),
     });
     this.slots = new SlotLedger(events.onCapacity, events.onReturn);
     this.streams = new SlotLedger(undefined, events.onReturn);

@@ -23,6 +23,7 @@ function watched(failures: number, rests = false) {
     onReport: () => heard.push('report'),
     onFailure: () => undefined,
     onUnhealthy: () => heard.push('unhealthy'),
+    onStillAway: () => heard.push('away'),
   });
   const probe = async () => {
     if (waiting.length === 0) await new Promise<void>(resolve => arrivals.push(resolve));
@@ -34,17 +35,17 @@ function watched(failures: number, rests = false) {
 afterEach(() => void jest.useRealTimers());
 
 describe('WorkerHealth', () => {
-  it('says unhealthy at the 3rd failure in a row, once per series; one answer forgets them', async () => {
+  it('says unhealthy at the 3rd failure in a row, once per series, and then that it is still away at each 2nd; one answer forgets them', async () => {
     const { health, heard, probe } = watched(3);
     health.probeNow();
-    for (const outcome of ['fail', 'fail', 'ok', 'fail', 'fail', 'fail', 'fail', 'ok']) {
+    for (const outcome of ['fail', 'fail', 'ok', 'fail', 'fail', 'fail', 'fail', 'fail', 'ok']) {
       const { resolve, reject } = await probe();
       if (outcome === 'ok') resolve(REPORT);
       else reject(new Error('no answer'));
     }
     await probe();
     health.stop();
-    expect(heard).toEqual(['report', 'unhealthy', 'report']);
+    expect(heard).toEqual(['report', 'unhealthy', 'away', 'report']);
   });
 
   it('runs one probe at a time; asked meanwhile, it probes again right after', async () => {

@@ -71,6 +71,9 @@ export const isUnreachable = (error: unknown): boolean =>
 const QUIET_ANSWERS = 3;
 const QUIET_INTERVALS = 10;
 
+/** Probes of a worker that is away over one connection. */
+const AWAY_PROBES = 2;
+
 /**
  * Probes one worker: the next probe starts `intervalMs` after the last one ended,
  * whatever its outcome. Failures are counted in a row; one answer resets the count.
@@ -100,6 +103,8 @@ export class WorkerHealth {
       onFailure(error: unknown): void;
       /** Called once per series of failures, after `onFailure`. */
       onUnhealthy(): void;
+      /** It goes on to fail: the way to it may be another one by now. */
+      onStillAway(): void;
     },
   ) {}
 
@@ -152,7 +157,9 @@ export class WorkerHealth {
     this.#failed += 1;
     this.#quiet = 0;
     this.options.onFailure(error);
-    if (this.#failed === this.options.failures) this.options.onUnhealthy();
+    const beyond = this.#failed - this.options.failures;
+    if (beyond === 0) this.options.onUnhealthy();
+    else if (beyond > 0 && beyond % AWAY_PROBES === 0) this.options.onStillAway();
   }
 
   #next(): void {

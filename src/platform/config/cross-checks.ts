@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CrossOrigins } from '../http/cross-origins.js';
 import { networksAndNames, isLoopback, listed, HostExceptions } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
-import { namesRedis, redisAddresses } from '../redis/redis-server.js';
+import { namesRedis, redisAddresses } from './redis-server.js';
 import { type SettingSources, isSecretSetting } from './setting-source.js';
 import type { SettingPath, Settings } from './settings.js';
 import { ConfigError, type ConfigProblem } from './yaml-file.js';

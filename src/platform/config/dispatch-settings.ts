@@ -55,6 +55,12 @@ export const DISPATCH_SETTINGS = {
     DAY_MS,
     'Maximum wait for a worker slot; then 503 with Retry-After (D-07).',
   ),
+  'queue.target_wait_ms': ms(
+    10_000,
+    1,
+    DAY_MS,
+    'Longest wait of requests without a deadline that `switchyard_replicas_wanted` counts with.',
+  ),
   'queue.aging_ms': ms(
     30_000,
     1,

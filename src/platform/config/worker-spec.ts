@@ -8,9 +8,9 @@ import {
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
 import { type FetchRules } from '../http/safe-fetch.js';
-import { namesRedis, redisServer } from '../redis/redis-server.js';
 import type { ModelSpec, RemoteSpec, ReplicaSpec } from './model-spec.js';
 import { inheritedEnvironment } from './process-environment.js';
+import { namesRedis, redisServer } from './redis-server.js';
 import { type Settings } from './settings.js';
 
 /**

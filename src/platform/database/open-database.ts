@@ -1,3 +1,4 @@
+import { type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import {
@@ -11,6 +12,7 @@ import {
 } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type pg from 'pg';
+import { watchLink } from '../clock/link-watch.js';
 import { StartError } from '../config/start-error.js';
 import { guarded } from './guarded-dialect.js';
 import { MIGRATIONS } from './migrations.js';
@@ -67,8 +69,39 @@ async function postgresPool(url: string, limits: Partial<typeof QUERY_LIMITS>): 
   // A connection that breaks, idle or lent out between two queries, must not end the
   // process: the pool drops it, and a query on it is refused.
   pool.on('error', () => undefined).on('connect', client => client.on('error', () => undefined));
+  if (limits.query_timeout !== undefined) watchQueries(pool);
   return pool;
 }
+
+/** More than the server takes for a statement, less than a query waits. */
+const SILENT_S = 9;
+
+/**
+ * A connection over which nothing comes although a query waits is dropped, and with it those
+ * that are idle: each would cost a query its whole time.
+ */
+function watchQueries(pool: pg.Pool): void {
+  const lent = new Set<pg.PoolClient>();
+  const watches = new Map<pg.PoolClient, () => void>();
+  const dropIdle = (): void => {
+    for (const client of watches.keys()) if (!lent.has(client)) socketOf(client).destroy();
+  };
+  pool.on('connect', client => {
+    const socket = () => (lent.has(client) ? socketOf(client) : undefined);
+    watches.set(client, watchLink({ socket, lost: dropIdle, silentS: SILENT_S }));
+  });
+  pool.on('acquire', client => void lent.add(client));
+  pool.on('release', (_, client) => void lent.delete(client));
+  pool.on('remove', client => {
+    watches.get(client)?.();
+    watches.delete(client);
+    lent.delete(client);
+  });
+}
+
+/** The types of pg hide it. */
+const socketOf = (client: pg.PoolClient): Socket =>
+  (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
 
 /**
  * How long SQLite itself waits for another process's transaction, and with it all queries

@@ -14,6 +14,14 @@ const WAIT_S = [
 const WORK_S = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800,
 ];
+/** Of OpenTelemetry's conventions for generative models. */
+const GEN_AI_FIRST_S = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+];
+const GEN_AI_S = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+];
+const GEN_AI_TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const SIGNAL_S = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 /** Batches live for up to seven days; an alert on their time needs buckets beyond it. */
 const JOB_S = [
@@ -78,6 +86,26 @@ export const METRICS = {
     WAIT_S,
     'From the request until the first chunk of text, or as the worker reports it.',
     'model',
+  ),
+  gen_ai_server_time_to_first_token_seconds: histogram(
+    GEN_AI_FIRST_S,
+    "As llm_ttft_seconds, by OpenTelemetry's name.",
+    'gen_ai_operation_name',
+    'gen_ai_request_model',
+  ),
+  gen_ai_server_request_duration_seconds: histogram(
+    GEN_AI_S,
+    'From acceptance to the end; error_type: why it ended without an answer.',
+    'gen_ai_operation_name',
+    'gen_ai_request_model',
+    'error_type',
+  ),
+  gen_ai_client_token_usage: histogram(
+    GEN_AI_TOKENS,
+    'Tokens of one request, by gen_ai_token_type: input, output.',
+    'gen_ai_operation_name',
+    'gen_ai_request_model',
+    'gen_ai_token_type',
   ),
   llm_inter_token_seconds: histogram(
     WAIT_S,
@@ -223,6 +251,11 @@ export const METRICS = {
   switchyard_deadlines_total: counter(
     'Requests with a deadline, by outcome: met, late, missed (never started), refused (not queued).',
     'outcome',
+    'model',
+  ),
+  switchyard_replicas_wanted: gauge(
+    'Least number of replicas with which what waits keeps its deadlines, or queue.target_wait_ms, and the load is ' +
+      'carried; absent while no worker has answered. Gateways with an embedded queue add up.',
     'model',
   ),
   switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),

@@ -1,17 +1,20 @@
 import { Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
+import { watchLink } from '../clock/link-watch.js';
+import { namesRedis, redisServer } from '../config/redis-server.js';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../config/start-error.js';
 import { WaitBudget } from '../process/active-timeout.js';
 import { judgedInfo, NO_SUCH_MASTER, unknownMaster } from './redis-info.js';
 import { redisProblem } from './redis-problems.js';
-import { namesRedis, redisServer } from './redis-server.js';
 
 /**
  * How long a connection may take to close. Of one that Redis closed before, ioredis
  * waits all of it, and keeps the process.
  */
 const DISCONNECT_MS = 100;
+/** Of one attempt. */
+const CONNECT_MS = 5000;
 /** A caller waits for it. */
 const COMMAND_MS = 500;
 
@@ -115,10 +118,12 @@ export class RedisLink implements OnApplicationShutdown {
       new this.client({
         ...redisServer(this.settings.redis),
         disconnectTimeout: DISCONNECT_MS,
+        connectTimeout: CONNECT_MS,
         ...options,
       });
     if (!client) return undefined;
     handleRejections(client);
+    watch(client);
     this.#watch(client);
     return client;
   }
@@ -154,6 +159,19 @@ function handleRejections(client: Redis) {
     });
     return send(command, stream);
   };
+}
+
+/** Longer than any wait of ours at Redis, which are 5 s. */
+const SILENT_S = 7;
+
+/** A connection that says nothing is made anew. */
+function watch(client: Redis): void {
+  const stop = watchLink({
+    socket: () => (['connect', 'ready'].includes(client.status) ? client.stream : undefined),
+    ask: () => (client.status === 'ready' ? client.ping() : undefined),
+    silentS: SILENT_S,
+  });
+  client.on('end', stop);
 }
 
 /**

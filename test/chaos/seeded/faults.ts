@@ -1,7 +1,14 @@
 import { pause } from '../../support/waiting.js';
 import { untilListening } from './cluster-topology.js';
 import { BLOW, type Blow, BOTH, CLUSTER, type Fault, OUTAGES } from './fault.js';
-import { clock, exhaustDescriptors, fillDatabase, fillDisk, halfOpen } from './machine-faults.js';
+import {
+  clock,
+  exhaustDescriptors,
+  fillDatabase,
+  fillDisk,
+  frozenLink,
+  halfOpen,
+} from './machine-faults.js';
 import { POISON } from './models.js';
 import { away, freeze, kill, rollingRestart, rotateSecrets, terminate } from './process-faults.js';
 import { databaseReadOnly, redisCommand } from './server-commands.js';
@@ -94,6 +101,13 @@ const LIST = [
     halfOpen('upstream'),
     halfOpen('worker'),
     halfOpen('s3'),
+  ],
+  ...[
+    frozenLink('redis'),
+    frozenLink('postgres'),
+    frozenLink('upstream'),
+    frozenLink('worker'),
+    frozenLink('s3'),
   ],
   {
     ...{

@@ -8,6 +8,9 @@ export class HalfOpenLink implements AsyncDisposable {
   #isCut = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #flows = new Set<Flow>();
+  /** Directions in which nothing moves. */
+  #frozen: readonly Direction[] = [];
 
   constructor(private readonly target: number) {
     this.#server = createServer(near => this.#join(near));
@@ -43,6 +46,26 @@ export class HalfOpenLink implements AsyncDisposable {
     asked.unref();
   }
 
+  /**
+   * What is sent from now on waits, in these directions, on connections that are there and on
+   * new ones: they stay open and say nothing.
+   */
+  freeze(...directions: readonly Direction[]): void {
+    this.#frozen = directions;
+    for (const flow of this.#flows) if (directions.includes(flow.direction)) stop(flow);
+  }
+
+  /** What waited arrives, the end of a connection included. */
+  thaw(): void {
+    this.#frozen = [];
+    for (const flow of this.#flows) if (STOPPED.has(flow)) move(flow);
+  }
+
+  /** New connections work at once; those that are frozen stay so. */
+  letOthersPass(): void {
+    this.#frozen = [];
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise(closed => this.#server.close(closed));
@@ -50,17 +73,49 @@ export class HalfOpenLink implements AsyncDisposable {
 
   #join(near: Socket): void {
     const far = connect(this.target, '127.0.0.1');
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
+    const flows: readonly Flow[] = [
+      { from: near, to: far, direction: 'there' },
+      { from: far, to: near, direction: 'back' },
+    ];
+    for (const flow of flows) {
+      const { from, direction } = flow;
       this.#sockets.add(from);
-      from.on('close', () => this.#sockets.delete(from) && !isSilent(from) && to.destroy());
+      this.#flows.add(flow);
       from.on('error', () => undefined);
-      from.pipe(to);
+      from.on('close', () => {
+        this.#sockets.delete(from);
+        if (isSilent(from) || STOPPED.has(flow)) return;
+        this.#flows.delete(flow);
+        flow.to.destroy();
+      });
+      if (this.#frozen.includes(direction)) stop(flow);
+      else move(flow);
     }
     if (this.#isCut) for (const socket of [near, far]) discard(socket);
   }
+}
+
+/** `there`: to the target. */
+type Direction = 'there' | 'back';
+
+interface Flow {
+  readonly from: Socket;
+  readonly to: Socket;
+  readonly direction: Direction;
+}
+
+const STOPPED = new WeakSet<Flow>();
+
+function stop(flow: Flow): void {
+  STOPPED.add(flow);
+  flow.from.unpipe(flow.to);
+  flow.from.pause();
+}
+
+function move(flow: Flow): void {
+  STOPPED.delete(flow);
+  if (flow.from.destroyed) flow.to.destroy();
+  else flow.from.pipe(flow.to);
 }
 
 /** After it healed: until then somebody may wait for what was lost. */

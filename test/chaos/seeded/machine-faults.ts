@@ -63,6 +63,26 @@ export const halfOpen = <K extends VictimKind>(kind: K) => ({
   },
 });
 
+/** Nothing is lost: what is sent while it lasts arrives afterwards, in one direction or both. */
+export const frozenLink = <K extends VictimKind>(kind: K) => ({
+  ...{
+    name: `link-${kind}` as const,
+    about: `connections to a ${kind} stay open and say nothing, in one direction or both`,
+  },
+  ...{ topologies: kind === 'worker' ? CLUSTER : whereOf(kind), durationsMs: OUTAGES },
+  strike: async ({ topology, fault, log }: Blow) => {
+    const links = topology.linksTo(kind);
+    const link = links[Math.floor(fault.pick * links.length)]!;
+    const way = [['there'], ['back'], ['there', 'back']] as const;
+    const directions = way[Math.floor(fault.pick * 997) % way.length]!;
+    log(`link to ${kind} frozen: ${directions.join(' and ')}`);
+    link.freeze(...directions);
+    await pause(fault.ms);
+    link.thaw();
+    log(`link to ${kind} goes on`);
+  },
+});
+
 export async function exhaustDescriptors(blow: Blow): Promise<void> {
   const victim = chosen(blow, 'gateway');
   if (victim?.pid === undefined) return;

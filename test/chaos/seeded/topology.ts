@@ -155,7 +155,8 @@ export abstract class Topology implements AsyncDisposable {
 
   /** @returns the port by which others reach it: one that can be cut, when that will be */
   protected async linked(kind: VictimKind, port: number): Promise<number> {
-    if (!this.options.faults.has(`half-open-${kind}`)) return port;
+    const { faults } = this.options;
+    if (!faults.has(`half-open-${kind}`) && !faults.has(`link-${kind}`)) return port;
     const [link, near] = [new HalfOpenLink(port), await freePort()];
     await link.listen(near);
     this.#links.set(kind, [...this.linksTo(kind), link]);

@@ -67,6 +67,15 @@ describe('one request, one trace', () => {
       ...{ preparation: call, device: call, 'upstream /chat/completions': http.spanId },
     });
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+    const told = named(spans, 'worker call').attributes.map(({ key, value }) => [key, value]);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ['gen_ai.request.model', { stringValue: 'upstream-llm' }],
+        ['gen_ai.usage.input_tokens', { intValue: expect.any(Number) }],
+        ['gen_ai.usage.output_tokens', { intValue: 2 }],
+        ['gen_ai.server.request.duration', { doubleValue: expect.any(Number) }],
+      ]),
+    );
     expect(headers.traceparent).toBe(
       `00-${TRACE}-${named(spans, 'upstream /chat/completions').spanId}-01`,
     );

@@ -42,6 +42,19 @@ describe('chats side by side', () => {
     expect(await rig.metric('llm_tokens_total{model="synthetic-llm",type="completion"}')).toBe(
       32 * 40,
     );
+    const named = 'gen_ai_operation_name="chat",gen_ai_request_model="synthetic-llm"';
+    for (const [name, more] of [
+      ['server_time_to_first_token_seconds', ''],
+      ['server_request_duration_seconds', ''],
+      ['client_token_usage', ',gen_ai_token_type="input"'],
+      ['client_token_usage', ',gen_ai_token_type="output"'],
+    ])
+      expect(await rig.metric(`gen_ai_${name}_count{${named}${more}}`)).toBe(32);
+    const tokens = `gen_ai_client_token_usage_sum{${named},gen_ai_token_type="output"}`;
+    expect(await rig.metric(tokens)).toBe(32 * 40);
+    expect(await rig.metric('switchyard_replicas_wanted{model="synthetic-llm"}')).toBeGreaterThan(
+      0,
+    );
     expect(await rig.metric('llm_active_requests{model="synthetic-llm"}')).toBe(0);
     expect(
       await rig.metric('llm_inter_token_seconds_count{model="synthetic-llm"}'),

@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from './settings.js';
 
 type RedisSettings = Pick<Settings['redis'], 'url' | 'sentinels' | 'masterName'>;
 
