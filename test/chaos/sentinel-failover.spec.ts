@@ -3,13 +3,15 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { silentWav } from '../support/http-request.js';
+import { Product } from '../support/product.js';
 import { type RedisServer } from '../support/redis-server.js';
 import { describeWith, REDIS } from '../support/requires.js';
 import { stt } from '../support/scheduler-harness.js';
 import { ScriptedPuller } from '../support/scripted-puller.js';
 import { Sentinels } from '../support/sentinels.js';
+import { syntheticModel } from '../support/synthetic-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { pause } from '../support/waiting.js';
+import { pause, until } from '../support/waiting.js';
 
 const LIMIT_MS = 120_000;
 
@@ -42,7 +44,8 @@ describeWith(REDIS)('a gateway behind Sentinels', () => {
     ScriptedPuller.start({ url: sentinels.urlOf(server), model: 'alpha', lockMs: 3000 });
 
   async function promoted(server: RedisServer): Promise<void> {
-    const client = new Redis(sentinels.urlOf(server));
+    const client = new Redis(sentinels.urlOf(server), { maxRetriesPerRequest: null });
+    client.on('error', () => undefined);
     while (!(await client.info('replication')).includes('role:master')) await pause(50);
     client.disconnect();
   }
@@ -91,6 +94,37 @@ describeWith(REDIS)('a gateway behind Sentinels', () => {
       expect(served).toContain(held.id);
       expect(await Promise.all(all)).toEqual(all.map(() => 200));
       expect((await gateway.call('GET', '/health/ready')).status).toBe(200);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'and its workers answer all that came before, during and after a failover',
+    async () => {
+      await using crew = await Sentinels.start();
+      await using product = await Product.start([syntheticModel({ baseMs: 20, maxBatch: 2 })], {
+        ...{ 'queue.driver': 'redis', 'requests.idempotency': 'off' },
+        ...{ 'redis.sentinels': crew.url, 'redis.master_name': crew.masterName },
+      });
+      const answers: Promise<Response>[] = [];
+      const send = (count: number) => {
+        for (let at = 0; at < count; at++)
+          answers.push(product.transcribe(`clip ${answers.length}`));
+      };
+      send(40);
+      await Promise.all(answers.slice(0, 4));
+      await crew.primary.kill();
+      await promoted(crew.replica);
+      await until(async () => (await product.gateway.call('GET', '/health/ready')).status === 200);
+      send(20);
+      const done = await Promise.all(answers);
+      const texts = await Promise.all(done.map(answer => answer.text()));
+      // What was refused while nobody was the master was not accepted, and the caller was told so.
+      const refused = texts.filter(text => text.includes('queue_unavailable'));
+      const served = done.filter(({ status }) => status === 200);
+      expect(served.length + refused.length).toBe(60);
+      expect(done.slice(40).map(({ status }) => status)).toEqual(Array(20).fill(200));
+      expect(served.length).toBeGreaterThan(20);
     },
     LIMIT_MS,
   );

@@ -39,7 +39,14 @@ describeWith(REDIS)('SharedPlaces', () => {
     const access = { agingMs: 30_000, agingShare: 0.25, lockMs: 1, resultTtlMs: 1 };
     const places = new SharedPlaces(
       {
-        ...{ keys, redis, access, clock: new RedisClock(), listener: () => listener },
+        ...{
+          answeredMs: 1000,
+          keys,
+          redis,
+          access,
+          clock: new RedisClock(),
+          listener: () => listener,
+        },
         failure: error => error as Error,
       },
       name,

@@ -66,13 +66,12 @@ export class LockKeeper {
 
   #start(): Worker {
     const { sharedQueue, keys, announcedId } = this.link;
-    const { url, lockMs } = sharedQueue;
+    const { server, lockMs } = sharedQueue;
     const workerData: LockThreadData = {
-      url,
       lockMs,
       queueKey: this.queueKey,
       announcementKey: keys.worker(announcedId),
-      options: { connectionName: this.name },
+      options: { ...server, connectionName: this.name },
     };
     const thread = this.spawn(workerData);
     // Jobs that another worker has, or that are finished; at its start none.

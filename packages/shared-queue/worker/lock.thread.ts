@@ -4,8 +4,7 @@ import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../heartbeat.js';
 
 /** Data of the thread that renews locks. */
 export interface LockThreadData {
-  readonly url: string;
-  readonly options: Pick<RedisOptions, 'connectionName'>;
+  readonly options: RedisOptions;
   /** Of the queue: `PREFIX:QUEUE`. */
   readonly queueKey: string;
   /**
@@ -52,10 +51,10 @@ return lost`;
 const port = parentPort;
 if (port === null)
   throw new Error('This module is the entry of a thread; it cannot run on its own.');
-const { url, options, queueKey, announcementKey, lockMs } = workerData as LockThreadData;
+const { options, queueKey, announcementKey, lockMs } = workerData as LockThreadData;
 /** By token. */
 const held = new Map<string, NonNullable<LockOrder['hold']>>();
-const redis = new Redis(url, {
+const redis = new Redis({
   ...options,
   maxRetriesPerRequest: null,
   retryStrategy: () => 100,

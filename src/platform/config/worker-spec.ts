@@ -18,7 +18,7 @@ import { type Settings } from './settings.js';
  * How gateways and pull workers reach the shared queue (D-19), the same for all of them:
  * Redis, the order of jobs (D-03), and where audio lies.
  */
-export type SharedQueueAccess = Omit<Settings['redis'], 'sentinels' | 'masterName'> & {
+export type SharedQueueAccess = Omit<Settings['redis'], 'url' | 'sentinels' | 'masterName'> & {
   /** Where Redis is, as ioredis takes it. */
   readonly server: ReturnType<typeof redisServer>;
 } & Pick<Settings['queue'], 'agingMs' | 'agingShare'> &
@@ -37,7 +37,7 @@ export function sharedQueueAccess({
   if (driver === 'embedded') return undefined;
   if (!namesRedis(redis))
     throw new Error('queue.driver is redis: redis.url must name one, or redis.sentinels.');
-  const { sentinels: _, masterName: __, ...own } = redis;
+  const { url: _, sentinels: __, masterName: ___, ...own } = redis;
   return { ...own, server: redisServer(redis), agingMs, agingShare, blobs, data };
 }
 

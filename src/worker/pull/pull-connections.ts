@@ -47,10 +47,10 @@ export class PullConnections implements WorkerLink {
   for(purpose: Purpose): Redis {
     const found = this.#clients.get(purpose);
     if (found) return found;
-    const client = new Redis(
-      this.sharedQueue.url,
-      connectionOptions(connectionName(this.spec.workerId, purpose), purpose),
-    );
+    const client = new Redis({
+      ...this.sharedQueue.server,
+      ...connectionOptions(connectionName(this.spec.workerId, purpose), purpose),
+    });
     this.#clients.set(purpose, client);
     // First of all that is sent: whatever reads a reply knows the time.
     if (purpose === 'work') client.on('ready', () => void this.clock.read(client));

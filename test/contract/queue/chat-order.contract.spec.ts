@@ -89,7 +89,7 @@ describeWith(REDIS)('the order of text over several gateways', () => {
     const keys = new QueueKeys('p');
     const access = { ...RULES, lockMs: 30_000, resultTtlMs: 60_000 };
     const link = {
-      ...{ keys, redis, access, clock: new RedisClock() },
+      ...{ answeredMs: 1000, keys, redis, access, clock: new RedisClock() },
       ...{ listener: () => redis, failure: (error: unknown) => error as Error },
     };
     const all = Array.from({ length: gateways }, (_, at) => new SharedPlaces(link, `g${at}`));

@@ -28,7 +28,7 @@ describe('thread that renews locks', () => {
     redis = new Redis(server.url);
     const link = {
       ...{ keys: new QueueKeys('p'), announcedId: 'w' },
-      sharedQueue: { url: server.url, lockMs: 1500 },
+      sharedQueue: { server: { port: server.port }, lockMs: 1500 },
     } as unknown as WorkerLink;
     keeper = new MortalKeeper(link, 'p:q', 'w:locks', pino({ level: 'silent' }));
   });

@@ -36,7 +36,7 @@ describe('StopListener', () => {
   async function watching(jobId: string) {
     const spec = {
       workerId: 'w',
-      sharedQueue: { url: server.url, prefix: 'p' },
+      sharedQueue: { server: { port: server.port }, prefix: 'p' },
     } as unknown as WorkerSpec;
     const connections = new PullConnections(spec, pino({ level: 'silent' }), new PullReadiness());
     opened.push(connections);
