@@ -1,4 +1,4 @@
-import { type Redis } from 'ioredis';
+import { type Redis, type RedisOptions } from 'ioredis';
 import { type QueueKeys } from '../keys.js';
 import { type RedisClock } from '../redis-clock.js';
 
@@ -11,8 +11,8 @@ export interface WorkerLink {
   /** As this worker announces itself. */
   readonly announcedId: string;
   readonly sharedQueue: {
-    /** `redis.url` */
-    readonly url: string;
+    /** How ioredis connects; plain values, which a thread can be handed. */
+    readonly server: RedisOptions;
     /** `redis.lock_ms` */
     readonly lockMs: number;
     /** `redis.result_ttl_ms` */

@@ -338,8 +338,7 @@ export class PriorityQueue {
    */
   place(key: RequestKey, nowMs: number): QueuedView | undefined {
     const waiting = this.get(key);
-    if (waiting === undefined) return undefined;
-    for (const view of this.#places(waiting.model, nowMs))
+    for (const view of waiting ? this.#places(waiting.model, nowMs) : [])
       if (view.request === waiting) return view;
     return undefined;
   }
@@ -351,11 +350,9 @@ export class PriorityQueue {
       let lastMs = -Infinity;
       return Array.from(this.#places(model, nowMs), view => {
         const { request, aged } = view;
-        // A tenant's aged request may come after another's that is not: then it is
-        // not sent before.
+        // An aged request may come after another tenant's that is not: it is not sent before.
         const level = Math.max(lastLevel, aged ? RequestPriority.REALTIME : request.priority);
-        // No request is sent before the one ahead of it in its own model, however
-        // old it is.
+        // No request is sent before the one ahead of it in its own model, however old it is.
         lastMs =
           level === lastLevel ? Math.max(lastMs, request.enqueuedAtMs) : request.enqueuedAtMs;
         lastLevel = level;

@@ -1,4 +1,5 @@
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
+import { type ModelSpec, replicaSpecs } from '../../platform/config/model-spec.js';
 
 /** A session that waits for a model asks again within this time. */
 const WISH_MS = 5000;
@@ -47,3 +48,12 @@ export class DevicePlace {
     this.#refusal = undefined;
   }
 }
+
+/**
+ * A model with its replicas on a device.
+ * @param device what the engine calls it; undefined: as the model says
+ */
+export const onDevice = (model: ModelSpec, device: string | undefined): ModelSpec =>
+  device === undefined
+    ? model
+    : { ...model, replicas: replicaSpecs(model).map(replica => ({ ...replica, device })) };

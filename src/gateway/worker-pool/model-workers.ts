@@ -10,9 +10,9 @@ import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.por
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { differs } from '../../platform/config/config.module.js';
-import { type DeviceSpec, type ModelSpec, replicaSpecs } from '../../platform/config/model-spec.js';
+import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
 import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
-import { DevicePlace } from './device-place.js';
+import { DevicePlace, onDevice } from './device-place.js';
 import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
 import { type SharedSlots, sharedSlots } from './shared-slots.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
@@ -20,6 +20,7 @@ import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
 import {
   isNew,
   isReady,
+  whyDown,
   type ModelView,
   type WorkerView,
   type WorkerOrder,
@@ -311,11 +312,7 @@ export class ModelWorkers {
       return { state: 'failed', reason: 'all of its workers are drained' };
     // Without any worker yet, a name server has not answered.
     if (workers.length === 0 || wanted.some(isNew)) return { state: 'loading' };
-    const reasons = wanted.flatMap(({ id, lastExit, problem }) => {
-      const reason = problem ?? lastExit?.reason ?? lastExit?.lines.at(-1);
-      return reason === undefined ? [] : `${id}: ${reason}`;
-    });
-    return { state: 'failed', reason: reasons[0] ?? 'no worker is up' };
+    return { state: 'failed', reason: wanted.flatMap(whyDown)[0] ?? 'no worker is up' };
   }
 
   #start(): void {
@@ -394,12 +391,6 @@ export class ModelWorkers {
     if (this.#life === 'loaded' && !this.#closed) this.#follow(this.#endpoints);
   }
 }
-
-/** @param device what the engine calls it; undefined: as the model says */
-const onDevice = (model: ModelSpec, device: string | undefined): ModelSpec =>
-  device === undefined
-    ? model
-    : { ...model, replicas: replicaSpecs(model).map(replica => ({ ...replica, device })) };
 
 async function stopped(worker: PooledWorker): Promise<void> {
   await worker.drained();

@@ -97,3 +97,9 @@ export interface WorkerView {
  * `drain`, then its process is replaced and serves again.
  */
 export type WorkerOrder = 'drain' | 'resume' | 'restart';
+
+/** What is wrong with a worker, if that is known. */
+export function whyDown({ id, lastExit, problem }: WorkerView): readonly string[] {
+  const reason = problem ?? lastExit?.reason ?? lastExit?.lines.at(-1);
+  return reason === undefined ? [] : [`${id}: ${reason}`];
+}

@@ -53,17 +53,17 @@ async function breakingLink(redisPort: number) {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    server: { port: (server.address() as AddressInfo).port },
     [Symbol.dispose]: () => void server.close(),
   };
 }
 
 describe('a pull worker', () => {
   it('leaves the bytes of a result alone whose confirmation was lost', async () => {
-    const sharedQueue: { url?: string } = {};
+    const sharedQueue: { server?: { port: number } } = {};
     await using harness = await PullQueue.start({ model: ttsModel, sharedQueue });
     using link = await breakingLink(harness.redis.port);
-    sharedQueue.url = link.url;
+    sharedQueue.server = link.server;
     const worker = await harness.worker();
     const options = { text: 'bytes', voice: 'synthetic', format: 'wav' };
     const speech = { fields: { kind: 'speech', audio: undefined, options } };
