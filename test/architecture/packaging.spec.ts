@@ -369,8 +369,8 @@ describe('dashboard and alerts', () => {
     }
   });
 
-  it('scale workers by what waits and what runs', () => {
-    expect(metricsOf(query)).toEqual(['scheduler_queue_depth', 'switchyard_requests_running']);
+  it('scale workers by how many are wanted, and by what waits before that is known', () => {
+    expect(metricsOf(query)).toEqual(['switchyard_replicas_wanted', 'scheduler_queue_depth']);
   });
 
   it('say how bad it is and what it means, once each', () => {

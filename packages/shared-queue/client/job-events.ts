@@ -1,9 +1,9 @@
 import { once } from 'node:events';
+import { pause } from '@switchyard/engine-api/pause.js';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
 import { type QueueLog } from '../log.js';
 import { pairsOf } from '../order/redis-order.js';
-import { pause } from '../pause.js';
 import { type QueueLink } from './queue-link.js';
 
 /** One event of a BullMQ queue, as its stream has it. */

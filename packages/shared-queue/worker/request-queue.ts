@@ -1,5 +1,6 @@
 import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { pause } from '@switchyard/engine-api/pause.js';
 import {
   createRedisBackend,
   type JobJson,
@@ -12,7 +13,6 @@ import { exhaustMap, interval, Subscription } from 'rxjs';
 import { HEARTBEAT_MS } from '../heartbeat.js';
 import { type QueueLog } from '../log.js';
 import { RedisOrder } from '../order/redis-order.js';
-import { pause } from '../pause.js';
 import { ResultExpiry, sweepEveryMs } from '../result-expiry.js';
 import { type QueueJobResult } from '../result.codec.js';
 import { type TakenJob } from './taken-job.js';

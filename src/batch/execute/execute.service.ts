@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger } from '@nestjs/common';
+import { pause } from '@switchyard/engine-api/pause.js';
 import { urgency } from '../../core/jobs/fair-share.js';
-import { pause } from '../../platform/clock/pause.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
 import { InputLines } from '../job/input-lines.js';
 import { ResultLog } from '../job/result-log.js';

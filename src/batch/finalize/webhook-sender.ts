@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { pause } from '@switchyard/engine-api/pause.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
-import { pause } from '../../platform/clock/pause.js';
 import { Settings } from '../../platform/config/settings.js';
 import { WebhookOutbox } from '../../platform/database/webhook-outbox.js';
 import { HostExceptions } from '../../platform/http/host-exceptions.js';

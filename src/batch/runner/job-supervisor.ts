@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { pause } from '@switchyard/engine-api/pause.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { finalizeDeadlineMs } from '../../core/jobs/finalize-deadline.js';
 import { type LeasedJob } from '../../core/jobs/job.ports.js';
 import { type TenantShare, tenantToPreempt } from '../../core/jobs/tenant-share.js';
-import { pause } from '../../platform/clock/pause.js';
 import { Settings } from '../../platform/config/settings.js';
 import { JobStore } from '../../platform/database/job-store.js';
 import { isOutage } from '../../platform/storage/storage-problems.js';

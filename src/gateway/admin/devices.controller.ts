@@ -1,49 +1,14 @@
-import { Controller, Get } from '@nestjs/common';
+import { Get } from '@nestjs/common';
 import { type ModelAtDevice } from '../../core/devices/swap-policy.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { DeviceSwaps } from '../devices/device-swaps.js';
-import {
-  choiceField,
-  listField,
-  nullableField,
-  numberField,
-  optionalField,
-  textField,
-  answer,
-} from '../http/openapi/answer.js';
+import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { EmbeddedQueue } from '../queue/embedded-queue.js';
-
-const STAGES = ['loading', 'resident', 'leaving'] as const;
-
-class DeviceModelDto extends answer({
-  id: textField({ example: 'qwen3-8b' }),
-  stage: nullableField(choiceField(STAGES, 'Null: it is not on this device.')),
-  memory_bytes: Number,
-  waiting: numberField('Requests and sessions that wait for it.'),
-  running: numberField('Requests and sessions that it has.'),
-  awaited: optionalField(textField('What these wait for, while it is not loaded.')),
-}) {}
-
-class DeviceSpanDto extends answer({
-  model: textField({ example: 'qwen3-8b' }),
-  stage: choiceField(STAGES),
-  from: numberField('Unix seconds, with fractions.'),
-  to: nullableField(numberField('Null: until now.')),
-}) {}
-
-class DeviceDto extends answer({
-  id: textField({ example: 'gpu0' }),
-  memory_bytes: numberField('That its models share.'),
-  used_bytes: numberField('Of models that are loaded, loading or leaving.'),
-  models: listField(DeviceModelDto),
-  history: listField(DeviceSpanDto, 'The last 15 minutes, oldest first.'),
-}) {}
-
-class DevicesDto extends answer({ data: listField(DeviceDto) }) {}
+import { DevicesDto } from './devices.dto.js';
 
 /** Devices whose memory models share. */
-@Controller('admin/v1/devices')
+@AdminController('devices')
 export class AdminDevicesController {
   constructor(
     private readonly swaps: DeviceSwaps,

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { pause } from '@switchyard/engine-api/pause.js';
 import { filter, firstValueFrom } from 'rxjs';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
@@ -13,7 +14,6 @@ import {
   type RequestRef,
 } from '../../core/request/request-key.js';
 import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
-import { pause } from '../../platform/clock/pause.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { pause } from '@switchyard/engine-api/pause.js';
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -6,7 +7,6 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely';
-import { pause } from '../clock/pause.js';
 import { type SqliteAnswer, type SqliteQuestion, type SqliteThreadData } from './sqlite.thread.js';
 
 /** How long a shutdown waits for a disk that takes no writes. */

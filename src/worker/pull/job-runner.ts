@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
+import { pause } from '@switchyard/engine-api/pause.js';
 import { type JobCallback, type QueueJob } from '@switchyard/shared-queue/job.codec.js';
 import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { type StopNote } from '@switchyard/shared-queue/messages.codec.js';
@@ -19,7 +20,6 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { inferenceTimeout } from '../../core/request/device-progress.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Suspicion } from '../../core/request/worker-lost.js';
-import { pause } from '../../platform/clock/pause.js';
 import { DeviceTimeout } from '../../platform/process/device-timeout.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';

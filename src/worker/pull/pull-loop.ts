@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { pause } from '@switchyard/engine-api/pause.js';
 import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type PulledJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { type Logger } from 'pino';
-import { pause } from '../../platform/clock/pause.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
 import { collectGroup } from './group-collector.js';

@@ -197,7 +197,7 @@ const worker = (redis: Redis, prefix: string): RequestQueue =>
   new RequestQueue(
     {
       ...{ for: () => redis, keys: new QueueKeys(prefix), clock: new RedisClock(), owner: 'o' },
-      ...{ announcedId: 'w', sharedQueue: { url: '', ...RULES } },
+      ...{ announcedId: 'w', sharedQueue: { server: {}, ...RULES } },
     },
     MODEL,
     'w',

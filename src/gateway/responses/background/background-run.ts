@@ -1,7 +1,7 @@
+import { pause } from '@switchyard/engine-api/pause.js';
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type ResponseObject } from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { pause } from '../../../platform/clock/pause.js';
 import { type EngineName } from '../../../platform/config/model-spec.js';
 import { type InferenceRequest } from '../../inference/inference.service.js';
 import { type OutputForm, OutputStream } from '../../inference/output-stream.js';

@@ -12,9 +12,9 @@ import {
   succeeded,
 } from '@switchyard/engine-api/engine.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { pause } from '@switchyard/engine-api/pause.js';
 import { BehaviorSubject } from 'rxjs';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { pause } from '../../../platform/clock/pause.js';
 import { isLoopback } from '../../../platform/http/networks.js';
 import { REAL_TIMING, retryAfterMs, type RetryTiming } from '../../../platform/http/retry-after.js';
 import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';

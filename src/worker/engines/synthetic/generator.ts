@@ -1,6 +1,7 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { cancelledError } from '@switchyard/engine-api/engine.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { pause } from '@switchyard/engine-api/pause.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import {
   type ChoiceDelta,
@@ -10,7 +11,6 @@ import {
   usageChunk,
 } from '../../../contracts/formats/generation-body.js';
 import { callersId } from '../../../core/request/request-key.js';
-import { pause } from '../../../platform/clock/pause.js';
 import {
   demandTokens,
   type GenerateItem,
