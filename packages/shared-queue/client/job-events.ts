@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
 import { type QueueLog } from '../log.js';

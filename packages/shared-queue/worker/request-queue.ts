@@ -1,6 +1,6 @@
 import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import {
   createRedisBackend,
   type JobJson,

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger } from '@nestjs/common';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { urgency } from '../../core/jobs/fair-share.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
 import { InputLines } from '../job/input-lines.js';

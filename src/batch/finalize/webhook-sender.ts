@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { Settings } from '../../platform/config/settings.js';

@@ -1,4 +1,4 @@
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 
 /** How long lines in flight may finish: `batch.grace_ms`, or less at shutdown. */
 export class LineGrace {

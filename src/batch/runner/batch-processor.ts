@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { Settings } from '../../platform/config/settings.js';
 import { JobStore } from '../../platform/database/job-store.js';
 import { isAbsent } from '../../platform/storage/durable-files.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { finalizeDeadlineMs } from '../../core/jobs/finalize-deadline.js';
 import { type LeasedJob } from '../../core/jobs/job.ports.js';

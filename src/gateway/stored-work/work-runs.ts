@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { filter, firstValueFrom } from 'rxjs';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import {
   CompiledQuery,
   type DatabaseConnection,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { type JobCallback, type QueueJob } from '@switchyard/shared-queue/job.codec.js';
 import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { type StopNote } from '@switchyard/shared-queue/messages.codec.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type PulledJob } from '@switchyard/shared-queue/worker/taken-job.js';

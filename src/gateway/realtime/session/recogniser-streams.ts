@@ -1,5 +1,5 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 import { PAUSES, type Recognition } from './recognition.js';

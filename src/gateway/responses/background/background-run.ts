@@ -1,4 +1,4 @@
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type ResponseObject } from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/errors/domain-error.js';

@@ -12,7 +12,7 @@ import {
   succeeded,
 } from '@switchyard/engine-api/engine.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { BehaviorSubject } from 'rxjs';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { isLoopback } from '../../../platform/http/networks.js';

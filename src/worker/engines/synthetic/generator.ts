@@ -1,7 +1,7 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { cancelledError } from '@switchyard/engine-api/engine.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { pause } from '@switchyard/engine-api/pause.js';
+import { pause } from '@switchyard/engine-api/process/pause.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import {
   type ChoiceDelta,
