@@ -124,7 +124,8 @@ export function hasValidFields(dto: object): boolean {
   for (const [name, demand] of demandsOn(dto)) {
     const value = (dto as Record<string, unknown>)[name];
     if (!isMet(demand, value)) return false;
-    if (demand.type.nested && value instanceof Object && !hasValidFields(value)) return false;
+    if (!demand.type.nested || value === undefined) continue;
+    if (!(value instanceof Object) || !hasValidFields(value)) return false;
   }
   return true;
 }

@@ -116,7 +116,7 @@ describe('a worker started by hand', () => {
     const shared = { ...redis, QUEUE_DRIVER: 'redis' };
     const model = ['--model', 'a'];
     const pulled = {
-      sharedQueue: { url: 'redis://r', prefix: 'switchyard' },
+      sharedQueue: { server: { host: 'r' }, prefix: 'switchyard' },
       pull: { maxBatchSize: 6 },
     };
     expect(workerSpecOf([...model, '--source', 'pull'], redis)).toMatchObject(pulled);

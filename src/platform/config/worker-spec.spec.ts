@@ -71,7 +71,6 @@ describe('sharedQueueAccess', () => {
       'data.dir': '/shared',
     });
     expect(sharedQueueAccess(settings)).toEqual({
-      url: 'redis://r',
       server: { host: 'r', port: 6379 },
       prefix: 'p',
       lockMs: 400,
