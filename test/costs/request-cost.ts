@@ -13,18 +13,33 @@ const PIECE_MS = 25;
 const MOST_GROWTH = 2.2;
 const NOISE_MS = 25;
 const RUNS = 3;
+/** A measurement above its limit is repeated: what others add to it is not the product's. */
+const MOST_RUNS = 12;
 
 /** Makes a request of a size; what it returns sends it and checks the answer. */
 export type Request = (count: number) => () => Promise<void>;
 
 /** @param most the largest legal size */
 export async function expectCheap(name: string, most: number, request: Request): Promise<void> {
-  const half = await costOf(request(most / 2));
-  const whole = await costOf(request(most));
-  const longest = whole > MOST_MS ? await longestTurnOf(request(most)) : 0;
+  const half = await leastOf(costOf, request(most / 2));
+  const mostGrown = MOST_GROWTH * half + NOISE_MS;
+  const whole = await leastOf(costOf, request(most), Math.min(MOST_MS, mostGrown));
+  const longest = whole > MOST_MS ? await leastOf(longestTurnOf, request(most), PIECE_MS) : 0;
   if (process.env.SHOW_COSTS) console.log(name, `{${half}} {${whole} ${longest}}`);
   expect(longest).toBeLessThanOrEqual(PIECE_MS);
-  expect(whole).toBeLessThanOrEqual(MOST_GROWTH * half + NOISE_MS);
+  expect(whole).toBeLessThanOrEqual(mostGrown);
+}
+
+/** What it costs at least; measured until that is at most `limitMs`, or often enough. */
+export async function leastOf(
+  cost: (send: () => Promise<void>) => Promise<number>,
+  send: () => Promise<void>,
+  limitMs = Infinity,
+): Promise<number> {
+  let least = Infinity;
+  for (let run = 0; run < RUNS || (least > limitMs && run < MOST_RUNS); run += 1)
+    least = Math.min(least, await cost(send));
+  return least;
 }
 
 const cpuMs = (before: NodeJS.CpuUsage): number => {
@@ -41,16 +56,12 @@ function slowness(): number {
   return Math.max(1, cpuMs(before) / REFERENCE_MS);
 }
 
-/** CPU of this thread for one request; the least of some runs. */
-async function costOf(send: () => Promise<void>): Promise<number> {
-  let least = Infinity;
-  for (let run = 0; run < RUNS; run += 1) {
-    const slow = slowness();
-    const before = process.threadCpuUsage();
-    await send();
-    least = Math.min(least, cpuMs(before) / slow);
-  }
-  return least;
+/** CPU of this thread for one request. */
+export async function costOf(send: () => Promise<void>): Promise<number> {
+  const slow = slowness();
+  const before = process.threadCpuUsage();
+  await send();
+  return cpuMs(before) / slow;
 }
 
 /** CPU of the longest turn of the event loop during a request. */
