@@ -34,6 +34,8 @@ interface Charge {
   readonly owner: string;
   readonly level: QueueJobClass;
   readonly costMs: number;
+  /** It has its slot since then. */
+  readonly sinceMs: number;
 }
 
 /**
@@ -46,7 +48,10 @@ interface Charge {
 export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplicationShutdown {
   readonly #places: SharedPlaces;
   readonly #models = new Map<string, ModelPlaces>();
-  /** Until the device time is known. */
+  /**
+   * Until they have ended: a tenant pays for the time of its slots. A share of device time
+   * would be one of this gateway's requests, and the device is that of all gateways.
+   */
   readonly #charges = new Map<RequestKey, Charge>();
   readonly #due = new Subject<void>();
   readonly #stops = new Subject<{ readonly key: RequestKey; readonly reason: CancelReason }>();
@@ -174,13 +179,14 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
     for (const type of ['accepted', 'requeued', 'reprioritized'] as const)
       this.events.on(type, entered);
     this.events.on('leased', ({ model, key }) => this.#models.get(model)?.left(key));
-    this.events.on('settled', ({ model, key, deviceMs }) => {
+    this.events.on('settled', ({ model, key }) => {
       this.#models.get(model)?.left(key);
       const charge = this.#charges.get(key);
       this.#charges.delete(key);
-      if (!charge || deviceMs === undefined || !this.jobs.link.usable) return;
-      const { owner, level, costMs } = charge;
-      this.#places.settle(model, owner, level, deviceMs - costMs).catch(() => undefined);
+      if (!charge || !this.jobs.link.usable) return;
+      const { owner, level, costMs, sinceMs } = charge;
+      const heldMs = this.clock.nowMs() - sinceMs;
+      this.#places.settle(model, owner, level, heldMs - costMs).catch(() => undefined);
     });
   }
 
@@ -232,7 +238,8 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
   }
 
   #chargeOf({ tenant, priority, costMs }: ScheduledRequest): Charge {
-    return { owner: this.jobs.link.keys.owner(tenant), level: levelOf(priority), costMs };
+    const owner = this.jobs.link.keys.owner(tenant);
+    return { owner, level: levelOf(priority), costMs, sinceMs: this.clock.nowMs() };
   }
 }
 
