@@ -25,4 +25,9 @@ describe('an id', () => {
     expect(bornAtMs(ids.at(-1)!)).toBe(NOW + 60_000);
     expect(ids.at(-1)!.slice(12, 16)).toBe('0000');
   });
+
+  it('follows a clock that was days ahead and is right again', () => {
+    const [ahead, now] = [timeOrderedId('', NOW + 86_400_000), timeOrderedId('', NOW)];
+    expect([bornAtMs(ahead), bornAtMs(now)]).toEqual([NOW + 86_400_000, NOW]);
+  });
 });

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
 const RANDOM_BYTES = 8;
+const MOST_BACK_MS = 3_600_000;
 /**
  * Random bytes are fetched for many ids at once: asking for eight costs as much as asking
  * for four thousand.
@@ -18,10 +19,11 @@ let counter = 0;
 /**
  * A prefix and 32 hex digits that grow with time, as UUIDv7 does: 48 bits of
  * milliseconds, 16 bits of counter, 64 random bits. Listing by id is listing by age, also
- * for ids of one process in the same millisecond and across a clock set back.
+ * for ids of one process in the same millisecond and across a clock set back by at most an
+ * hour. One that was further ahead was wrong: ids of its time would not be old for as long.
  */
 export function timeOrderedId(prefix: string, nowMs: number): string {
-  if (nowMs > lastMs) startMs(Math.floor(nowMs));
+  if (nowMs > lastMs || nowMs < lastMs - MOST_BACK_MS) startMs(Math.floor(nowMs));
   else if (++counter > 0xffff) startMs(lastMs + 1);
   return prefix + timeDigits + counter.toString(16).padStart(4, '0') + randomHex();
 }
