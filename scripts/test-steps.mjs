@@ -18,8 +18,8 @@ const NIGHT_KILLS = '50';
 /**
  * What each command runs, cheapest first. `packages`: sets of Debian packages (see
  * `setup/engine-packages.mjs`). A step is {name, proves, run, folders?, beside?}:
- * `folders` are those of its spec files, `beside` is the step at whose time it runs. `run`
- * returns {passed, failed, output?} and what `runSuite` adds.
+ * `folders` are those of its spec files, `beside` is the step at whose time it runs: most
+ * wait much of theirs. `run` returns {passed, failed, output?} and what `runSuite` adds.
  */
 export const TIERS = {
   test: {
@@ -32,10 +32,11 @@ export const TIERS = {
       suite('registry', 'manual, tables and code agree', ['test/architecture']),
       suite('property', 'invariants under random histories', ['test/property']),
       suite('contract', 'one suite for every engine', ['test/contract']),
-      ...(existsSync(inRoot('test/costs'))
-        ? [suite('costs', 'CPU of the largest legal requests', ['test/costs'], ['--maxWorkers=1'])]
-        : []),
-      suite('smoke', 'two products, every dialect, kills', ['test/smoke'], ONE_BY_ONE),
+      suite('costs', 'CPU of the largest legal requests', ['test/costs'], ['--maxWorkers=1']),
+      {
+        ...suite('smoke', 'two products, every dialect, kills', ['test/smoke'], ONE_BY_ONE),
+        beside: 'costs',
+      },
     ],
   },
   gate: {
@@ -44,16 +45,15 @@ export const TIERS = {
     steps: [
       { name: 'build', proves: 'dist/, console/dist/', run: build },
       suite('integration', 'real gRPC, HTTP and processes', ['test/integration'], WAITING),
-      suite('e2e', 'the built product', ['test/e2e'], WAITING),
-      suite('chaos', 'kills and overload', ['test/chaos'], WAITING),
-      suite('real', 'published models, human speech', ['test/real']),
-      // Chaos waits much of its time, and this one installs clients.
       {
         name: 'conformance',
         proves: 'official SDKs, workers in Python',
-        beside: 'chaos',
+        beside: 'integration',
         run: conformance,
       },
+      suite('chaos', 'kills and overload', ['test/chaos'], WAITING),
+      { ...suite('e2e', 'the built product', ['test/e2e'], WAITING), beside: 'chaos' },
+      { ...suite('real', 'published models, human speech', ['test/real']), beside: 'chaos' },
     ],
   },
   night: {
