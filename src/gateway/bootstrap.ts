@@ -2,7 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { OriginGuard } from '../platform/auth/origin-guard.js';
+import { OriginGuard } from '../platform/auth/host-and-origin-guard.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type SettingSources } from '../platform/config/setting-source.js';
 import { type Settings } from '../platform/config/settings.js';

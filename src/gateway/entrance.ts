@@ -1,8 +1,8 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AccessGuard } from '../platform/auth/access-hooks.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
+import { OriginGuard } from '../platform/auth/host-and-origin-guard.js';
 import { KeyRing } from '../platform/auth/key-ring.js';
-import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { type Settings } from '../platform/config/settings.js';
 import { CrossOrigins } from '../platform/http/cross-origins.js';
 import { unroutable } from './http/http-error.js';

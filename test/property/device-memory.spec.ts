@@ -6,7 +6,7 @@ import {
   type Demand,
   type PlaceableModel,
   type SwapPolicy,
-} from '../../src/core/devices/swap-policy.js';
+} from '../../src/core/devices/swap-policy.port.js';
 import { LeastRecentlyUsed } from '../support/least-recently-used.js';
 
 const RUNS = Number(process.env.DEVICE_RUNS ?? 100);

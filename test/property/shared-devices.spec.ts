@@ -3,7 +3,7 @@ import {
   type ModelAtDevice,
   type Swap,
   type SwapPolicy,
-} from '../../src/core/devices/swap-policy.js';
+} from '../../src/core/devices/swap-policy.port.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type DeviceSetUp } from '../bench/support/simulation/simulated-devices.js';
 import { type DeviceCost } from '../bench/support/simulation/simulated-worker.js';

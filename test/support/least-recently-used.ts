@@ -6,7 +6,7 @@ import {
   stays,
   type Swap,
   type SwapPolicy,
-} from '../../src/core/devices/swap-policy.js';
+} from '../../src/core/devices/swap-policy.port.js';
 
 /**
  * What most programs do that load models by request: who comes first is loaded first, and

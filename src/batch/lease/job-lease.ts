@@ -14,7 +14,7 @@ export class LeaseLost extends Error {
 
 /**
  * One claimed job. Heartbeats every third of the lease prolong it; every write carries
- * its epoch (D-13).
+ * its epoch (D-13). Who takes over the job of a dead processor: `JobStore.claim`.
  */
 export class JobLease {
   readonly epoch: number;

@@ -1,4 +1,4 @@
-import { type SharedDevice } from './swap-policy.js';
+import { type SharedDevice } from './swap-policy.port.js';
 
 /**
  * The memory of devices: what is loaded, loading or leaving counts, from before a process

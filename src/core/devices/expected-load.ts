@@ -4,7 +4,7 @@ import {
   type SharedDevice,
   type Swap,
   type SwapPolicy,
-} from './swap-policy.js';
+} from './swap-policy.port.js';
 
 /** Of a load that takes longer than usual: the part of its usual time that it takes at least. */
 const OVERDUE = 0.1;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FairSwaps } from './fair-swaps.js';
-import { type ModelAtDevice, type Swap } from './swap-policy.js';
+import { type ModelAtDevice, type Swap } from './swap-policy.port.js';
 
 /** Of every load, in the scenes. */
 const LOAD_MS = 10_000;

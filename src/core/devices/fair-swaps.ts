@@ -6,7 +6,7 @@ import {
   stays,
   type Swap,
   type SwapPolicy,
-} from './swap-policy.js';
+} from './swap-policy.port.js';
 
 /** Load times that a model in use stays; a swap costs one, so five sixths of the time is work. */
 const RESIDENCE = 5;

@@ -10,7 +10,7 @@ import {
   stays,
   type Swap,
   type SwapPolicy,
-} from './swap-policy.js';
+} from './swap-policy.port.js';
 
 /** To be done now; its end is reported by `loaded`, `left` or `dismiss`. */
 export type PlacementStep =

@@ -1,5 +1,5 @@
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { type Demand } from './swap-policy.js';
+import { type Demand } from './swap-policy.port.js';
 
 /** What waits for a model in the queue. O(tenants) */
 export function waitingFor(

@@ -3,7 +3,7 @@ import { type DomainError } from '../errors/domain-error.js';
 import { type Admission } from '../queue/admission.js';
 import { type ModelLane } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { agesAtMs, isAged } from '../request/aging-policy.js';
+import { agesAtMs, isAged } from '../request/request-age.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type DispatchPlan } from './dispatch-plan.js';

@@ -2,7 +2,7 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type ServiceTimes } from '../latency/service-times.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { orderMsOf } from '../request/aging-policy.js';
+import { orderMsOf } from '../request/request-age.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { perPriority, PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type RequestRecord } from '../request/request-record.js';
@@ -10,14 +10,14 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { RecentArrivals } from './arrivals.js';
 import { DecisionLog } from './decision-log.js';
 import { ForecastRun } from './forecast-run.js';
-import { replicasWanted } from './replicas-wanted.js';
-import { VirtualWorkers, type WorkerCapacity } from './virtual-workers.js';
-import { WaitError } from './wait-error.js';
 import {
   type ProspectiveRequest,
   type WaitExplanation,
   type WaitForecast,
-} from './wait-forecast.js';
+} from './forecast-view.js';
+import { replicasWanted } from './replicas-wanted.js';
+import { VirtualWorkers, type WorkerCapacity } from './virtual-workers.js';
+import { WaitError } from './wait-error.js';
 
 /**
  * Milliseconds of waiting, and until the answer, before they are corrected by

@@ -1,4 +1,4 @@
-import { type Quantiles } from './wait-forecast.js';
+import { type Quantiles } from './forecast-view.js';
 
 /** Shorter waits are not forecast: no caller plans by them. */
 const LEAST_MS = 200;

@@ -4,7 +4,7 @@ import { Entry, type WeightOf } from '../order/account.js';
 import { type TenantLoad } from '../order/fair-lane.js';
 import { FairOrder } from '../order/fair-order.js';
 import { KeyedHeap } from '../order/keyed-heap.js';
-import { isAged, orderMsOf } from '../request/aging-policy.js';
+import { isAged, orderMsOf } from '../request/request-age.js';
 import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
 import { perPriority, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';

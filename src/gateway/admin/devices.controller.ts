@@ -1,5 +1,5 @@
 import { Get } from '@nestjs/common';
-import { type ModelAtDevice } from '../../core/devices/swap-policy.js';
+import { type ModelAtDevice } from '../../core/devices/swap-policy.port.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { DeviceSwaps } from '../devices/device-swaps.js';
 import { AdminController } from '../http/admin-controller.js';

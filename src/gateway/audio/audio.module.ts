@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Spool } from '../../platform/storage/spool.js';
+import { Spool } from '../../platform/storage/upload-spool.js';
 import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { WrittenFormModule } from '../written-form/written-form.module.js';

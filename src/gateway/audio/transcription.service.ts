@@ -18,7 +18,7 @@ import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
-import { Spool } from '../../platform/storage/spool.js';
+import { Spool } from '../../platform/storage/upload-spool.js';
 import { type FormSource } from '../http/multipart-form.js';
 import {
   httpCaller,

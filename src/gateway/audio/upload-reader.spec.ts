@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import fastify from 'fastify';
 import { settingsFrom } from '../../platform/config/settings.js';
-import { Spool } from '../../platform/storage/spool.js';
+import { Spool } from '../../platform/storage/upload-spool.js';
 import { MULTIPART_OPTIONS } from '../http/multipart-form.js';
 import { type FileRules, readUpload } from './upload-reader.js';
 

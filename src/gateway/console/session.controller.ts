@@ -4,8 +4,8 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { readObject } from '../../contracts/schema/field-problems.js';
 import { filled, objectOf } from '../../contracts/schema/rules.js';
 import { Authenticator, bearerToken, type SignedIn } from '../../platform/auth/authenticator.js';
+import { OriginGuard } from '../../platform/auth/host-and-origin-guard.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
-import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import {
   TOKEN_PREFIX,

@@ -1,5 +1,5 @@
 import { type Placements } from '../../core/devices/placements.js';
-import { type Stage } from '../../core/devices/swap-policy.js';
+import { type Stage } from '../../core/devices/swap-policy.port.js';
 
 const KEPT_MS = 15 * 60_000;
 const MOST = 1000;

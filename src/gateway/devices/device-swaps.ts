@@ -7,7 +7,7 @@ import {
   type Demand,
   type PlaceableModel,
   type SharedDevice,
-} from '../../core/devices/swap-policy.js';
+} from '../../core/devices/swap-policy.port.js';
 import { waitingFor } from '../../core/devices/waiting.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';

@@ -2,7 +2,7 @@ import { Controller, Get, Headers, HttpStatus, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
-import { OriginGuard } from '../../platform/auth/origin-guard.js';
+import { OriginGuard } from '../../platform/auth/host-and-origin-guard.js';
 import { demandScope } from '../../platform/auth/principal.js';
 import { sessionToken } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';

@@ -3,7 +3,7 @@ import { sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { messageError } from '../../contracts/messages/message-error.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
+import { type WaitForecast } from '../../core/forecast/forecast-view.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 import { inWordsOf } from '../text/param-names.js';
 import { type TextDialect } from '../text/text-generation.service.js';

@@ -4,14 +4,14 @@ import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
-import { ModelForecast } from '../../core/forecast/model-forecast.js';
-import { replicasByRate } from '../../core/forecast/replicas-wanted.js';
-import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
 import {
   type ProspectiveRequest,
   type WaitExplanation,
   type WaitForecast,
-} from '../../core/forecast/wait-forecast.js';
+} from '../../core/forecast/forecast-view.js';
+import { ModelForecast } from '../../core/forecast/model-forecast.js';
+import { replicasByRate } from '../../core/forecast/replicas-wanted.js';
+import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';

@@ -6,8 +6,9 @@ import {
   type RequestPriority,
 } from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
+import { RetryBudget } from '../../core/request/retry-budget.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
-import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
+import { type WorkerLostError } from '../../core/request/worker-lost.js';
 import { DeviceTimeout } from '../../platform/process/device-timeout.js';
 import { type WorkerCall } from '../../worker-client/worker-call.js';
 import {

@@ -9,7 +9,7 @@ import { type StoredRequest } from '../../core/request/stored-request.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
-import { fileTooLarge } from '../../platform/storage/spool.js';
+import { fileTooLarge } from '../../platform/storage/upload-spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
 import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 import { ARRIVED_HEADER } from '../inference/request-deadlines.js';

@@ -5,7 +5,7 @@ import {
   type Quantiles,
   type WaitExplanation,
   type WaitForecast,
-} from '../../core/forecast/wait-forecast.js';
+} from '../../core/forecast/forecast-view.js';
 import {
   anyField,
   choiceField,

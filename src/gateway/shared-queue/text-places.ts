@@ -12,7 +12,7 @@ import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { Lease } from '../../core/dispatch/lease.js';
 import { type SlotCredit, type WorkerPort } from '../../core/dispatch/worker.port.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
-import { isAged } from '../../core/request/aging-policy.js';
+import { isAged } from '../../core/request/request-age.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
 import {
   type PriorityLabel,

@@ -9,7 +9,7 @@ import { type ServerOptions as WebSocketOptions } from 'ws';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
 import { DomainError, shownError } from '../../core/errors/domain-error.js';
-import { type OriginGuard } from '../../platform/auth/origin-guard.js';
+import { type OriginGuard } from '../../platform/auth/host-and-origin-guard.js';
 import { endConnection } from '../../platform/http/connections.js';
 import { demandOneHost } from '../http/request-headers.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';

@@ -2,8 +2,8 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Settings } from '../config/settings.js';
 import { type Authenticator, bearerToken, type SignedIn } from './authenticator.js';
 import { forwardedUsers } from './forwarded-users.js';
+import { type OriginGuard } from './host-and-origin-guard.js';
 import { type KeyRing } from './key-ring.js';
-import { type OriginGuard } from './origin-guard.js';
 import { ANYBODY, demandScope, type KeyScope, type Principal } from './principal.js';
 import { INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
 

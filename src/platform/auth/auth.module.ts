@@ -3,9 +3,9 @@ import { Global, Module } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Authenticator } from './authenticator.js';
+import { OriginGuard } from './host-and-origin-guard.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeyRing } from './key-ring.js';
-import { OriginGuard } from './origin-guard.js';
 import { ShortLivedTokens, TOKEN_SECRET, tokenSecret } from './short-lived-tokens.js';
 import { StoredKeys } from './stored-keys.js';
 

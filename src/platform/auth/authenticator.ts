@@ -9,7 +9,7 @@ import { listed } from '../http/networks.js';
 import { TrustedProxies } from '../http/trusted-proxies.js';
 import { IssuerTokens } from './issuer-tokens.js';
 import { KeyRing } from './key-ring.js';
-import { keyDigest } from './keys-file.js';
+import { keyDigest } from './key-secret.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { ShortLivedTokens, INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
 import { StoredKeys } from './stored-keys.js';

@@ -8,7 +8,8 @@ import { type Settings } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { KeyStore } from '../database/key-store.js';
 import { KeyRing } from './key-ring.js';
-import { addApiKey, newSecret } from './keys-file.js';
+import { newSecret } from './key-secret.js';
+import { addApiKey } from './keys-file.js';
 import { KEY_SCOPES } from './principal.js';
 import { StoredKeys } from './stored-keys.js';
 

@@ -6,7 +6,7 @@ import { settingsFrom } from '../config/settings.js';
 import { KeyStore } from '../database/key-store.js';
 import { OpenDatabase } from '../database/open-database.js';
 import { KeyRing } from './key-ring.js';
-import { keyDigest } from './keys-file.js';
+import { keyDigest } from './key-secret.js';
 import { StoredKeys } from './stored-keys.js';
 
 const HOUR_MS = 3_600_000;

@@ -6,7 +6,8 @@ import { type Limits } from '../../core/limits/limit-rules.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { requiresKeys, Settings } from '../config/settings.js';
 import { type HeldKey, HeldKeys } from './held-keys.js';
-import { type ApiKeyEntry, keyDigest, readKeysFile, SETTING_KEY_ID } from './keys-file.js';
+import { keyDigest } from './key-secret.js';
+import { type ApiKeyEntry, readKeysFile, SETTING_KEY_ID } from './keys-file.js';
 import { KEY_SCOPES, type Principal } from './principal.js';
 import { StoredKeys } from './stored-keys.js';
 

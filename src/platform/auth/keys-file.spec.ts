@@ -6,7 +6,8 @@ import { settingsFrom } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { type KeyStore } from '../database/key-store.js';
 import { KeyRing } from './key-ring.js';
-import { addApiKey, readKeysFile, keyDigest } from './keys-file.js';
+import { keyDigest } from './key-secret.js';
+import { addApiKey, readKeysFile } from './keys-file.js';
 import { StoredKeys } from './stored-keys.js';
 
 const ringOf = (path: string) =>

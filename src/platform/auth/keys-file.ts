@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
@@ -22,6 +22,7 @@ import {
   readNamedFile,
   type YamlFile,
 } from '../config/yaml-file.js';
+import { newSecret } from './key-secret.js';
 import { KEY_SCOPES, type KeyScope } from './principal.js';
 
 /** As the keys file and the command spell them: `requests_per_minute`. */
@@ -39,8 +40,6 @@ export const LIMITS_RULE = mapOf(
   oneOf(KEY_LIMIT_NAMES),
 );
 
-const PREFIX = 'sk-switchyard-';
-
 /** One entry of `auth.keys_file`. */
 export interface ApiKeyEntry {
   /** Names the key in logs and when it is withdrawn. */
@@ -55,18 +54,6 @@ export interface ApiKeyEntry {
    */
   readonly limits?: Readonly<Record<string, number>>;
 }
-
-/**
- * A key is 256 random bits, so its plain SHA-256 cannot be turned back. A slow hash
- * protects guessable secrets only, and would cost every request tens of milliseconds.
- */
-export function newSecret(): { readonly secret: string; readonly sha256: string } {
-  const secret = PREFIX + randomBytes(32).toString('base64url');
-  return { secret, sha256: keyDigest(secret) };
-}
-
-export const keyDigest = (key: string): string =>
-  createHash('sha256').update(key, 'utf8').digest('hex');
 
 /** Id of the key of the setting `auth.key`. */
 export const SETTING_KEY_ID = 'auth.key';

@@ -7,7 +7,7 @@ import {
 import { type Observable, Subject } from 'rxjs';
 import { KeyStore } from '../database/key-store.js';
 import { HeldKeys } from './held-keys.js';
-import { keyDigest } from './keys-file.js';
+import { keyDigest } from './key-secret.js';
 
 /** One small query; a change by another gateway is known after this time. */
 const POLL_MS = 2000;

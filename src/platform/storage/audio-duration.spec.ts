@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { audioDuration } from './audio-duration.js';
-import { SpooledUpload } from './spool.js';
+import { SpooledUpload } from './upload-spool.js';
 
 const SECONDS = 3;
 const HEAD = 65_536;

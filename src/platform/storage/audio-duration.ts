@@ -1,6 +1,6 @@
 import { type IOptions } from 'music-metadata';
 import { wavChunks } from '../../contracts/formats/wav-chunks.js';
-import { type SpooledUpload } from './spool.js';
+import { type SpooledUpload } from './upload-spool.js';
 
 const FMT_BYTES = 16;
 

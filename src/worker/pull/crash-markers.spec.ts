@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { faultOf, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
+import { faultOf, type Suspicion, UNSUSPECTED } from '../../core/request/retry-budget.js';
 import { suspicionOf } from './crash-markers.js';
 
 /**

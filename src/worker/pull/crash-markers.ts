@@ -4,7 +4,12 @@ import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { RequestQueue, retryUntilAborted } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type PulledJob, type TakenJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { faultOf, suspected, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
+import {
+  faultOf,
+  suspected,
+  type Suspicion,
+  UNSUSPECTED,
+} from '../../core/request/retry-budget.js';
 import { PullConnections } from './pull-connections.js';
 
 /**

@@ -19,7 +19,7 @@ import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { inferenceTimeout } from '../../core/request/device-progress.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { type Suspicion } from '../../core/request/worker-lost.js';
+import { type Suspicion } from '../../core/request/retry-budget.js';
 import { DeviceTimeout } from '../../platform/process/device-timeout.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';

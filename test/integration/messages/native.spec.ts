@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RequestView } from '../../../src/core/dispatch/request-view.js';
-import { type WaitForecast } from '../../../src/core/forecast/wait-forecast.js';
+import { type WaitForecast } from '../../../src/core/forecast/forecast-view.js';
 import { waitFrame } from '../../../src/gateway/messages/message-writer.js';
 import { type OpenAiUpstream } from '../../support/openai-upstream.js';
 import { type GatewayRig } from '../api/gateway-rig.js';

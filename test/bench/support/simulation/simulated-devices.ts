@@ -4,7 +4,7 @@ import {
   type PlaceableModel,
   type SharedDevice,
   type SwapPolicy,
-} from '../../../../src/core/devices/swap-policy.js';
+} from '../../../../src/core/devices/swap-policy.port.js';
 import { waitingFor } from '../../../../src/core/devices/waiting.js';
 import { type PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
 import { type SimulatedPool } from './simulated-pool.js';

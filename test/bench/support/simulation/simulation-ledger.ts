@@ -1,4 +1,4 @@
-import { type Quantiles, type WaitForecast } from '../../../../src/core/forecast/wait-forecast.js';
+import { type Quantiles, type WaitForecast } from '../../../../src/core/forecast/forecast-view.js';
 import { type PriorityLabel } from '../../../../src/core/request/request-priority.js';
 import { type Settlement } from '../../../../src/core/request/settlement.js';
 import { type TraceRequest } from './trace.js';

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, beforeAll } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { settingsFrom } from '../config/settings.js';
-import { Spool, spooled, SpooledUpload } from './spool.js';
+import { Spool, spooled, SpooledUpload } from './upload-spool.js';
 
 const LIMIT = 1000;
 const MEMORY = 100;

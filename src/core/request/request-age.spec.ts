@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
-import { agesAtMs, isAged } from './aging-policy.js';
+import { agesAtMs, isAged } from './request-age.js';
 
 const AGING_MS = 30_000;
 

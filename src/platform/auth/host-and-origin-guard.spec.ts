@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type SettingPath, settingsFrom } from '../config/settings.js';
 import { type KeyStore } from '../database/key-store.js';
+import { OriginGuard } from './host-and-origin-guard.js';
 import { KeyRing } from './key-ring.js';
-import { OriginGuard } from './origin-guard.js';
 import { StoredKeys } from './stored-keys.js';
 
 type Headers = Record<string, string>;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { RetryBudget, WorkerLostError } from './worker-lost.js';
+import { RetryBudget } from './retry-budget.js';
+import { WorkerLostError } from './worker-lost.js';
 
 type LossKind = WorkerLostError['kind'];
 
