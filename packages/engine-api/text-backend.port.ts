@@ -205,6 +205,11 @@ export interface TextBackend extends StepBackend<TextSequence> {
   check(sampling: Sampling): Promise<void>;
   run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome>;
   /**
+   * Nobody wants the outcome of the plans sent so far: those that still compute may end
+   * early, as failed. Absent: they run to their end.
+   */
+  stop?(): void;
+  /**
    * `run` rejected: the process is gone. Starts a new one with the model loaded, after a
    * capped back-off; the old state is void.
    */

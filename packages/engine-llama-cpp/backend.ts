@@ -59,6 +59,8 @@ export class LlamaBackend implements TextBackend {
   /** One after another: what one takes is not counted against the next. */
   #checking: Promise<unknown> = Promise.resolve();
   decodeCalls = 0;
+  /** Steps sent so far. */
+  #sent = 0;
   /** Of the last step: one that is sent behind it may take so much longer. */
   #limitMs = 0;
 
@@ -127,6 +129,10 @@ export class LlamaBackend implements TextBackend {
     return running;
   }
 
+  stop(): void {
+    this.#child.call('stop', this.#sent).catch(() => undefined);
+  }
+
   /** A call that encodes may have noticed first, and opened it. */
   async reopen(): Promise<void> {
     await this.#child.reopen();
@@ -169,11 +175,12 @@ export class LlamaBackend implements TextBackend {
     return this.#steps.outcome(step, reply, this.#vocabulary);
   }
 
-  async #compute({ ahead }: GenerationPlan<TextSequence>, frame: StepFrame): Promise<StepReply> {
+  async #compute({ ahead }: GenerationPlan<TextSequence>, frame: Omit<StepFrame, 'run'>): Promise<StepReply> {
     const limitMs = this.options.stepTimeoutMs + frame.tokens.length * TOKEN_LIMIT_MS;
     const waitMs = ahead ? this.#limitMs : 0;
     this.#limitMs = limitMs;
-    const reply = await this.#child.call('step', frame, waitMs + limitMs);
+    const run = ++this.#sent;
+    const reply = await this.#child.call('step', { ...frame, run }, waitMs + limitMs);
     if (!reply.skipped) this.decodeCalls += 1;
     return reply;
   }

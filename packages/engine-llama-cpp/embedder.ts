@@ -205,7 +205,7 @@ export class LlamaEmbedder implements TextEmbedder {
     }
   }
 
-  #vectors(pieces: readonly TextPiece[]): Promise<Float32Array> {
+  async #vectors(pieces: readonly TextPiece[]): Promise<Float32Array> {
     const counts = lengthsOf(pieces.map(({ tokens }) => tokens));
     const tokens = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
     let at = 0;
@@ -213,12 +213,20 @@ export class LlamaEmbedder implements TextEmbedder {
       tokens.set(piece.tokens, at);
       at += piece.tokens.length;
     }
-    this.runs += 1;
-    return this.#child.call(
-      'embed',
-      { tokens, counts },
-      this.options.stepTimeoutMs + tokens.length * TOKEN_LIMIT_MS,
-    );
+    const run = ++this.runs;
+    const signals = pieces.map(({ work }) => work.item.signal);
+    const forget = onceAllAborted(signals, () => void this.#stop(run));
+    try {
+      const limitMs = this.options.stepTimeoutMs + tokens.length * TOKEN_LIMIT_MS;
+      return await this.#child.call('embed', { run, tokens, counts }, limitMs);
+    } finally {
+      forget();
+    }
+  }
+
+  /** One whose process is gone has stopped. */
+  #stop(run: number): Promise<void> {
+    return this.#child.call('stop', run).catch(() => undefined);
   }
 
   #use(): EmbeddingInfo {
@@ -226,6 +234,18 @@ export class LlamaEmbedder implements TextEmbedder {
       throw new EngineError('engine_failed', 'The engine is not loaded.');
     return this.#known;
   }
+}
+
+/** @returns forgets it */
+function onceAllAborted(signals: readonly AbortSignal[], act: () => void): () => void {
+  const check = (): void => {
+    if (signals.every(({ aborted }) => aborted)) act();
+  };
+  const all = new Set(signals);
+  for (const signal of all) signal.addEventListener('abort', check, { once: true });
+  return () => {
+    for (const signal of all) signal.removeEventListener('abort', check);
+  };
 }
 
 /**

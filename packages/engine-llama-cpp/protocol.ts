@@ -23,7 +23,13 @@ export interface EmbeddingOperations {
     readonly documents: readonly string[];
   }): readonly Int32Array[];
   /** One native run. Vectors of length 1, or scores, one after another. */
-  embed(request: { readonly tokens: Int32Array; readonly counts: readonly number[] }): Float32Array;
+  embed(request: {
+    readonly run: number;
+    readonly tokens: Int32Array;
+    readonly counts: readonly number[];
+  }): Promise<Float32Array>;
+  /** As of `LlamaOperations`. */
+  stop(newest: number): void;
 }
 
 /** Told by the child once the model is loaded and warm. */
@@ -69,6 +75,8 @@ export const AWAITED = 0xffffffff;
  * of every answer.
  */
 export interface StepFrame {
+  /** Counted from 1 by the sender. */
+  readonly run: number;
   /** It goes on from the frame before it: if that failed, this one is not run. */
   readonly follows: boolean;
   /** In this order. */
@@ -114,6 +122,10 @@ export interface StepReply {
 /** What the child answers. */
 export interface LlamaOperations {
   step(frame: StepFrame): Promise<StepReply>;
+  /**
+   * Nobody wants the results of the runs up to this one: they end early on the CPU, and fail.
+   */
+  stop(newest: number): void;
   /** @param prompt a `Prompt` as JSON, in which numbers keep their digits */
   encode(prompt: string): Uint32Array;
   /**

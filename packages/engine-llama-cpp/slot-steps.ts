@@ -31,7 +31,7 @@ interface PlacedItem {
 /** A plan on its way to the child. */
 interface SlotStep {
   /** Undefined when there is nothing to run. */
-  readonly frame: StepFrame | undefined;
+  readonly frame: Omit<StepFrame, 'run'> | undefined;
   readonly operations: readonly SlotOperation[];
   /** In the order of the frame. */
   readonly placed: readonly PlacedItem[];
@@ -148,7 +148,7 @@ function frameOf(
   operations: readonly SlotOperation[],
   begins: StepFrame['begins'],
   placed: readonly PlacedItem[],
-): StepFrame {
+): Omit<StepFrame, 'run'> {
   const columns = ({ item: { position, count, sample }, slot }: PlacedItem): number[] => [
     slot,
     position,

@@ -118,8 +118,12 @@ function demandKnown(common: LibraryHandle): void {
 /** `enum ggml_log_level`; 5 continues the line before. */
 const WARNING = 3;
 const CONTINUED = 5;
-/** Warnings about what the settings of this engine want. */
-const ADVICE = /will not be utilized|not marked as outputs|special_eog_ids contains/;
+/**
+ * Warnings about what the settings of this engine want, and about runs that were stopped
+ * (`RunStop`).
+ */
+const EXPECTED =
+  /will not be utilized|not marked as outputs|special_eog_ids contains|(?:error|status:) 1$|removing memory module entries|ret = 2$/;
 let lastLevel = 0;
 let loggedReason: string | undefined;
 
@@ -131,7 +135,7 @@ koffi.proto('void llama_log(int level, str text, void *data)');
  */
 const LOGGER = koffi.register((level: number, text: string) => {
   if (level !== CONTINUED) lastLevel = level;
-  if (lastLevel < WARNING || ADVICE.test(text)) return;
+  if (lastLevel < WARNING || EXPECTED.test(text.trimEnd())) return;
   process.stderr.write(`${text.trimEnd()}\n`);
   loggedReason ??= /(?:error loading model|gguf_init\w*): (.+)/.exec(text)?.[1];
 }, 'llama_log *');

@@ -150,7 +150,7 @@ export interface CLibrary {
   readonly logits: KoffiFunc<(context: Pointer) => Pointer | null>;
   /** By place in the batch. */
   logitsAt(context: Pointer, place: number): Pointer | null;
-  readonly encode: (context: Pointer, batch: NativeBatch) => number;
+  readonly encode: KoffiFunc<(context: Pointer, batch: NativeBatch) => number>;
   vectorOf(context: Pointer, sequence: number): Pointer | null;
 
   /** Samplers: a chain owns what is added to it, and frees what it still has with itself. */

@@ -5,6 +5,7 @@ import { type LlamaEmbeddingOptions } from '../options.js';
 import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
 import {
   floatsAt,
+  offThread,
   type NativeModel,
   openNativeContext,
   type Pointer,
@@ -12,6 +13,7 @@ import {
 } from './c-library.js';
 import { openModel } from './library.js';
 import { NativeRun } from './native-run.js';
+import { RunStop } from './run-stop.js';
 
 const PLACES = /(\{query\}|\{document\})/;
 /** No token has this id: the vocabulary lacks the kind. */
@@ -68,25 +70,28 @@ function embedding(
     batchTokens,
     dimensions,
     finished,
+    stop,
   }: {
     readonly batchTokens: number;
     readonly dimensions: number;
     readonly finished: (vector: Float32Array) => Float32Array;
+    readonly stop: RunStop;
   },
 ): EmbeddingOperations['embed'] {
-  const run = new NativeRun(library, batchTokens);
+  const native = new NativeRun(library, batchTokens);
   const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
   const compute = isEncoder ? library.encode : library.decode;
-  return ({ tokens, counts }) => {
+  return async ({ run, tokens, counts }) => {
     const memory = library.memory(context);
     if (memory !== null) library.clearMemory(memory, false);
-    run.clear();
+    native.clear();
     let at = 0;
     // The vector is made of all positions, or of one that only the model knows.
     counts.forEach((count, sequence) =>
-      run.add(sequence, 0, tokens.subarray(at, (at += count)), 1),
+      native.add(sequence, 0, tokens.subarray(at, (at += count)), 1),
     );
-    const code = compute(context, run.native);
+    stop.begin(run);
+    const code = await offThread(compute, context, native.native);
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
     const vectors = new Float32Array(counts.length * dimensions);
     counts.forEach((_, sequence) => {
@@ -114,7 +119,11 @@ function probability(score: number, description: string): number {
   return description.startsWith('qwen3') ? score : 1 / (1 + Math.exp(-score));
 }
 
-function openContext(native: NativeModel, settings: LlamaEmbeddingOptions): Pointer {
+function openContext(
+  native: NativeModel,
+  settings: LlamaEmbeddingOptions,
+  stop: RunStop,
+): Pointer {
   const { batchTokens, batchTexts, batchThreads, pooling } = settings;
   const params = {
     n_ctx: batchTokens,
@@ -127,6 +136,7 @@ function openContext(native: NativeModel, settings: LlamaEmbeddingOptions): Poin
     // One memory for all texts of a run: divided, each would have its share only, and
     // texts of unlike length their own runs.
     kv_unified: true,
+    ...stop.params,
     pooling_type: pooling === 'model' ? FROM_FILE : POOLINGS.indexOf(pooling),
   };
   return openNativeContext(native, params, `a batch of ${batchTokens} tokens`);
@@ -136,7 +146,7 @@ void serveChild(open);
 
 /**
  * A model that makes one vector of a text, or one score of a query with a document, on
- * llama.h. All calls block: this is the only work of its process.
+ * llama.h. One run at a time; texts are cut into tokens beside it.
  */
 async function open(settings: LlamaEmbeddingOptions): Promise<{
   readonly info: EmbeddingInfo;
@@ -147,7 +157,8 @@ async function open(settings: LlamaEmbeddingOptions): Promise<{
   const { size } = await stat(modelFile);
   const { device, native } = await openModel(settings);
   const { library, model, vocabularySize, description } = native;
-  const context = openContext(native, settings);
+  const stop = new RunStop();
+  const context = openContext(native, settings, stop);
   const pooling = library.pooling(context);
   if (pooling === NO_POOLING)
     throw new Error(
@@ -161,10 +172,10 @@ async function open(settings: LlamaEmbeddingOptions): Promise<{
   const probabilities = (scores: Float32Array): Float32Array =>
     scores.map(score => probability(score, description));
   const finished = ranks ? probabilities : unitVector;
-  const embed = embedding(native, context, { batchTokens, dimensions, finished });
+  const embed = embedding(native, context, { batchTokens, dimensions, finished, stop });
   // The first run of everything is slow.
   const probe = tokenize('a');
-  embed({ tokens: probe, counts: [probe.length] });
+  await embed({ run: Infinity, tokens: probe, counts: [probe.length] });
   const revision = `${basename(modelFile)} (${description}, ${size} bytes)`;
   const trainedContextTokens = library.trainedContext(model);
   return {
@@ -173,6 +184,7 @@ async function open(settings: LlamaEmbeddingOptions): Promise<{
       tokenize: texts => texts.map(text => tokenize(text)),
       pairs: ({ query, documents }) => pairs(query, documents),
       embed,
+      stop: newest => stop.stop(newest),
     },
   };
 }

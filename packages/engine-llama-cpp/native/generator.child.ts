@@ -81,7 +81,7 @@ class StepRunner {
       for (const operation of frame.operations) this.#operate(operation);
       this.#begin(frame);
       const wanted = this.#batch(frame);
-      await this.context.compute();
+      await this.context.compute(frame.run);
       return await this.#draw(wanted, frame.items.length / ITEM_WIDTH);
     } catch (error) {
       return { drawn: new Int32Array(0), failure: errorMessage(error) };
@@ -212,6 +212,7 @@ async function open(settings: ChildSettings): Promise<{
   const checkText = grammarCheck(native);
   const operations: LlamaOperations = {
     step: frame => runner.run(frame),
+    stop: newest => context.stop(newest),
     encode,
     grammar: json =>
       compiledGrammarText(parseBoundedJson(json, STORED_BOUNDS) as Grammar, checkText),

@@ -8,6 +8,7 @@ import {
   type Pointer,
 } from './c-library.js';
 import { NativeRun } from './native-run.js';
+import { RunStop } from './run-stop.js';
 
 /** Of `ggml_type`. */
 const FLOAT_32 = 0;
@@ -96,6 +97,7 @@ export class KvContext {
   /** Tokens of each sequence, those of the next run included. */
   readonly #lengths: number[];
   readonly #run: NativeRun;
+  readonly #stop = new RunStop();
 
   constructor(
     private readonly native: NativeModel,
@@ -130,13 +132,20 @@ export class KvContext {
     return draws ? this.#run.draw(last) : last;
   }
 
-  async compute(): Promise<void> {
+  /** @param run its number, for `stop`; absent: it cannot be stopped */
+  async compute(run = Infinity): Promise<void> {
     this.#layOut();
+    this.#stop.begin(run);
     const { decode, logits } = this.native.library;
     const code = await offThread(decode, this.#context, this.#run.native);
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
     // Draws of several threads would put the outputs in order at the same time.
     if (!this.#drawsAtOnce) await offThread(logits, this.#context);
+  }
+
+  /** All runs up to this one end early; what they were to compute is void. */
+  stop(newest: number): void {
+    this.#stop.stop(newest);
   }
 
   /** Draws with this chain of samplers from the logits at this place of the run. */
@@ -182,7 +191,7 @@ export class KvContext {
   }
 
   #open(): Pointer {
-    const params = contextParams(this.settings, this.#isShared);
+    const params = { ...contextParams(this.settings, this.#isShared), ...this.#stop.params };
     return openNativeContext(this.native, params, `${params.n_ctx} tokens`);
   }
 

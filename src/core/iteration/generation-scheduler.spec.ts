@@ -246,6 +246,25 @@ describe('GenerationScheduler, planning while a step runs', () => {
     expect(harness.scheduler.planAhead(harness.nowMs)).toBeUndefined();
   });
 
+  it('computes for nobody once all of both steps in flight are cancelled, and not before', () => {
+    const [gone, stays] = [request(0), request(1)];
+    const harness = decoding(gone, stays);
+    const { scheduler, nowMs } = harness;
+    expect(scheduler.computesForNobody).toBe(false);
+    scheduler.plan(nowMs);
+    scheduler.planAhead(nowMs);
+    scheduler.cancel(gone);
+    expect(scheduler.computesForNobody).toBe(false);
+    scheduler.cancel(stays);
+    expect(scheduler.computesForNobody).toBe(true);
+    const error = new Error('It was stopped.');
+    scheduler.complete({ type: 'failed', error }, nowMs);
+    scheduler.complete({ type: 'skipped' }, nowMs);
+    expect([scheduler.computesForNobody, scheduler.running]).toEqual([false, 0]);
+    for (const one of [gone, stays])
+      expect(endOf(harness, one)).toEqual({ type: 'cancelled', reason: 'caller' });
+  });
+
   it('tells nothing of who ended with the step that ran, though it is in the one behind it', () => {
     const [gone, stays] = [request(0), request(1)];
     const harness = decoding(gone, stays);

@@ -50,6 +50,11 @@ export class GenerationScheduler<T extends GenerationRequest> {
     return this.#roster.running.size;
   }
 
+  /** Steps are in flight, and nobody wants what they compute. */
+  get computesForNobody(): boolean {
+    return this.#steps.isUnwanted;
+  }
+
   /** The step that runs. */
   get runningStep(): InFlightStep<T> | undefined {
     return this.#steps.running;

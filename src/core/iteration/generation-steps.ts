@@ -65,6 +65,16 @@ export class GenerationSteps<T extends GenerationRequest> {
     );
   }
 
+  /** All sequences of the steps in flight have ended, or end with them. */
+  get isUnwanted(): boolean {
+    return (
+      this.inFlight > 0 &&
+      this.#inFlight.every(({ members }) =>
+        members.every(({ sequence }) => !this.roster.has(sequence) || sequence.ending),
+      )
+    );
+  }
+
   start({ decode, prefill }: StepItems<T>, leave: readonly T[], nowMs: number): GenerationPlan<T> {
     const plan = {
       step: ++this.#made,

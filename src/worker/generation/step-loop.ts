@@ -109,7 +109,7 @@ export class StepPipeline {
   /** The outcome of the step that runs. @throws Error when the backend is gone */
   async outcome({ plan, sinceMs }: Step): Promise<TextOutcome> {
     const outcome = await this.#of(plan).outcome;
-    this.#pace.observe(plan, this.nowMs() - sinceMs);
+    if (outcome.type === 'done') this.#pace.observe(plan, this.nowMs() - sinceMs);
     return outcome;
   }
 
@@ -211,6 +211,7 @@ export class StepLoop {
   /** Ends now, or with the step that runs. */
   cancel(sequence: LiveSequence, reason: SequenceCancelReason): void {
     this.#scheduler.cancel(sequence, reason);
+    if (this.#scheduler.computesForNobody) this.backend.stop?.();
     this.#wake();
   }
 

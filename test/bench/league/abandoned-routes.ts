@@ -1,12 +1,20 @@
 import { type RealModels, wavSamples } from '../../support/real-models.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 
+export type Device = 'speech' | 'text' | 'voice' | 'vectors';
+
 /** One call of a route. Ends when its answer is whole, or when `signal` breaks it off. */
-export type Route = (url: string, signal: AbortSignal) => Promise<void>;
+type Call = (url: string, signal: AbortSignal) => Promise<void>;
+
+export interface Route {
+  /** That answers it. */
+  readonly device: Device;
+  readonly call: Call;
+}
 
 const QUESTION = 'Tell a long story about a train that leaves from the second platform.';
 const TOKENS = 200;
-const EMBEDDED_TEXTS = 48;
+const EMBEDDED_TEXTS = 12;
 const SPOKEN = Array.from(
   { length: 12 },
   () => 'The train to the north leaves from the second platform at nine.',
@@ -15,60 +23,46 @@ const SPOKEN = Array.from(
 /** The twelve routes, each with an input that keeps the device at work for about a second. */
 export async function abandonedRoutes(
   real: RealModels,
-  models: Readonly<Record<'speech' | 'text' | 'voice' | 'vectors', string>>,
+  models: Readonly<Record<Device, string>>,
 ): Promise<Readonly<Record<string, Route>>> {
   const clip = await real.speech('moonshine_voice/assets/two_cities.wav');
   const { data, rate } = wavSamples(clip);
-  const chat = {
-    model: models.text,
-    messages: [{ role: 'user', content: QUESTION }],
-    max_tokens: TOKENS,
-  };
-  const heard =
-    (path: string, more: Readonly<Record<string, string>> = {}): Route =>
-    (url, signal) => {
+  const heard = (path: string, more: Readonly<Record<string, string>> = {}): Route => ({
+    device: 'speech',
+    call: (url, signal) => {
       const form = new FormData();
       form.set('file', new Blob([Uint8Array.from(clip)]), 'speech.wav');
       for (const [name, value] of Object.entries({ model: models.speech, ...more }))
         form.set(name, value);
       return read(url + path, { body: form, signal });
-    };
-  const json =
-    (path: string, body: object): Route =>
-    (url, signal) =>
-      read(url + path, {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        signal,
-      });
+    },
+  });
+  const json = (device: Device, path: string, fields: object): Route => {
+    const body = JSON.stringify({ model: models[device], ...fields });
+    const headers = { 'content-type': 'application/json' };
+    return { device, call: (url, signal) => read(url + path, { headers, body, signal }) };
+  };
+  const messages = [{ role: 'user', content: QUESTION }];
+  const chat = { messages, max_tokens: TOKENS };
+  const responses = { input: QUESTION, max_output_tokens: TOKENS, store: false };
+  const inputs = Array.from({ length: EMBEDDED_TEXTS }, (_, index) => `${index} ${SPOKEN}`);
+  const audio = { data, rate };
   return {
     transcription: heard('/v1/audio/transcriptions'),
     'transcription, streamed': heard('/v1/audio/transcriptions', { stream: 'true' }),
     translation: heard('/v1/audio/translations'),
-    speech: json('/v1/audio/speech', { model: models.voice, voice: 'alloy', input: SPOKEN }),
-    chat: json('/v1/chat/completions', chat),
-    'chat, streamed': json('/v1/chat/completions', { ...chat, stream: true }),
-    completions: json('/v1/completions', {
-      model: models.text,
-      prompt: QUESTION,
-      max_tokens: TOKENS,
-    }),
-    responses: json('/v1/responses', {
-      model: models.text,
-      input: QUESTION,
-      max_output_tokens: TOKENS,
-      store: false,
-    }),
-    messages: json('/v1/messages', chat),
-    'Ollama chat': json('/api/chat', {
-      ...{ model: models.text, messages: chat.messages },
-      options: { num_predict: TOKENS },
-    }),
-    embeddings: json('/v1/embeddings', {
-      model: models.vectors,
-      input: Array.from({ length: EMBEDDED_TEXTS }, (_, index) => `${index} ${SPOKEN}`),
-    }),
-    'live session': (url, signal) => session(url, models.speech, { data, rate }, signal),
+    speech: json('voice', '/v1/audio/speech', { voice: 'alloy', input: SPOKEN }),
+    chat: json('text', '/v1/chat/completions', chat),
+    'chat, streamed': json('text', '/v1/chat/completions', { ...chat, stream: true }),
+    completions: json('text', '/v1/completions', { prompt: QUESTION, max_tokens: TOKENS }),
+    responses: json('text', '/v1/responses', responses),
+    messages: json('text', '/v1/messages', chat),
+    'Ollama chat': json('text', '/api/chat', { messages, options: { num_predict: TOKENS } }),
+    embeddings: json('vectors', '/v1/embeddings', { input: inputs }),
+    'live session': {
+      device: 'speech',
+      call: (url, signal) => session(url, models.speech, audio, signal),
+    },
   };
 }
 

@@ -1,22 +1,47 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { processTree } from '../../support/process-tree.js';
 
 const SAMPLE_MS = 5;
-/** A process that uses more than this share of a core is at work. */
+/** A device that uses more than this share of a core is at work. */
 const AT_WORK = 0.2;
 /** So long without work is the end of it: a model waits for nothing so long in the middle. */
 const QUIET_MS = 250;
 const NS_PER_MS = 1e6;
 
-/** CPU milliseconds of a process and its threads since their start, exact to the nanosecond. */
-export function threadsCpuMs(pid: number): number {
-  let ns = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`))
+/**
+ * The processes that compute: a worker and what it started. Found once, since a search of
+ * /proc takes as long as a sample.
+ */
+export const devicesOf = (...roots: readonly (number | undefined)[]): readonly number[] => [
+  ...new Set(roots.flatMap(root => processTree(root).map(({ pid }) => pid))),
+];
+
+/**
+ * CPU milliseconds of processes, counted by the scheduler to the nanosecond when a thread
+ * leaves its core and at each tick. What a thread used counts also when it has ended.
+ */
+export class CpuMeter {
+  readonly #ns = new Map<string, number>();
+
+  constructor(private readonly pids: readonly number[]) {}
+
+  get ms(): number {
+    for (const pid of this.pids) for (const thread of threadsOf(pid)) this.#read(thread);
+    return this.#ns.values().reduce((sum, ns) => sum + ns, 0) / NS_PER_MS;
+  }
+
+  #read(thread: string): void {
     try {
-      ns += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+      this.#ns.set(thread, Number(readFileSync(`${thread}/schedstat`, 'utf8').split(' ')[0]));
     } catch {
-      // A thread that ended meanwhile.
+      // It ended meanwhile.
     }
-  return ns / NS_PER_MS;
+  }
+}
+
+function threadsOf(pid: number): readonly string[] {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks).map(thread => `${tasks}/${thread}`);
 }
 
 export interface Afterwards {
@@ -28,17 +53,16 @@ export interface Afterwards {
 
 /**
  * How long processes go on working from now. Seen from outside, by their CPU time: the
- * same yardstick for any server whose device is the CPU. Resolution 5 ms.
+ * same yardstick for any server whose device is the CPU. Resolution 5 ms, and a tick.
  */
-export async function workAfter(pids: readonly number[], limitMs: number): Promise<Afterwards> {
-  const cpuMs = (): number => pids.reduce((sum, pid) => sum + threadsCpuMs(pid), 0);
+export async function workAfter(meter: CpuMeter, limitMs: number): Promise<Afterwards> {
   const startMs = performance.now();
-  const startCpuMs = cpuMs();
+  const startCpuMs = meter.ms;
   let [lastMs, lastCpuMs] = [startMs, startCpuMs];
   let after: Afterwards = { idleMs: 0, cpuMs: 0 };
   while (lastMs - startMs < limitMs && lastMs - startMs - after.idleMs < QUIET_MS) {
     await new Promise(resolve => setTimeout(resolve, SAMPLE_MS));
-    const [nowMs, nowCpuMs] = [performance.now(), cpuMs()];
+    const [nowMs, nowCpuMs] = [performance.now(), meter.ms];
     if (nowCpuMs - lastCpuMs > AT_WORK * (nowMs - lastMs))
       after = { idleMs: nowMs - startMs, cpuMs: nowCpuMs - startCpuMs };
     [lastMs, lastCpuMs] = [nowMs, nowCpuMs];

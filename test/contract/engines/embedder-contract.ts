@@ -89,6 +89,18 @@ export function describeTextEmbedder(
       expect(outcomes[2]).toMatchObject({ error: { code: 'request_cancelled' } });
     });
 
+    it('goes on with the same vectors after a group that everybody left', async () => {
+      const before = await embedded(embedItem('one'));
+      const caller = new AbortController();
+      const { signal } = caller;
+      const texts = Array.from({ length: 30 }, (_, at) => `${at} of many texts`);
+      const left = engine.embed([embedItem(texts, { signal }), embedItem('two', { signal })]);
+      setImmediate(() => caller.abort());
+      for (const outcome of await left)
+        if (!outcome.ok) expect(outcome).toMatchObject({ error: { code: 'request_cancelled' } });
+      expectSame([...(await embedded(embedItem('one'))).vectors], [...before.vectors]);
+    });
+
     it('closes once, however often it is asked', async () => {
       await Promise.all([engine.close(), engine.close()]);
     });

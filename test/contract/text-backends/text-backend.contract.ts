@@ -136,6 +136,20 @@ export function describeTextBackend(name: string, create: () => Promise<TextBack
       await driver.end(one, none);
     });
 
+    it('goes on with the same tokens after a step that nobody wanted was stopped', async () => {
+      const solo = await alone(prompts[0]!, 6, DICED);
+      const driver = new StepDriver(backend);
+      const abandoned = sequence(prompts[1]!, DICED, 'abandoned');
+      const step = driver.step(abandoned).then(
+        () => undefined,
+        () => undefined,
+      );
+      backend.stop?.();
+      await step;
+      await driver.end(abandoned);
+      expect(await alone(prompts[0]!, 6, DICED)).toEqual(solo);
+    });
+
     it('rejects once its process is dead, and goes on with the same tokens when it is opened again', async () => {
       const solo = await alone(prompts[0]!, 8, DICED);
       const driver = new StepDriver(backend);

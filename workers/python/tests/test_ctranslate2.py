@@ -54,8 +54,8 @@ def test_features_are_those_of_the_public_extractor(folder: Path) -> None:
     assert np.abs(made - np.array(reference["mels"]["80"]["values"])).max() < 2e-4
 
 
-def texts(heard: Sequence[Heard]) -> list[tuple[str, str]]:
-    return [(one.language, "".join(done.segment.text for done in one.segments)) for one in heard]
+def texts(heard: Sequence[Heard | None]) -> list[tuple[str, str]]:
+    return [(one.language, "".join(done.segment.text for done in one.segments)) for one in heard if one]
 
 
 def test_eight_in_one_call_are_heard_as_each_alone(folder: Path) -> None:
@@ -64,6 +64,20 @@ def test_eight_in_one_call_are_heard_as_each_alone(folder: Path) -> None:
     together = texts(whisper.hear(tasks))
     assert together == [texts(whisper.hear([task]))[0] for task in tasks]
     assert len(set(together)) > 4
+
+
+@pytest.mark.parametrize(("encoded", "asked", "heard"), [(0, 1, 0), (1, 3, 0), (1, 5, 1)])
+def test_a_call_that_everybody_left_ends_between_encoder_language_and_decoder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, encoded: int, asked: int, heard: int
+) -> None:
+    model, calls = Whisper(Settings(folder, threads=1)), []
+    encode = model._model.encode
+    monkeypatch.setattr(model._model, "encode", lambda features: calls.append(1) or encode(features))
+    questions: list[int] = []
+    leaves = [lambda: questions.append(1) or len(questions) >= asked, lambda: True]
+    tasks = [Task(model.features(rhythm(0.5, 5)), 0.5, None, is_cancelled=is_cancelled) for is_cancelled in leaves]
+    answers = model.hear(tasks)
+    assert (len(calls), sum(one is not None for one in answers) // 2) == (encoded, heard)
 
 
 def test_int8_hears_nearly_what_float32_hears(folder: Path) -> None:

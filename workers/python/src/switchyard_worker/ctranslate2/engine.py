@@ -106,6 +106,7 @@ class WhisperEngine(Transcriber):
             retry=window.retry,
             words=message.word_timestamps,
             logprobs=message.logprobs,
+            is_cancelled=lambda: window.call.cancelled,
         )
 
     async def handle(self, request: Call, device: Device) -> TranscribeFileResponse:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,8 @@ class Task:
     retry: int = 0
     words: bool = False
     logprobs: bool = False
+    #: Nobody wants it any more. Called from the thread that computes.
+    is_cancelled: Callable[[], bool] = lambda: False
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -97,6 +99,10 @@ class Heard:
     def rank(self) -> tuple[bool, float]:
         """The largest is the best."""
         return (not self.repetitive, self.avg_logprob)
+
+
+class _Abandoned(Exception):
+    """All windows of a call were cancelled while it ran."""
 
 
 class Whisper:
@@ -149,14 +155,20 @@ class Whisper:
         said = encode(" " + prompt.strip())[-(most - len(hot)) :] if prompt.strip() else []
         return [*hot, *said]
 
-    def hear(self, tasks: Sequence[Task]) -> list[Heard]:
-        """One `generate` for all tasks of one shape."""
-        answers: dict[int, Heard] = {}
+    def hear(self, tasks: Sequence[Task]) -> list[Heard | None]:
+        """One `generate` for all tasks of one shape. None: all of that shape were cancelled meanwhile.
+
+        CTranslate2 stops no call that runs, so a cancel acts between encoder, language, decoder and times of words.
+        """
+        answers: dict[int, Heard | None] = {}
         shapes: dict[tuple[Any, ...], list[int]] = {}
         for at, task in enumerate(tasks):
             shapes.setdefault(task.shape, []).append(at)
         for members in shapes.values():
-            heard = self._hear_alike([tasks[at] for at in members])
+            try:
+                heard: Sequence[Heard | None] = self._hear_alike([tasks[at] for at in members])
+            except _Abandoned:
+                heard = [None] * len(members)
             answers.update(zip(members, heard, strict=True))
         return [answers[at] for at in range(len(tasks))]
 
@@ -171,8 +183,11 @@ class Whisper:
 
     def _compute(self, tasks: Sequence[Task]) -> list[Heard]:
         first, model = tasks[0], self._model.model
+        _check(tasks)
         encoded = self._model.encode(np.stack([task.features for task in tasks]))
+        _check(tasks)
         languages = self._languages(tasks, encoded)
+        _check(tasks)
         tokenizers = [self._tokenizer(code, task.translate) for code, task in zip(languages, tasks, strict=True)]
         decoding = RETRIES[first.retry - 1] if first.retry else Decoding(1 if first.temperature else self._beam_size)
         sampling = {"sampling_topk": 0, "sampling_temperature": first.temperature} if first.temperature else {}
@@ -190,6 +205,8 @@ class Whisper:
         rows = [
             Row(task, tokenizer, result) for task, tokenizer, result in zip(tasks, tokenizers, results, strict=True)
         ]
+        if first.words:
+            _check(tasks)
         alignments: Sequence[Any] = self._alignments(encoded, rows) if first.words else [None] * len(rows)
         return [row.heard(words) for row, words in zip(rows, alignments, strict=True)]
 
@@ -317,6 +334,11 @@ def _place_logprobs(segments: list[SegmentDone], logprobs: list[TokenLogprob]) -
         count = len(segment.segment.tokens)
         segment.logprobs.extend(logprobs[at : at + count])
         at += count
+
+
+def _check(tasks: Sequence[Task]) -> None:
+    if all(task.is_cancelled() for task in tasks):
+        raise _Abandoned
 
 
 def _prompt(tokenizer: Tokenizer, before: Sequence[int]) -> list[int]:
