@@ -1,91 +1,108 @@
-import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { Product } from '../support/product.js';
-import { fetchRealModels } from '../support/real-models.js';
+import { fetchRealModels, type RealModels } from '../support/real-models.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 import { abandonedRoutes, type Route } from './league/abandoned-routes.js';
+import {
+  type AbandonedServer,
+  fasterWhisper,
+  litellmBefore,
+  llamaCpp,
+  switchyard,
+} from './league/abandoned-servers.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
 import { CpuMeter, devicesOf, workAfter } from './support/cpu-activity.js';
 import { distribution, type Distribution, rounded } from './support/percentiles.js';
 import { seededRandom } from './support/seeded-random.js';
 
-/** Over all routes. */
+/** Over all routes of a server. */
 const ABANDONS = Number(process.env.LEAGUE_ABANDONS ?? 1000);
 const ONLY = process.env.LEAGUE_ROUTES?.split(',');
+/** Names of servers to leave out, such as `llama.cpp,litellm`. */
+const WITHOUT = (process.env.LEAGUE_WITHOUT ?? '').split(',');
 const GIVE_UP_MS = 10_000;
+/** Of a try of a route, before it is measured. */
+const ANSWER_MS = 120_000;
 
 interface RouteResult {
   /** From the moment at which the caller leaves until the device is idle. */
   readonly idleMs: Distribution;
   /** CPU that the device used within them: other work on the machine does not prolong it. */
   readonly cpuMs: Distribution;
-  /** CPU of the workers after the caller had left, as a share of all their CPU. */
+  /** CPU of the device after the caller had left, as a share of all its CPU. */
   readonly wasted: number;
 }
 
+type Routes = Readonly<Record<string, RouteResult | string>>;
+
 /**
  * How soon does the device stop when nobody listens any more, on each route, and how much
- * of its time is wasted? Published models, one caller, who hangs up in the middle.
+ * of its time is wasted? Published models, one caller, who hangs up in the middle. Beside
+ * it other servers with the same models, as far as they install.
  */
 export async function run(): Promise<BenchResult> {
   const { real, name, present } = await fetchRealModels();
   if (!present) throw new Error(`This bench needs ${name}`);
-  await using product = await Product.start([...real.models, vectorsOf(real.models)]);
-  await product.allReady();
-  const models = { speech: 'whisper-base', text: 'smollm2-135m-instruct', voice: 'piper-en-joe', vectors: 'vectors' };
-  const routes = await abandonedRoutes(real, models);
-  const chosen = Object.entries(routes).filter(([route]) => ONLY?.includes(route) ?? true);
-  const results: Record<string, RouteResult> = {};
-  const random = seededRandom(1);
-  for (const [route, { device, call }] of chosen) {
-    const workers = await product.workers();
-    const own = workers.filter(({ model }) => model === models[device]);
-    results[route] = await abandon(call, product.url, devicesOf(...own.map(({ pid }) => pid)), {
-      count: Math.ceil(ABANDONS / chosen.length),
-      random,
-    });
-    progress(`  ${route}: ${JSON.stringify(results[route])}`);
-  }
-  const all = Object.values(results);
-  return {
-    results: { abandons: ABANDONS, ...results },
-    goals: [
-      atMost(
-        'device idle after its caller left, worst route, p95 ms',
-        Math.max(...all.map(({ idleMs }) => idleMs.p95)),
-        50,
-      ),
-      atMost(
-        'device time wasted, mean of the routes',
-        all.reduce((sum, { wasted }) => sum + wasted, 0) / all.length,
-        0.005,
-      ),
-    ],
+  const folder = temporaryFolder();
+  const servers: Readonly<Record<string, () => Promise<AbandonedServer>>> = {
+    switchyard: () => switchyard(real),
+    'llama.cpp': () => llamaCpp(real, folder),
+    'faster-whisper': () => fasterWhisper(real, folder),
+    litellm: async () => litellmBefore(await llamaCpp(real, folder), folder),
+    'litellm-whisper': async () => litellmBefore(await fasterWhisper(real, folder), folder),
   };
+  const results: Record<string, object | string> = {};
+  for (const [server, start] of Object.entries(servers))
+    if (!WITHOUT.includes(server)) results[server] = await measured(start, real).catch(messageOf);
+  return { results: { abandons: ABANDONS, ...results }, goals: goalsOf(results.switchyard ?? {}) };
 }
 
-/** The starter set has no model for embeddings: its language model gives some. */
-function vectorsOf(models: readonly ModelSpec[]): ModelSpec {
-  const { options } = models.find(({ engine }) => engine === 'llama-cpp')!;
-  const { modelFile, device } = options as { modelFile: string; device: string };
-  return {
-    ...{ id: 'vectors', kind: 'embedding', engine: 'llama-cpp', aliases: [], languages: [] },
-    ...{ capabilities: ['embeddings'], replicas: 1, addresses: [], voices: {} },
-    options: { modelFile, device, pooling: 'mean' },
-  };
+const messageOf = (error: Error): string => error.message.slice(0, 500);
+
+async function measured(start: () => Promise<AbandonedServer>, real: RealModels) {
+  await using server = await start();
+  progress(`  ${server.name} ${server.version}`);
+  const routes = Object.entries(await abandonedRoutes(real, server.models)).filter(
+    ([route, { device }]) => server.url(device) !== undefined && (ONLY?.includes(route) ?? true),
+  );
+  const random = seededRandom(1);
+  const found: Record<string, RouteResult | string> = {};
+  for (const [name, route] of routes) {
+    const count = Math.ceil(ABANDONS / routes.length);
+    found[name] = await abandon(server, route, { count, random }).catch(messageOf);
+    progress(`    ${name}: ${JSON.stringify(found[name])}`);
+  }
+  return { version: server.version, routes: found as Routes };
+}
+
+function goalsOf(own: object | string): BenchResult['goals'] {
+  const { routes = {} } = own as { routes?: Routes };
+  const all = Object.values(routes).filter(route => typeof route !== 'string');
+  return [
+    atMost(
+      'device idle after its caller left, worst route, p95 ms',
+      Math.max(...all.map(({ idleMs }) => idleMs.p95)),
+      50,
+    ),
+    atMost(
+      'device time wasted, mean of the routes',
+      all.reduce((sum, { wasted }) => sum + wasted, 0) / all.length,
+      0.005,
+    ),
+  ];
 }
 
 async function abandon(
-  call: Route['call'],
-  url: string,
-  pids: readonly number[],
+  server: AbandonedServer,
+  { device, call }: Route,
   { count, random }: { readonly count: number; readonly random: () => number },
 ): Promise<RouteResult> {
-  await call(url, new AbortController().signal);
+  const url = server.url(device)!;
+  await call(url, AbortSignal.timeout(ANSWER_MS));
   const startMs = performance.now();
-  await call(url, new AbortController().signal);
+  await call(url, AbortSignal.timeout(ANSWER_MS));
   const wholeMs = performance.now() - startMs;
   progress(`    a whole one takes ${Math.round(wholeMs)} ms`);
-  const meter = new CpuMeter(pids);
+  const meter = new CpuMeter(devicesOf(server.pid(device)));
   const idleMs: number[] = [];
   const cpuMs: number[] = [];
   let usedMs = 0;

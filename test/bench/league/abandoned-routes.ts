@@ -14,7 +14,7 @@ export interface Route {
 
 const QUESTION = 'Tell a long story about a train that leaves from the second platform.';
 const TOKENS = 200;
-const EMBEDDED_TEXTS = 12;
+const EMBEDDED_TEXTS = 4;
 const SPOKEN = Array.from(
   { length: 12 },
   () => 'The train to the north leaves from the second platform at nine.',

@@ -44,7 +44,7 @@ export async function portkey(): Promise<Peer> {
 
 /** https://pypi.org/project/litellm/ */
 export async function litellm(): Promise<Peer> {
-  const { program, version } = await python('litellm', 'litellm[proxy]');
+  const { program, version } = await python('litellm', 'litellm[proxy]==1.106.2');
   return { program: join(dirname(program), 'litellm'), args: [], version };
 }
 

@@ -1,0 +1,142 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { freePort } from '../../support/free-port.js';
+import { Product } from '../../support/product.js';
+import { type RealModels } from '../../support/real-models.js';
+import { type Device } from './abandoned-routes.js';
+import { litellm, type Peer, python } from './peer-packages.js';
+import { type Server, startPeer } from './peer-process.js';
+
+/** What is abandoned: callers see `url`, and its processes below `pid` compute. */
+export interface AbandonedServer extends AsyncDisposable {
+  readonly name: string;
+  readonly version: string;
+  readonly models: Readonly<Record<Device, string>>;
+  /** Undefined: it has no such device. */
+  url(device: Device): string | undefined;
+  pid(device: Device): number | undefined;
+}
+
+const MODELS = { speech: 'whisper-1', text: 'text', voice: 'tts-1', vectors: 'vectors' };
+
+export async function switchyard({ models }: RealModels): Promise<AbandonedServer> {
+  // On a busy machine a call may take longer than a request may.
+  const settings = { 'inference.timeout_min_ms': 600_000 };
+  const product = await Product.start([...models, vectorsOf(models)], settings);
+  await product.allReady();
+  const workers = await product.workers();
+  const names = {
+    ...{ speech: 'whisper-base', text: 'smollm2-135m-instruct' },
+    ...{ voice: 'piper-en-joe', vectors: 'vectors' },
+  };
+  return {
+    ...{ name: 'switchyard', version: 'this one', models: names, url: () => product.url },
+    pid: device => workers.find(({ model }) => model === names[device])?.pid,
+    [Symbol.asyncDispose]: () => product[Symbol.asyncDispose](),
+  };
+}
+
+/** The starter set has no model for embeddings: its language model gives some. */
+function vectorsOf(models: readonly ModelSpec[]): ModelSpec {
+  const options = { modelFile: modelFileOf(models), device: 'cpu', pooling: 'mean' };
+  return {
+    ...{ id: 'vectors', kind: 'embedding', engine: 'llama-cpp', aliases: [], languages: [] },
+    ...{ capabilities: ['embeddings'], replicas: 1, addresses: [], voices: {}, options },
+  };
+}
+
+const modelFileOf = (models: readonly ModelSpec[]): string =>
+  (models.find(({ engine }) => engine === 'llama-cpp')!.options as { modelFile: string }).modelFile;
+
+/** https://pypi.org/project/xllamacpp/: one server for text, one for vectors, as it wants it. */
+export async function llamaCpp(real: RealModels, folder: string): Promise<AbandonedServer> {
+  const peer = await python('xllamacpp', 'xllamacpp==2026.10.11549');
+  const script = resolve('test/bench/league/peers/llama_cpp.py');
+  const start = async (name: string, ...more: readonly string[]): Promise<Server> => {
+    const port = await freePort();
+    const args = [script, modelFileOf(real.models), String(port), ...more];
+    return startPeer({ name, peer, args, env: {}, folder, port, answers: () => isUp(port) });
+  };
+  const text = await start('llama.cpp');
+  const vectors = await start('llama.cpp-vectors', 'embeddings');
+  return served('llama.cpp', peer, { text, vectors });
+}
+
+/** https://pypi.org/project/faster-whisper-server/ */
+export async function fasterWhisper(real: RealModels, folder: string): Promise<AbandonedServer> {
+  const found = await python('faster-whisper-server', 'faster-whisper-server==0.0.3');
+  const program = join(dirname(found.program), 'faster-whisper-server');
+  const { command = [] } = real.models.find(({ id }) => id === 'whisper-base')!;
+  const path = command[command.indexOf('--path') + 1];
+  const transcribe = { beam_size: 1, vad_filter: true };
+  const model = { name: MODELS.speech, path, transcribe_options: transcribe };
+  const config = join(folder, 'faster-whisper.json');
+  await writeFile(
+    config,
+    JSON.stringify({
+      model_options: { device: 'cpu', compute_type: 'int8' },
+      models: [{ ...model, translate_options: transcribe }],
+    }),
+  );
+  const port = await freePort();
+  const args = ['--config', config, '--host', '127.0.0.1', '--port', String(port)];
+  const peer = { ...found, program };
+  const start = { name: 'faster-whisper-server', peer, args, env: {}, folder, port };
+  const speech = await startPeer({ ...start, answers: () => isUp(port) });
+  return served('faster-whisper-server', peer, { speech });
+}
+
+/** LiteLLM in front of another one: that one's devices compute. */
+export async function litellmBefore(
+  upstream: AbandonedServer,
+  folder: string,
+): Promise<AbandonedServer> {
+  const peer = await litellm();
+  const port = await freePort();
+  const devices = (Object.keys(MODELS) as Device[]).filter(device => upstream.url(device));
+  const list = devices.map(device => ({
+    model_name: MODELS[device],
+    litellm_params: {
+      model: `openai/${MODELS[device]}`,
+      api_base: `${upstream.url(device)}/v1`,
+      api_key: 'none',
+    },
+  }));
+  const config = join(folder, 'litellm.json');
+  await writeFile(config, JSON.stringify({ model_list: list }));
+  const args = ['--config', config, '--port', String(port), '--num_workers', '1'];
+  const env = { LITELLM_LOG: 'ERROR', LITELLM_MODE: 'PRODUCTION' };
+  const name = `litellm-${upstream.name}`;
+  const answers = () => isUp(port, '/health/liveliness');
+  const server = await startPeer({ name, peer, args, env, folder, port, answers });
+  return {
+    ...upstream,
+    ...{ name: `LiteLLM before ${upstream.name}`, version: peer.version },
+    url: device => upstream.url(device) && `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function served(
+  name: string,
+  { version }: Peer,
+  servers: Readonly<Partial<Record<Device, Server>>>,
+): AbandonedServer {
+  return {
+    ...{ name, version, models: MODELS },
+    url: device => servers[device] && `http://127.0.0.1:${servers[device].port}`,
+    pid: device => servers[device]?.pid,
+    [Symbol.asyncDispose]: async () => {
+      for (const server of Object.values(servers)) await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function isUp(port: number, path = '/health'): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
+  return answer?.ok === true;
+}
