@@ -16,7 +16,8 @@ import { seededRandom } from './support/seeded-random.js';
 
 /** Over all routes of a server. */
 const ABANDONS = Number(process.env.LEAGUE_ABANDONS ?? 1000);
-const ONLY = process.env.LEAGUE_ROUTES?.split(',');
+/** Separated by semicolons: some names have commas. */
+const ONLY = process.env.LEAGUE_ROUTES?.split(';');
 /** Names of servers to leave out, such as `llama.cpp,litellm`. */
 const WITHOUT = (process.env.LEAGUE_WITHOUT ?? '').split(',');
 const GIVE_UP_MS = 10_000;

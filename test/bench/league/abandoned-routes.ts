@@ -13,14 +13,14 @@ export interface Route {
 }
 
 const QUESTION = 'Tell a long story about a train that leaves from the second platform.';
-const TOKENS = 200;
+const TOKENS = 64;
 const EMBEDDED_TEXTS = 4;
 const SPOKEN = Array.from(
   { length: 12 },
   () => 'The train to the north leaves from the second platform at nine.',
 ).join(' ');
 
-/** The twelve routes, each with an input that keeps the device at work for about a second. */
+/** The twelve routes, each with an input that keeps the device at work for half a second or more. */
 export async function abandonedRoutes(
   real: RealModels,
   models: Readonly<Record<Device, string>>,

@@ -175,6 +175,17 @@ describe('openai-http', () => {
     expect(samples).toEqual([1, 2, 3, 4]);
   });
 
+  it('leaves the sentences of a text to the upstream: one request, whatever its length', async () => {
+    const engine = await rig.synthesizer();
+    expect(engine.sentencesOf).toBeUndefined();
+    rig.upstream.script({ kind: 'body', type: 'audio/pcm', body: Buffer.alloc(4800) });
+    const text = 'The train leaves at seven. '.repeat(150).trim();
+    const spoken = synthesizeItem(text, 'v1');
+    expect(valuesOf(await engine.synthesize([spoken.item]))).toEqual([{ durationS: 0.1 }]);
+    expect((await rig.upstream.post(0)).json()).toMatchObject({ input: text });
+    expect(rig.upstream.posts).toHaveLength(1);
+  });
+
   it.each([
     ['audio/mpeg', Buffer.alloc(64), 'sent audio/mpeg although'],
     ['application/octet-stream', Buffer.from('RIFF____WAVE'), 'sent WAV although'],
