@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { processTree } from '../../support/process-tree.js';
 
 const SAMPLE_MS = 5;
-/** A device that uses more than this share of a core is at work. */
+/** A device that uses more than this share of a core, or waits for one, is at work. */
 const AT_WORK = 0.2;
 /** So long without work is the end of it: a model waits for nothing so long in the middle. */
 const QUIET_MS = 250;
@@ -21,18 +21,31 @@ export const devicesOf = (...roots: readonly (number | undefined)[]): readonly n
  * leaves its core and at each tick. What a thread used counts also when it has ended.
  */
 export class CpuMeter {
-  readonly #ns = new Map<string, number>();
+  readonly #threads = new Map<string, { readonly usedNs: number; readonly waitedNs: number }>();
 
   constructor(private readonly pids: readonly number[]) {}
 
   get ms(): number {
+    return this.read().usedMs;
+  }
+
+  /** `wantedMs`: used, or waited for while others had the cores. */
+  read(): { readonly usedMs: number; readonly wantedMs: number } {
     for (const pid of this.pids) for (const thread of threadsOf(pid)) this.#read(thread);
-    return this.#ns.values().reduce((sum, ns) => sum + ns, 0) / NS_PER_MS;
+    let [usedMs, wantedMs] = [0, 0];
+    for (const { usedNs, waitedNs } of this.#threads.values()) {
+      usedMs += usedNs / NS_PER_MS;
+      wantedMs += (usedNs + waitedNs) / NS_PER_MS;
+    }
+    return { usedMs, wantedMs };
   }
 
   #read(thread: string): void {
     try {
-      this.#ns.set(thread, Number(readFileSync(`${thread}/schedstat`, 'utf8').split(' ')[0]));
+      const [usedNs = 0, waitedNs = 0] = readFileSync(`${thread}/schedstat`, 'utf8')
+        .split(' ')
+        .map(Number);
+      this.#threads.set(thread, { usedNs, waitedNs });
     } catch {
       // It ended meanwhile.
     }
@@ -57,15 +70,15 @@ export interface Afterwards {
  */
 export async function workAfter(meter: CpuMeter, limitMs: number): Promise<Afterwards> {
   const startMs = performance.now();
-  const startCpuMs = meter.ms;
-  let [lastMs, lastCpuMs] = [startMs, startCpuMs];
+  const start = meter.read();
+  let [lastMs, last] = [startMs, start];
   let after: Afterwards = { idleMs: 0, cpuMs: 0 };
   while (lastMs - startMs < limitMs && lastMs - startMs - after.idleMs < QUIET_MS) {
     await new Promise(resolve => setTimeout(resolve, SAMPLE_MS));
-    const [nowMs, nowCpuMs] = [performance.now(), meter.ms];
-    if (nowCpuMs - lastCpuMs > AT_WORK * (nowMs - lastMs))
-      after = { idleMs: nowMs - startMs, cpuMs: nowCpuMs - startCpuMs };
-    [lastMs, lastCpuMs] = [nowMs, nowCpuMs];
+    const [nowMs, now] = [performance.now(), meter.read()];
+    if (now.wantedMs - last.wantedMs > AT_WORK * (nowMs - lastMs))
+      after = { idleMs: nowMs - startMs, cpuMs: now.usedMs - start.usedMs };
+    [lastMs, last] = [nowMs, now];
   }
   return after;
 }
