@@ -175,7 +175,10 @@ export class LlamaBackend implements TextBackend {
     return this.#steps.outcome(step, reply, this.#vocabulary);
   }
 
-  async #compute({ ahead }: GenerationPlan<TextSequence>, frame: Omit<StepFrame, 'run'>): Promise<StepReply> {
+  async #compute(
+    { ahead }: GenerationPlan<TextSequence>,
+    frame: Omit<StepFrame, 'run'>,
+  ): Promise<StepReply> {
     const limitMs = this.options.stepTimeoutMs + frame.tokens.length * TOKEN_LIMIT_MS;
     const waitMs = ahead ? this.#limitMs : 0;
     this.#limitMs = limitMs;

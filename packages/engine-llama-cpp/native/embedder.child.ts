@@ -119,11 +119,7 @@ function probability(score: number, description: string): number {
   return description.startsWith('qwen3') ? score : 1 / (1 + Math.exp(-score));
 }
 
-function openContext(
-  native: NativeModel,
-  settings: LlamaEmbeddingOptions,
-  stop: RunStop,
-): Pointer {
+function openContext(native: NativeModel, settings: LlamaEmbeddingOptions, stop: RunStop): Pointer {
   const { batchTokens, batchTexts, batchThreads, pooling } = settings;
   const params = {
     n_ctx: batchTokens,

@@ -1,4 +1,8 @@
-import { RealtimeClient, type RealtimeEvent, TRANSCRIPTION } from '../../support/realtime-client.js';
+import {
+  RealtimeClient,
+  type RealtimeEvent,
+  TRANSCRIPTION,
+} from '../../support/realtime-client.js';
 import { pause } from '../../support/waiting.js';
 
 const FRAME_MS = 100;
@@ -49,7 +53,8 @@ export async function pacedSession(
     await pause(Math.max(0, startMs + dueMs - performance.now()));
   }
   const refused = events.find(({ event }) => event.type === 'error')?.event.error as
-    { readonly code: string } | undefined;
+    | { readonly code: string }
+    | undefined;
   const endMs = performance.now() + LAST_WORDS_MS;
   while (!refused && open(events) && performance.now() < endMs) await pause(20);
   client.socket.close(1000);
