@@ -54,7 +54,8 @@ export async function run(): Promise<BenchResult> {
   const results: Record<string, object | string> = {};
   for (const [server, start] of Object.entries(servers))
     if (!WITHOUT.includes(server)) results[server] = await measured(start, real).catch(messageOf);
-  return { results: { abandons: ABANDONS, ...results }, goals: goalsOf(results.switchyard ?? {}) };
+  const own = results.switchyard;
+  return { results: { abandons: ABANDONS, ...results }, goals: own ? goalsOf(own) : [] };
 }
 
 const messageOf = (error: Error): string => error.message.slice(0, 500);

@@ -109,7 +109,11 @@ export async function litellmBefore(
   const env = { LITELLM_LOG: 'ERROR', LITELLM_MODE: 'PRODUCTION' };
   const name = `litellm-${upstream.name}`;
   const answers = () => isUp(port, '/health/liveliness');
-  const server = await startPeer({ name, peer, args, env, folder, port, answers });
+  const start = { name, peer, args, env, folder, port, answers };
+  const server = await startPeer(start).catch(async (error: unknown) => {
+    await upstream[Symbol.asyncDispose]();
+    throw error;
+  });
   return {
     ...upstream,
     ...{ name: `LiteLLM before ${upstream.name}`, version: peer.version },

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type PreparedAudio } from '@switchyard/engine-api/speech-recognizer.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { encoded, synthesizeItem, transcribeItem } from '../../contract/engines/engine-items.js';
 import { valuesOf } from '../../contract/engines/recognizer-contract.js';
 import { errorOf, UpstreamRig } from './upstream-rig.js';
@@ -176,7 +177,7 @@ describe('openai-http', () => {
   });
 
   it('leaves the sentences of a text to the upstream: one request, whatever its length', async () => {
-    const engine = await rig.synthesizer();
+    const engine: SpeechSynthesizer = await rig.synthesizer();
     expect(engine.sentencesOf).toBeUndefined();
     rig.upstream.script({ kind: 'body', type: 'audio/pcm', body: Buffer.alloc(4800) });
     const text = 'The train leaves at seven. '.repeat(150).trim();
