@@ -64,7 +64,10 @@ export async function run(): Promise<BenchResult> {
 async function started(real: RealModels, settings = {}): Promise<Product> {
   const speech = real.models.filter(({ id }) => id === 'whisper-base');
   const product = await Product.start(speech, settings);
-  await product.allReady();
+  await product.until('Whisper', async () => {
+    const workers = await product.workers();
+    return workers.length === 1 && workers.every(({ state }) => state === 'ready');
+  });
   return product;
 }
 
