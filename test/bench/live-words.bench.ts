@@ -62,14 +62,15 @@ export async function run(): Promise<BenchResult> {
 }
 
 async function started(real: RealModels, settings = {}): Promise<Product> {
-  const speech = real.models.filter(({ id }) => id === 'whisper-base');
-  const product = await Product.start(speech, settings);
-  await product.until('Whisper', async () => {
+  const product = await Product.start(real.models, settings);
+  await product.until('its models', async () => {
     const workers = await product.workers();
-    return workers.length === 1 && workers.every(({ state }) => state === 'ready');
+    return workers.length === real.models.length && workers.every(isReady);
   });
   return product;
 }
+
+const isReady = ({ state }: { readonly state: string }): boolean => state === 'ready';
 
 async function alone(real: RealModels, speech: Speech, settings: object) {
   await using product = await started(real, settings);
@@ -78,7 +79,9 @@ async function alone(real: RealModels, speech: Speech, settings: object) {
 
 /** One session, and the CPU of the recogniser for each second of it. */
 async function costOf(product: Product, speech: Speech) {
-  const meter = new CpuMeter(devicesOf(...(await product.workers()).map(({ pid }) => pid)));
+  const workers = await product.workers();
+  const whisper = workers.filter(({ model }) => model === 'whisper-base');
+  const meter = new CpuMeter(devicesOf(...whisper.map(({ pid }) => pid)));
   const beforeMs = meter.ms;
   const session = await pacedSession(product.url, MODEL, speech);
   const seconds = speech.data.length / (2 * speech.rate);

@@ -28,7 +28,7 @@ export interface PacedSession {
   readonly firstWordsMs: readonly number[];
   /** Of each utterance, in order: from its last sample to its final text. */
   readonly lagMs: readonly number[];
-  /** The code of its error, where it was refused. */
+  /** Where it was refused: the code of its error, or how its handshake ended. */
   readonly refused?: string;
 }
 
@@ -38,7 +38,10 @@ export async function pacedSession(
   model: string,
   { data, rate }: Speech,
 ): Promise<PacedSession> {
-  const client = await RealtimeClient.open(url, { model });
+  const opened = await RealtimeClient.open(url, { model }).catch((error: Error) => error);
+  if (opened instanceof Error)
+    return { events: [], firstWordsMs: [], lagMs: [], refused: opened.message };
+  const client = opened;
   const events: TimedEvent[] = [];
   const startMs = performance.now();
   client.socket.on('message', message => {
