@@ -160,7 +160,9 @@ export class LlamaProcess<O extends Operations<O>, Info> extends RemoteCalls<O, 
         this.end(goneBy(exit));
         this.#exited.resolve();
       },
-      onLine: (_, line) => void process.stderr.write(`llama.cpp: ${line}\n`),
+      onLine: (_, line) => {
+        if (!OF_STOPPED_RUN.test(line)) process.stderr.write(`llama.cpp: ${line}\n`);
+      },
     });
   }
 
@@ -207,6 +209,10 @@ function goneBy({ code, signal, reason, lines }: ProcessExit): LlamaProcessGone 
     reason === undefined && said.length > 0 ? `; its last words: ${said.join(' | ')}` : '';
   return new LlamaProcessGone(`The llama.cpp process is gone: ${why}${last}`);
 }
+
+/** What llama.cpp writes of a run that `RunStop` ended. */
+const OF_STOPPED_RUN =
+  /graph_compute_async failed with error 1$|compute status: 1$|removing memory module entries|failed to (?:de|en)code, ret = 2$/;
 
 /** Of a native abort: `/lib/libc.so.6(+0x9cb84)[0x7fbc15e9cb84]`. */
 const STACK_FRAME = /\[0x[\da-f]+\]$/;

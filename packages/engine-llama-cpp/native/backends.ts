@@ -118,12 +118,8 @@ function demandKnown(common: LibraryHandle): void {
 /** `enum ggml_log_level`; 5 continues the line before. */
 const WARNING = 3;
 const CONTINUED = 5;
-/**
- * Warnings about what the settings of this engine want, and about runs that were stopped
- * (`RunStop`).
- */
-const EXPECTED =
-  /will not be utilized|not marked as outputs|special_eog_ids contains|(?:error|status:) 1$|removing memory module entries|ret = 2$/;
+/** Warnings about what the settings of this engine want. */
+const ADVICE = /will not be utilized|not marked as outputs|special_eog_ids contains/;
 let lastLevel = 0;
 let loggedReason: string | undefined;
 
@@ -135,7 +131,7 @@ koffi.proto('void llama_log(int level, str text, void *data)');
  */
 const LOGGER = koffi.register((level: number, text: string) => {
   if (level !== CONTINUED) lastLevel = level;
-  if (lastLevel < WARNING || EXPECTED.test(text.trimEnd())) return;
+  if (lastLevel < WARNING || ADVICE.test(text)) return;
   process.stderr.write(`${text.trimEnd()}\n`);
   loggedReason ??= /(?:error loading model|gguf_init\w*): (.+)/.exec(text)?.[1];
 }, 'llama_log *');
