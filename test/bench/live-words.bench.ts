@@ -74,7 +74,8 @@ const isReady = ({ state }: { readonly state: string }): boolean => state === 'r
 
 async function alone(real: RealModels, speech: Speech, settings: object) {
   await using product = await started(real, settings);
-  return costOf(product, speech);
+  // Awaited here: the product ends with this function.
+  return await costOf(product, speech);
 }
 
 /** One session, and the CPU of the recogniser for each second of it. */
