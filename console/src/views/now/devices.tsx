@@ -9,7 +9,7 @@ const SPAN_S = 15 * 60;
 const WIDTH = 900;
 const ROW = 22;
 
-/** What shares a device: each model as a line over the last 15 minutes, and what waits for what. */
+/** What shares a device: each model as a line over the last 15 minutes, what waits for what, and what is next. */
 export function Devices() {
   const { data } = useGet('/admin/v1/devices', { everyMs: 2000 });
   return (
@@ -30,6 +30,7 @@ export function Devices() {
               </p>
             ),
           )}
+          {device.next && <p class="device-wait">{device.next.explanation}.</p>}
         </Card>
       ))}
     </>
