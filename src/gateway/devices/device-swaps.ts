@@ -149,12 +149,12 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     const pids = [...workers.values()].map(worker => worker.view().pid);
     const bytes = pids.reduce<number>((sum, pid) => sum + peakBytes(pid), 0);
     if (bytes === 0) return;
-    this.placements.measured(id, bytes);
     try {
       this.#memory.measured(id, bytes);
     } catch (error) {
       this.#logger.warn({ model: id, err: error }, 'its memory cannot be remembered');
     }
+    this.placements.measured(id, this.#memory.of(id) ?? bytes);
   }
 
   #do(step: PlacementStep): void {
