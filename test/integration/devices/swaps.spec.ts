@@ -28,8 +28,8 @@ class Rig {
     leftover(() => (this.#watched = false));
   }
 
-  static async start(models: readonly ModelSpec[]): Promise<Rig> {
-    return new Rig(await Product.start(models, {}, { devices: DEVICES }));
+  static async start(models: readonly ModelSpec[], devices: object[] = DEVICES): Promise<Rig> {
+    return new Rig(await Product.start(models, {}, { devices }));
   }
 
   async ask(model: string, priority: 'realtime' | 'batch' = 'batch', text = 'a') {
@@ -196,5 +196,23 @@ describe('pinned and prewarmed models', () => {
     expect(scrape.sum('switchyard_device_memory_used_bytes')).toBe(10 * 2 ** 30);
     expect(scrape.sum('switchyard_model_load_seconds_count', 'model="b"')).toBe(1);
     expect(scrape.sum('switchyard_model_loads_total', 'reason="pin"')).toBe(1);
+  });
+});
+
+describe('a model that may be on either of two devices', () => {
+  it('goes to the one that has room, where engines get its name, and the busy model stays', async () => {
+    const devices = ['gpu0', 'gpu1'].map((id, at) => ({ id, memory: '10GiB', as: `cuda:${at}` }));
+    const large = { memory: '8GiB', device: ['gpu0', 'gpu1'] };
+    const rig = await Rig.start([onDevice('a', large), onDevice('b', large)], devices);
+    const answers = [await rig.ask('a'), await rig.ask('b'), await rig.ask('a')];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect([await rig.loads('a'), await rig.loads('b')]).toEqual([1, 1]);
+    const { data: workers } = await rig.product.json<{ data: { model: string; device: string }[] }>(
+      '/admin/v1/workers',
+    );
+    expect(workers.map(({ model, device }) => `${model} ${device}`).sort()).toEqual([
+      'a cuda:0',
+      'b cuda:1',
+    ]);
   });
 });
