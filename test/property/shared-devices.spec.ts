@@ -237,32 +237,3 @@ describe('models that share a device: who waits together', () => {
     expect(Math.max(...gateway.book.tenantWaitsMs.get('few')!)).toBeLessThan(11_000);
   });
 });
-
-describe('models that share a device: 10,000 random arrivals', () => {
-  it('nothing is lost, the ledger holds, nobody waits longer than a residence of each model and its own work', () => {
-    const ids = ['a', 'b', 'c', 'd'];
-    const models = Object.fromEntries(ids.map(id => [id, { memory: 5, loadMs: 4000 }]));
-    const gateway = aGateway(models, {}, { ...COST, groupMs: 100 });
-    let state = 11;
-    const random = (): number => (state = (state * 16807) % 2147483647) / 2147483647;
-    const requests = Array.from({ length: 10_000 }, (_, index) => ({
-      ...came(
-        index * 40,
-        ids[Math.floor(random() ** 2 * 4)]!,
-        random() < 0.1 ? 'realtime' : 'batch',
-      ),
-      tenant: `t${Math.floor(random() * 5)}`,
-      ...(random() < 0.1 && { cancelAfterMs: random() * 10_000 }),
-    }));
-    gateway.replay(requests);
-    gateway.run();
-    const { settledBy, answersMs } = gateway.book;
-    const { completed, cancelled, failed } = settledBy.batch;
-    const other = settledBy.realtime;
-    expect(completed + cancelled + other.completed + other.cancelled).toBe(10_000);
-    expect([failed, other.failed, gateway.unsettled, gateway.slotsInUse]).toEqual([0, 0, 0, 0]);
-    expect(gateway.devices!.highestUse).toBeLessThanOrEqual(1);
-    const residence = 5 * 4000 + 4000;
-    expect(Math.max(...answersMs.batch, ...answersMs.realtime)).toBeLessThan(residence * 4 + 1000);
-  });
-});
