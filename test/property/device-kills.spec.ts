@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { aGateway, COST } from '../bench/support/simulation/device-scenes.js';
 import { type TraceRequest } from '../bench/support/simulation/trace.js';
-import { VirtualGateway } from '../bench/support/simulation/virtual-gateway.js';
 
 const REQUESTS = 10_000;
 const SEEDS = Number(process.env.DEVICE_SEEDS ?? 1);
 const LOAD_MS = 4000;
 const IDS = ['a', 'b', 'c', 'd'];
-const COST = { groupMs: 100, itemMs: 0, prepMs: 0, hopMs: 0, maxBatch: 4 };
 
 function numbers(seed: number): () => number {
   let state = seed;
@@ -25,20 +24,8 @@ const arrivals = (random: () => number): readonly TraceRequest[] =>
 /** @param killEveryMs on average: the processes of one model, whatever they are doing */
 function run(seed: number, killEveryMs: number) {
   const random = numbers(seed);
-  const gateway = new VirtualGateway({
-    ...{ workers: new Map(IDS.map(id => [id, 1])), cost: COST },
-    rules: {
-      queueTimeoutMs: Infinity,
-      bounds: {
-        ...{ maxRequests: 1e9, maxRequestsPerModel: 1e9, realtimeReserve: 0 },
-        ...{ maxBytes: 1e15, maxBytesPerModel: 1e15 },
-      },
-    },
-    devices: {
-      devices: [{ id: 'gpu0', memory: 10 }],
-      models: IDS.map(id => ({ id, devices: ['gpu0'], memory: 5, loadMs: LOAD_MS })),
-    },
-  });
+  const models = Object.fromEntries(IDS.map(id => [id, { memory: 5, loadMs: LOAD_MS }]));
+  const gateway = aGateway(models, {}, { cost: { ...COST, groupMs: 100 } });
   gateway.replay(arrivals(random));
   const pause = () => 2 * random() * killEveryMs;
   for (let ms = pause(); ms < REQUESTS * 40; ms += pause())
