@@ -10,16 +10,16 @@ import { pause } from '../support/waiting.js';
  * The picture of the README: a batch client keeps 8 requests on one model, a person asks
  * another one once a minute, which does not fit beside it. Four minutes of the console in
  * twenty seconds. Needs Chromium and ffmpeg.
- * node --import ./test/support/typescript-loader.mjs test/night/device-recording.ts FILE.gif
+ * node --import ./test/support/typescript-loader.mjs test/night/device-recording.ts FILE.webp
  */
-const [file = 'swap.gif'] = process.argv.slice(2);
+const [file = 'swap.webp'] = process.argv.slice(2);
 /** So that the timeline is full when the recording begins. */
 const BEFORE_MS = Number(process.env.RECORDING_BEFORE_S ?? 660) * 1000;
 const RECORDED_MS = 240_000;
 const FRAMES = 160;
 const SHOWN_S = 20;
 const CALLERS = 8;
-const SIZE = { width: 900, height: 330 };
+const SIZE = { width: 900, height: 360 };
 /** The device and what the page says of it. */
 const ONLY =
   '.side, .skip, .page dl, .card:not(:has(.device)) { display: none } .shell { display: block }';
@@ -65,9 +65,8 @@ for (let frame = 0; frame < FRAMES; frame += 1) {
   await pause(Math.max(0, fromMs + ((frame + 1) * RECORDED_MS) / FRAMES - performance.now()));
 }
 isOver = true;
-const colours = 'split[a][b];[a]palettegen=max_colors=32[p];[b][p]paletteuse=dither=none';
 execFileSync('ffmpeg', [
   ...['-y', '-loglevel', 'error', '-framerate', String(FRAMES / SHOWN_S)],
-  ...['-i', join(folder, '%04d.png'), '-vf', colours, file],
+  ...['-i', join(folder, '%04d.png'), '-c:v', 'libwebp_anim', '-lossless', '1', '-loop', '0', file],
 ]);
 await Promise.all(work);
