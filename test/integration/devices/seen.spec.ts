@@ -79,9 +79,9 @@ describe('what is on a device', () => {
     await until(() => (rig.pool.of('a')?.running ?? 0) > 0);
     expect(await shown()).not.toHaveProperty('next');
     const answer = ask('b', 'b', 'realtime');
-    const next = async () => (await shown()).next;
-    await until(async () => (await next()) !== undefined);
-    expect(await next()).toEqual({
+    let next: object | undefined;
+    await until(async () => (next = (await shown()).next) !== undefined);
+    expect(next).toEqual({
       ...{ model: 'b', reason: 'realtime', leaving: ['a'], in_s: expect.any(Number) },
       explanation: expect.stringMatching(
         /^b is next on gpu0, because REALTIME requests wait for it; a leaves (now|in \d+ s)$/,
