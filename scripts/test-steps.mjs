@@ -14,6 +14,8 @@ const WAITING = ['--maxWorkers=3'];
 const ONE_BY_ONE = ['--runInBand'];
 /** Kills of batch processors; in the chaos step they are 15. */
 const NIGHT_KILLS = '50';
+/** Random histories of devices, 100 in the property step, and days with kills, 1 there. */
+const NIGHT_DEVICES = { DEVICE_RUNS: '100000', DEVICE_SEEDS: '50' };
 
 /**
  * What each command runs, cheapest first. `packages`: sets of Debian packages (see
@@ -64,6 +66,7 @@ export const TIERS = {
       tool('packaging', 'Dockerfile, compose, chart, workflows', ['scripts/lint-packaging.mjs']),
       suite('night', 'browsers, docs site, package, minutes of speech', ['test/night']),
       { name: 'kills', proves: `${NIGHT_KILLS} kills of batch processors`, run: kills },
+      { name: 'devices', proves: 'memory of devices, 100,000 histories', run: devices },
       tool('long chaos', 'random plans', ['scripts/chaos.mjs', '--episodes', '20']),
       tool('soak', 'the same processes for 40 plans', [
         ...['scripts/chaos.mjs', '--episodes', '40', '--share'],
@@ -126,6 +129,11 @@ async function conformance() {
 async function kills() {
   const env = { CHAOS_KILLS: NIGHT_KILLS };
   return runSuite(['test/chaos/batch-kills.spec.ts'], ['--runInBand'], env);
+}
+
+async function devices() {
+  const specs = ['memory', 'kills'].map(name => `test/property/device-${name}.spec.ts`);
+  return runSuite(specs, ['--runInBand'], NIGHT_DEVICES);
 }
 
 function suite(name, proves, folders, flags = ['--maxWorkers=2']) {

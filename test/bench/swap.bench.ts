@@ -3,8 +3,18 @@ import { Product } from '../support/product.js';
 import { pause } from '../support/waiting.js';
 import { atLeast, atMost, type BenchResult, progress } from './support/bench-result.js';
 import { distribution } from './support/percentiles.js';
+import {
+  equalLoads,
+  PERSON_LOAD,
+  PERSON_MINUTES,
+  personBesideBatch,
+} from './support/simulation/device-scenes.js';
 
+/** Of the live scene; 0: only what runs in virtual time. */
 const MINUTES = Number(process.env.BENCH_MINUTES ?? 20);
+const LOADS = [0.2, 0.4, 0.6, 0.8, 0.95] as const;
+/** Of each, in virtual time. */
+const VIRTUAL_MINUTES = 60;
 const ALONE_S = 60;
 /** Of the engine; a process takes a second more, or several on a busy machine. */
 const LOAD_MS = { a: 7000, b: 5000, c: 7000 } as const;
@@ -65,8 +75,41 @@ async function person(outcomes: Outcomes, minutes: number): Promise<void> {
   await Promise.all(asked);
 }
 
-/** A batch client keeps 8 on one model; a person asks another one, which does not fit beside it. */
 export async function run(): Promise<BenchResult> {
+  const virtual = inVirtualTime();
+  if (MINUTES === 0) return virtual;
+  const live = await withProcesses();
+  return {
+    results: { virtual: virtual.results, ...live.results },
+    goals: [...virtual.goals, ...live.goals],
+  };
+}
+
+/** The product's rules with simulated workers: seconds of CPU, and the same on every machine. */
+function inVirtualTime(): BenchResult {
+  const { tookMs, batchOfAlone, worstOfMean } = personBesideBatch();
+  const person_ms = distribution(tookMs);
+  const equal = LOADS.map(load => ({ load, ...equalLoads(load, VIRTUAL_MINUTES) }));
+  progress(`virtual: ${JSON.stringify({ person_ms, batchOfAlone, worstOfMean, equal })}`);
+  return {
+    results: { person_ms, batchOfAlone, worstOfMean, equal },
+    goals: [
+      atLeast('virtual: person answered', tookMs.length / PERSON_MINUTES, 1),
+      // A group on the device and one ahead, and a second.
+      atMost('virtual: person p50, s', person_ms.p50 / 1000, PERSON_LOAD.b / 1000 + 3),
+      atMost('virtual: person p99, s', person_ms.p99 / 1000, 25),
+      atLeast('virtual: batch rate / alone', batchOfAlone, 0.74),
+      atLeast('virtual: worst five minutes of the batch / mean', worstOfMean, 0.9),
+      ...equal.flatMap(({ load, ofBestSchedule, swaps, mostSwaps }) => [
+        atLeast(`virtual: load ${load}, answers / best schedule`, ofBestSchedule, 0.95),
+        atMost(`virtual: load ${load}, swaps / residences`, swaps / mostSwaps, 1),
+      ]),
+    ],
+  };
+}
+
+/** A batch client keeps 8 on one model; a person asks another one, which does not fit beside it. */
+async function withProcesses(): Promise<BenchResult> {
   const devices = [{ id: 'gpu0', memory: '10GiB' }];
   const models = (['a', 'b', 'c'] as const).map(model);
   await using product = await Product.start(models, {}, { devices });

@@ -2372,6 +2372,7 @@ export interface components {
             /** @description That its models share. */
             memory_bytes: number;
             models: components["schemas"]["DeviceModelDto"][];
+            next?: components["schemas"]["NextSwapDto"];
             /** @description Of models that are loaded, loading or leaving. */
             used_bytes: number;
         };
@@ -2923,6 +2924,21 @@ export interface components {
             wait_p95_ms?: number;
             /** @description At the end of the step. */
             waiting: number;
+        };
+        NextSwapDto: {
+            /** @description The same in words. */
+            explanation: string;
+            /** @description Seconds until these are told to leave. Null: not before other requests are sent. */
+            in_s: number | null;
+            /** @description Models that leave for it, or leave already. */
+            leaving: string[];
+            /** @example whisper-large-v3 */
+            model: string;
+            /**
+             * @description Why it is next.
+             * @enum {string}
+             */
+            reason: "pin" | "realtime" | "aged" | "waiting" | "prewarm";
         };
         OllamaChatDto: {
             /** @description `json`, or a JSON schema. */

@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger } from '@nestjs/common';
 import { pause } from '@switchyard/engine-api/process/pause.js';
 import { urgency } from '../../core/jobs/fair-share.js';
+import { ModelList } from '../../platform/config/config.module.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
 import { InputLines } from '../job/input-lines.js';
 import { ResultLog } from '../job/result-log.js';
@@ -132,6 +134,7 @@ export class ExecuteService {
     private readonly sender: LineSender,
     private readonly grace: LineGrace,
     private readonly shipping: LogShipping,
+    private readonly models: ModelList,
   ) {}
 
   async openLog(work: ClaimedJob, plan: JobPlan): Promise<ResultLog> {
@@ -196,6 +199,8 @@ export class ExecuteService {
     const lanes = plan.models.map(
       lines => new LineLane(claim, job.tenant, lines, targets.gateOf(lines.model), progress),
     );
+    for (const [at, lane] of lanes.entries())
+      lane.goAfter(lanes.slice(0, at).filter(({ model }) => this.#shareDevice(model, lane.model)));
     const execution = new JobExecution(work, lanes, log, input, this.sender);
     work.running = { log, startedMs: Date.now(), doneAtStart: progress.done };
     log.listen({
@@ -212,6 +217,16 @@ export class ExecuteService {
     } finally {
       delete work.running;
     }
+  }
+
+  /** One might have to leave for the other: a job sends the lines of one model first. */
+  #shareDevice(one: string, other: string): boolean {
+    const [here, there] = [one, other].map(name => this.#model(name)?.device ?? []);
+    return here!.some(({ id }) => there!.some(device => device.id === id));
+  }
+
+  #model(name: string): ModelSpec | undefined {
+    return this.models.current.find(({ id, aliases }) => id === name || aliases.includes(name));
   }
 
   #writeProgress({ lease }: ClaimedJob, log: ResultLog): void {

@@ -45,7 +45,7 @@ function harness(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
   const job = (
     id: string,
     lines: Record<string, number>,
-    options: { tenant?: string; length?: number; perModel?: number } = {},
+    options: { tenant?: string; length?: number; perModel?: number; device?: boolean } = {},
   ) => {
     const lanes = Object.entries(lines).map(([model, count]) => {
       const gate = gates.get(model) ?? new TargetGate(options.perModel ?? 10, PAUSES);
@@ -53,6 +53,7 @@ function harness(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
       const models = { model, first: 0, plan: plan(count, options.length) };
       return new LineLane(id, options.tenant ?? 't', models, gate, new JobProgress(count));
     });
+    if (options.device) for (const [at, lane] of lanes.entries()) lane.goAfter(lanes.slice(0, at));
     const sending: SendingJob = {
       lanes,
       maySend: true,
@@ -125,6 +126,30 @@ describe('LineDispatcher', () => {
     gates.set('busy', new TargetGate(10, PAUSES));
     gates.get('busy')!.overloaded(performance.now(), 60_000);
     job('a', { busy: 3, idle: 3 });
+    expect(sent.map(({ key }) => key)).toEqual(['a\nidle', 'a\nidle', 'a\nidle']);
+    dispatcher.onApplicationShutdown();
+  });
+
+  it('sends the lines of models that share a device model by model, those of another job beside them', async () => {
+    const { sent, job } = harness({ concurrency: 4, inflightBytes: 1_000_000 });
+    job('a', { m1: 5, m2: 3 }, { device: true });
+    job('b', { m2: 2 });
+    const keys = () => sent.map(({ key }) => key.replace('\n', ' '));
+    for (let done = 0; done < 10; done++) {
+      sent[done]!.finish();
+      await settled();
+    }
+    expect(keys().indexOf('b m2')).toBeLessThan(keys().indexOf('a m2'));
+    expect(keys().filter(key => key.startsWith('a'))).toEqual([
+      ...['a m1', 'a m1', 'a m1', 'a m1', 'a m1', 'a m2', 'a m2', 'a m2'],
+    ]);
+  });
+
+  it('sends those of the next model while the target refuses those of the first', () => {
+    const { dispatcher, sent, job, gates } = harness();
+    gates.set('busy', new TargetGate(10, PAUSES));
+    gates.get('busy')!.overloaded(performance.now(), 60_000);
+    job('a', { busy: 3, idle: 3 }, { device: true });
     expect(sent.map(({ key }) => key)).toEqual(['a\nidle', 'a\nidle', 'a\nidle']);
     dispatcher.onApplicationShutdown();
   });

@@ -124,6 +124,8 @@ export class LineLane {
   /** The line at `#next`, created on demand. */
   #fresh: LineTicket | undefined;
   #retries: { readonly ticket: LineTicket; readonly dueMs: number }[] = [];
+  #earlier: readonly LineLane[] = [];
+  #inFlight = 0;
 
   constructor(
     /**
@@ -149,6 +151,16 @@ export class LineLane {
     return this.#next >= this.lines.plan.length && this.#retries.length === 0;
   }
 
+  /** Its lines wait until these have all answers: their models share a device with its own. */
+  goAfter(lanes: readonly LineLane[]): void {
+    this.#earlier = lanes;
+  }
+
+  /** An earlier lane has a line in flight or to send, and its target does not refuse lines. */
+  isBehind(nowMs: number): boolean {
+    return this.#earlier.some(lane => lane.#isBusy(nowMs));
+  }
+
   /** The next line, not removed. */
   peek(nowMs: number): LineTicket | undefined {
     const first = this.#retries[0];
@@ -159,6 +171,7 @@ export class LineLane {
   take(nowMs: number): LineTicket | undefined {
     const ticket = this.peek(nowMs);
     if (!ticket) return undefined;
+    this.#inFlight += 1;
     if (this.#retries[0]?.ticket === ticket) this.#retries.shift();
     else {
       this.#next += 1;
@@ -166,6 +179,11 @@ export class LineLane {
       this.#skipDone();
     }
     return ticket;
+  }
+
+  /** A line that was taken has its answer. */
+  ended(): void {
+    this.#inFlight -= 1;
   }
 
   /** Queues a retry for `dueMs`; it holds no slot meanwhile. */
@@ -182,6 +200,11 @@ export class LineLane {
     const readyMs = this.peek(nowMs) ? nowMs : (this.#retries[0]?.dueMs ?? Infinity);
     const dueMs = Math.max(readyMs, this.gate.closedUntilMs);
     return dueMs > nowMs ? dueMs : Infinity;
+  }
+
+  #isBusy(nowMs: number): boolean {
+    const isRefused = this.gate.isAway || nowMs < this.gate.closedUntilMs;
+    return !isRefused && (this.#inFlight > 0 || this.peek(nowMs) !== undefined);
   }
 
   #planned(): LineTicket | undefined {
@@ -276,7 +299,7 @@ export class LineDispatcher implements OnApplicationShutdown {
 
   #canSend(key: string, nowMs: number): boolean {
     const { lane, job } = this.#lanes.get(key)!;
-    if (!job.maySend || !lane.gate.isOpen(nowMs)) return false;
+    if (!job.maySend || !lane.gate.isOpen(nowMs) || lane.isBehind(nowMs)) return false;
     const ticket = lane.peek(nowMs);
     if (!ticket) return false;
     return this.#inFlight === 0 || this.#bytes + ticket.entry.length <= this.limits.inflightBytes;
@@ -290,6 +313,7 @@ export class LineDispatcher implements OnApplicationShutdown {
     void job.send(lane, ticket).then(() => {
       this.#bytes -= length;
       this.#inFlight -= 1;
+      lane.ended();
       releaseSlot();
       this.pump();
     });

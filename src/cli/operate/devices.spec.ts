@@ -9,6 +9,10 @@ describe('devices in the terminal', () => {
     const text = devicesText([
       {
         ...{ id: 'gpu0', memory_bytes: 10 * GIB, used_bytes: 8 * GIB, history: [] },
+        next: {
+          ...{ model: 'whisper', reason: 'realtime', leaving: ['qwen3-8b'], in_s: 0 },
+          explanation: 'whisper is next on gpu0',
+        },
         models: [
           { ...model, id: 'kokoro', stage: 'resident', memory_bytes: GIB },
           { ...model, id: 'qwen3-8b', stage: 'leaving', memory_bytes: 7 * GIB, running: 2 },
@@ -28,6 +32,7 @@ describe('devices in the terminal', () => {
       '  █ kokoro  1.0 GiB  resident, 0 running',
       '  ░ qwen3-8b  7.0 GiB  leaving, 2 running',
       '  1 waiting: it waits for qwen3-8b',
+      '  whisper is next on gpu0',
     ]);
   });
 });

@@ -11,7 +11,7 @@ const DRAWN = { resident: '█', loading: '▒', leaving: '░' } as const;
 export const devicesText = (devices: readonly Device[]): string =>
   devices.map(deviceText).join('\n\n');
 
-function deviceText({ id, memory_bytes: memory, used_bytes: used, models }: Device): string {
+function deviceText({ id, memory_bytes: memory, used_bytes: used, models, next }: Device): string {
   const here = models.flatMap(({ stage, ...model }) => (stage ? [{ ...model, stage }] : []));
   const parts = here.map(({ stage, memory_bytes: bytes }) =>
     DRAWN[stage].repeat(Math.round((bytes / memory) * WIDTH)),
@@ -23,6 +23,12 @@ function deviceText({ id, memory_bytes: memory, used_bytes: used, models }: Devi
   const waits = models.flatMap(({ awaited, waiting }) =>
     awaited === undefined ? [] : [`  ${waiting} waiting: ${awaited}`],
   );
+  const after = next ? [`  ${next.explanation}`] : [];
   const bar = parts.join('').slice(0, WIDTH).padEnd(WIDTH, '·');
-  return [`${id}  ${bar}  ${byteText(used)} of ${byteText(memory)}`, ...lines, ...waits].join('\n');
+  return [
+    `${id}  ${bar}  ${byteText(used)} of ${byteText(memory)}`,
+    ...lines,
+    ...waits,
+    ...after,
+  ].join('\n');
 }

@@ -71,7 +71,8 @@ export function expectedLoad(
   return { device, inMs, leaving: [{ model: other.id, running: 0 }] };
 }
 
-const leaversOf = (
+/** Those that leave before it, also those that leave already. */
+export const leaversOf = (
   { leaving, device }: Swap,
   models: readonly ModelAtDevice[],
 ): readonly ModelAtDevice[] =>

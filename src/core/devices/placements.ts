@@ -1,5 +1,5 @@
 import { DeviceLedger } from './device-ledger.js';
-import { type ExpectedLoad, expectedLoad } from './expected-load.js';
+import { type ExpectedLoad, expectedLoad, leaversOf } from './expected-load.js';
 import {
   type Demand,
   isIdle,
@@ -79,6 +79,12 @@ export class Placements {
       const demand = this.from.demandOf(model.id);
       return { ...model, stage, device, sinceMs, demand, loadMs: this.from.loadMs(model.id) };
     });
+  }
+
+  /** The most urgent load of a device that has not begun, with all that leave before it. */
+  nextOn(device: string): Swap | undefined {
+    const next = this.swaps.find(swap => swap.device === device && !this.#places.has(swap.model));
+    return next && { ...next, leaving: leaversOf(next, this.models()).map(({ id }) => id) };
   }
 
   /** When a model probably takes requests (`expectedLoad`). */

@@ -57,6 +57,9 @@ export interface ModelAtDevice extends PlaceableModel {
   readonly demand: Demand;
 }
 
+export const SWAP_REASONS = ['pin', 'realtime', 'aged', 'waiting', 'prewarm'] as const;
+type SwapReason = (typeof SWAP_REASONS)[number];
+
 /** A model is to be loaded on a device, when those that leave for it are gone. */
 export interface Swap {
   readonly model: string;
@@ -64,7 +67,7 @@ export interface Swap {
   readonly leaving: readonly string[];
   /** When these may leave; Infinity: when requests that wait for them have been sent. */
   readonly atMs: number;
-  readonly reason: 'pin' | 'realtime' | 'aged' | 'waiting' | 'prewarm';
+  readonly reason: SwapReason;
 }
 
 /** Which model is next, where, who leaves for it, and when. Pure: it keeps nothing. */

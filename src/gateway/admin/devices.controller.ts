@@ -1,6 +1,8 @@
 import { Get } from '@nestjs/common';
+import { swapText } from '../../core/devices/load-text.js';
 import { type ModelAtDevice } from '../../core/devices/swap-policy.port.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { DeviceSwaps } from '../devices/device-swaps.js';
 import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
@@ -13,6 +15,7 @@ export class AdminDevicesController {
   constructor(
     private readonly swaps: DeviceSwaps,
     private readonly queue: EmbeddedQueue,
+    private readonly clock: ProcessClock,
   ) {}
 
   @Get()
@@ -26,6 +29,7 @@ export class AdminDevicesController {
         memory_bytes: memory,
         used_bytes: placements.used(id),
         models: models.filter(model => isOf(model, id)).map(model => this.#model(model)),
+        next: this.#next(id),
         history: this.swaps.history.spans
           .filter(({ device }) => device === id)
           .map(({ model, stage, fromMs, toMs }) => ({
@@ -33,6 +37,18 @@ export class AdminDevicesController {
             to: toMs === undefined ? null : toMs / 1000,
           })),
       })),
+    };
+  }
+
+  #next(device: string) {
+    const swap = this.swaps.placements.nextOn(device);
+    if (!swap) return undefined;
+    const { model, reason, leaving, atMs } = swap;
+    const inMs = Math.max(0, atMs - this.clock.nowMs());
+    return {
+      ...{ model, reason, leaving },
+      in_s: inMs === Infinity ? null : inMs / 1000,
+      explanation: swapText(swap, this.clock.nowMs()),
     };
   }
 

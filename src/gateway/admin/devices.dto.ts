@@ -1,3 +1,4 @@
+import { SWAP_REASONS } from '../../core/devices/swap-policy.port.js';
 import {
   choiceField,
   listField,
@@ -26,11 +27,22 @@ class DeviceSpanDto extends answer({
   to: nullableField(numberField('Null: until now.')),
 }) {}
 
+class NextSwapDto extends answer({
+  model: textField({ example: 'whisper-large-v3' }),
+  reason: choiceField(SWAP_REASONS, 'Why it is next.'),
+  leaving: listField(String, 'Models that leave for it, or leave already.'),
+  in_s: nullableField(
+    numberField('Seconds until these are told to leave. Null: not before other requests are sent.'),
+  ),
+  explanation: textField('The same in words.'),
+}) {}
+
 class DeviceDto extends answer({
   id: textField({ example: 'gpu0' }),
   memory_bytes: numberField('That its models share.'),
   used_bytes: numberField('Of models that are loaded, loading or leaving.'),
   models: listField(DeviceModelDto),
+  next: optionalField(NextSwapDto),
   history: listField(DeviceSpanDto, 'The last 15 minutes, oldest first.'),
 }) {}
 

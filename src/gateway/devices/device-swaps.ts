@@ -31,6 +31,8 @@ export interface LoadedModel {
 
 /** Before a model was loaded once. */
 const USUAL_LOAD_MS = 10_000;
+/** Between two looks at what loaded models use. */
+const MEASURE_MS = 1000;
 
 /**
  * Loads and unloads the models that share a device, as `core/devices` decides: looks whenever
@@ -48,6 +50,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   readonly steps$: Observable<PlacementStep | LoadedModel> = this.#steps.asObservable();
   #pending: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #measureAtMs = 0;
 
   constructor(
     private readonly queue: PriorityQueue,
@@ -109,6 +112,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     this.#pending = undefined;
     for (const { id } of this.list.current) this.#follow(id);
     const nowMs = this.clock.nowMs();
+    if (nowMs >= this.#measureAtMs) this.#measureAll(nowMs);
     for (const step of this.placements.decide(nowMs)) this.#do(step);
     const ids = this.list.current.map(({ id }) => id);
     this.history.look(this.placements, ids, Date.now());
@@ -143,18 +147,27 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     this.#steps.next({ type: 'loaded', model: id, tookMs });
   }
 
-  /** The peak of its processes, where none is declared: when it was loaded, and before it leaves. */
+  /** They grow while they work. */
+  #measureAll(nowMs: number): void {
+    this.#measureAtMs = nowMs + MEASURE_MS;
+    for (const { id } of this.#placed()) {
+      const workers = this.pool.of(id);
+      if (workers && this.placements.at(id)?.stage === 'resident') this.#measure(workers);
+    }
+  }
+
+  /** The peak of its processes, where none is declared: when it was loaded, while it is used, and before it leaves. */
   #measure({ id, workers }: ModelWorkers): void {
     if (this.list.find(id)?.memory !== undefined) return;
     const pids = [...workers.values()].map(worker => worker.view().pid);
     const bytes = pids.reduce<number>((sum, pid) => sum + peakBytes(pid), 0);
     if (bytes === 0) return;
-    this.placements.measured(id, bytes);
     try {
       this.#memory.measured(id, bytes);
     } catch (error) {
       this.#logger.warn({ model: id, err: error }, 'its memory cannot be remembered');
     }
+    this.placements.measured(id, this.#memory.of(id) ?? bytes);
   }
 
   #do(step: PlacementStep): void {

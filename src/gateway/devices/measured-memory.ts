@@ -4,7 +4,11 @@ import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Settings } from '../../platform/config/settings.js';
 
-/** What models need that declare no memory: bytes by model, remembered in `data.dir`. */
+/**
+ * What models need that declare no memory: the most that each was found to use, in bytes,
+ * remembered in `data.dir`. A model that was replaced by a smaller one keeps its number until
+ * that file is removed.
+ */
 export class MeasuredMemory {
   readonly #file: string;
   readonly #bytes: Map<string, number>;
@@ -19,9 +23,12 @@ export class MeasuredMemory {
     return this.#bytes.get(model);
   }
 
-  /** @throws Error when the file cannot be written; it is known until the next start */
+  /**
+   * Processes grow while they work, so a fresh one says less than is known: that is ignored.
+   * @throws Error when the file cannot be written; it is known until the next start
+   */
   measured(model: string, bytes: number): void {
-    if (this.#bytes.get(model) === bytes) return;
+    if (bytes <= (this.#bytes.get(model) ?? 0)) return;
     this.#bytes.set(model, bytes);
     mkdirSync(dirname(this.#file), { recursive: true });
     writeFileSync(`${this.#file}.new`, writeJson(Object.fromEntries(this.#bytes)));

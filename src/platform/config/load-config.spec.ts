@@ -243,6 +243,22 @@ describe('loadConfig', () => {
     );
   });
 
+  it('rejects models that share a device beside a queue that several gateways share', () => {
+    const model = 'id: m, kind: stt, engine: synthetic, capabilities: [transcribe]';
+    write(
+      'models.yaml',
+      `devices: [{ id: gpu0, memory: 2GiB }]\nmodels: [{ ${model}, device: gpu0, memory: 1GiB }]\n`,
+    );
+    const redis = { SWITCHYARD_REDIS_URL: 'redis://redis.example' };
+    expect(problems({ ...redis, QUEUE_DRIVER: 'embedded' })).toEqual([]);
+    expect(problems({ ...redis, QUEUE_DRIVER: 'redis' })).toEqual([
+      {
+        ...{ origin: 'QUEUE_DRIVER', path: 'queue.driver', value: 'redis' },
+        message: 'cannot be combined with models that share a device, such as m',
+      },
+    ]);
+  });
+
   it.each([
     ['DATABASE_URL', 'mysql://user:secret@db/name', 'database.url: must look like postgres://'],
     ['SWITCHYARD_DATABASE_URL', 'postgres:/db', 'database.url: must look like postgres://'],

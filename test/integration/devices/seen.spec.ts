@@ -6,14 +6,15 @@ import { builtLaunch, GatewayRig, until } from '../api/gateway-rig.js';
 import { FeedClient } from '../live-feed/feed-client.js';
 
 const GIB = 2 ** 30;
-const onDevice = (id: string): ModelSpec =>
+const onDevice = (id: string, options: object = {}): ModelSpec =>
   syntheticModel(
-    { loadMs: 800 },
+    { loadMs: 800, ...options },
     { id, memory: 8 * GIB, device: [{ id: 'gpu0', memory: 10 * GIB, reserve: 0 }] },
   );
 
 interface Shown {
   readonly used_bytes: number;
+  readonly next?: object;
   readonly models: readonly {
     readonly id: string;
     readonly stage: string | null;
@@ -32,11 +33,12 @@ describe('what is on a device', () => {
 
   const shown = async (): Promise<Shown> =>
     ((await rig.json('/admin/v1/devices')) as { data: Shown[] }).data[0]!;
-  const ask = async (model: string): Promise<number> => {
+  const ask = async (model: string, text = 'a', priority = 'batch'): Promise<number> => {
     const form = new FormData();
-    form.set('file', new Blob(['a']), 'a.wav');
+    form.set('file', new Blob([text]), 'a.wav');
     form.set('model', model);
-    return (await rig.post('/v1/audio/transcriptions', form)).status;
+    const headers = { 'x-priority': priority };
+    return (await rig.post('/v1/audio/transcriptions', form, { headers })).status;
   };
 
   it('is in the admin API with its history, and in the live feed', async () => {
@@ -67,5 +69,25 @@ describe('what is on a device', () => {
       ...['a loading', 'a resident', 'a leaving', 'b loading', 'b resident'],
     ]);
     expect(history.map(({ to }) => to === null)).toEqual([false, false, false, false, true]);
+  });
+
+  it('is said with what is next, why, and who leaves for it', async () => {
+    const slow = { faults: [{ marker: 'long', action: 'slow', ms: 4000 }] };
+    const models = [onDevice('a', slow), onDevice('b')];
+    rig = await GatewayRig.start({ models, launch: builtLaunch });
+    const long = ask('a', 'long');
+    await until(() => (rig.pool.of('a')?.running ?? 0) > 0);
+    expect(await shown()).not.toHaveProperty('next');
+    const answer = ask('b', 'b', 'realtime');
+    let next: object | undefined;
+    await until(async () => (next = (await shown()).next) !== undefined);
+    expect(next).toEqual({
+      ...{ model: 'b', reason: 'realtime', leaving: ['a'], in_s: expect.any(Number) },
+      explanation: expect.stringMatching(
+        /^b is next on gpu0, because REALTIME requests wait for it; a leaves (now|in \d+ s)$/,
+      ),
+    });
+    expect(await Promise.all([long, answer])).toEqual([200, 200]);
+    expect(await shown()).not.toHaveProperty('next');
   });
 });

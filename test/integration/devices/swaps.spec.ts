@@ -1,85 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
-import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { leftover } from '../../support/leftovers.js';
-import { Product } from '../../support/product.js';
+import { DeviceRig, onDevice } from '../../support/device-rig.js';
 import { pause } from '../../support/waiting.js';
 
-const DEVICES = [{ id: 'gpu0', memory: '10GiB' }];
-const LOAD_MS = 1500;
-
-/** As the models file has it: two of three fit, unless told otherwise. */
-const onDevice = (id: string, fields: object = {}, options: object = {}): ModelSpec =>
-  ({
-    ...{ id, kind: 'stt', engine: 'synthetic', capabilities: ['transcribe', 'stream'] },
-    ...{ device: 'gpu0', memory: '5GiB', ...fields },
-    options: { baseMs: 50, loadMs: LOAD_MS, maxBatch: 4, streams: 2, ...options },
-  }) as unknown as ModelSpec;
-
-/** A product and what is asked of it. */
-class Rig {
-  /** Processes of models that were alive at the same time, at most. */
-  most = 0;
-  #watched = true;
-  readonly #pids = new Set<number>();
-
-  private constructor(readonly product: Product) {
-    void this.#watch();
-    leftover(() => (this.#watched = false));
-  }
-
-  static async start(models: readonly ModelSpec[]): Promise<Rig> {
-    return new Rig(await Product.start(models, {}, { devices: DEVICES }));
-  }
-
-  async ask(model: string, priority: 'realtime' | 'batch' = 'batch', text = 'a') {
-    const response = await this.product.transcribe(text, { model, priority });
-    return { status: response.status, body: await response.text() };
-  }
-
-  async loads(model: string): Promise<number> {
-    const scrape = await this.product.gateway.scrape();
-    return scrape.sum('switchyard_model_loads_total', `model="${model}"`);
-  }
-
-  /** Of the request that waits for that model. */
-  async explanation(model: string): Promise<string> {
-    const path = `/admin/v1/requests?state=queued&model=${model}`;
-    const { data } = await this.product.json<{
-      data: { explanation: string; waits_for: string }[];
-    }>(path);
-    return `${data[0]?.waits_for}: ${data[0]?.explanation}`;
-  }
-
-  stateOf = async (model: string): Promise<string> => {
-    const { data } = await this.product.json<{ data: { id: string; state: string }[] }>(
-      '/admin/v1/models',
-    );
-    return data.find(({ id }) => id === model)!.state;
-  };
-
-  untilState(model: string, state: string): Promise<void> {
-    return this.product.until(
-      `${model} ${state}`,
-      async () => (await this.stateOf(model)) === state,
-    );
-  }
-
-  async #watch(): Promise<void> {
-    for (; this.#watched; await pause(15)) {
-      const workers = await this.product.workers().catch(() => []);
-      for (const { pid } of workers) if (pid !== undefined) this.#pids.add(pid);
-      const alive = [...this.#pids].filter(pid => isAlive(pid));
-      this.most = Math.max(this.most, alive.length);
-    }
-  }
-}
-
 describe('three models of which two fit', () => {
-  let rig: Rig;
+  let rig: DeviceRig;
 
   beforeAll(async () => {
-    rig = await Rig.start([onDevice('a'), onDevice('b'), onDevice('c')]);
+    rig = await DeviceRig.start([onDevice('a'), onDevice('b'), onDevice('c')]);
   });
 
   it('starts with none of them, and loads one once for four first calls', async () => {
@@ -115,15 +42,16 @@ describe('two models of which one fits', () => {
 
   it('lets a long request end before its model leaves for REALTIME, and sends it nothing more', async () => {
     const slow = { faults: [{ marker: 'long', action: 'slow', ms: 4000 }] };
-    const rig = await Rig.start([onDevice('a', large, slow), onDevice('b', large)]);
+    // It may leave as soon as REALTIME waits for another model, however long its load took.
+    const a = onDevice('a', { ...large, min_residence_s: 0 }, slow);
+    const rig = await DeviceRig.start([a, onDevice('b', large)]);
     const ended: string[] = [];
-    const asked = async (name: string, answer: ReturnType<Rig['ask']>) => {
+    const asked = async (name: string, answer: ReturnType<DeviceRig['ask']>) => {
       expect((await answer).status).toBe(200);
       ended.push(name);
     };
     const long = asked('long', rig.ask('a', 'batch', 'long'));
     await rig.product.untilRunning(1);
-    await pause(LOAD_MS);
     const b = asked('b', rig.ask('b', 'realtime'));
     await rig.untilState('a', 'unloading');
     expect(await rig.explanation('b')).toMatch(
@@ -143,7 +71,10 @@ describe('two models of which one fits', () => {
   });
 
   it('cancels a load when its last caller has left, and the device is free again', async () => {
-    const rig = await Rig.start([onDevice('a', large, { loadMs: 60_000 }), onDevice('b', large)]);
+    const rig = await DeviceRig.start([
+      onDevice('a', large, { loadMs: 60_000 }),
+      onDevice('b', large),
+    ]);
     const caller = new AbortController();
     const form = new FormData();
     form.set('file', new Blob(['a']), 'a.wav');
@@ -161,7 +92,7 @@ describe('two models of which one fits', () => {
 
   it('a load that fails ends its requests with the words of the engine, and holds up nobody', async () => {
     const fails = { loadMs: 200, loadError: 'out of memory: 8.1 GiB wanted' };
-    const rig = await Rig.start([onDevice('a', large, fails), onDevice('b', large)]);
+    const rig = await DeviceRig.start([onDevice('a', large, fails), onDevice('b', large)]);
     const [a, b] = await Promise.all([rig.ask('a'), rig.ask('b')]);
     expect(a).toMatchObject({
       status: 503,
@@ -180,7 +111,7 @@ describe('two models of which one fits', () => {
 
 describe('pinned and prewarmed models', () => {
   it('are there before anybody asks; the pinned one stays when others are asked for', async () => {
-    const rig = await Rig.start([
+    const rig = await DeviceRig.start([
       onDevice('p', { pin: true }),
       onDevice('w', { prewarm: true }),
       onDevice('b'),
@@ -196,5 +127,23 @@ describe('pinned and prewarmed models', () => {
     expect(scrape.sum('switchyard_device_memory_used_bytes')).toBe(10 * 2 ** 30);
     expect(scrape.sum('switchyard_model_load_seconds_count', 'model="b"')).toBe(1);
     expect(scrape.sum('switchyard_model_loads_total', 'reason="pin"')).toBe(1);
+  });
+});
+
+describe('a model that may be on either of two devices', () => {
+  it('goes to the one that has room, where engines get its name, and the busy model stays', async () => {
+    const devices = ['gpu0', 'gpu1'].map((id, at) => ({ id, memory: '10GiB', as: `cuda:${at}` }));
+    const large = { memory: '8GiB', device: ['gpu0', 'gpu1'] };
+    const rig = await DeviceRig.start([onDevice('a', large), onDevice('b', large)], devices);
+    const answers = [await rig.ask('a'), await rig.ask('b'), await rig.ask('a')];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect([await rig.loads('a'), await rig.loads('b')]).toEqual([1, 1]);
+    const { data: workers } = await rig.product.json<{ data: { model: string; device: string }[] }>(
+      '/admin/v1/workers',
+    );
+    expect(workers.map(({ model, device }) => `${model} ${device}`).sort()).toEqual([
+      'a cuda:0',
+      'b cuda:1',
+    ]);
   });
 });

@@ -8,8 +8,11 @@ type Device = Answer<'/admin/v1/devices'>['data'][number];
 const SPAN_S = 15 * 60;
 const WIDTH = 900;
 const ROW = 22;
+const STAGES = ['resident', 'loading', 'leaving'] as const;
+/** Minutes ago that the axis names. */
+const TICKS = [15, 10, 5, 0] as const;
 
-/** What shares a device: each model as a line over the last 15 minutes, and what waits for what. */
+/** What shares a device: each model as a line over the last 15 minutes, what waits for what, and what is next. */
 export function Devices() {
   const { data } = useGet('/admin/v1/devices', { everyMs: 2000 });
   return (
@@ -18,7 +21,16 @@ export function Devices() {
         <Card
           key={device.id}
           title={device.id}
-          aside={`${bytes(device.used_bytes)} of ${bytes(device.memory_bytes)}, last 15 minutes`}
+          aside={
+            <>
+              {STAGES.map(stage => (
+                <span key={stage}>
+                  <i class={`swatch ${stage}`} /> {stage}
+                </span>
+              ))}{' '}
+              {bytes(device.used_bytes)} of {bytes(device.memory_bytes)}
+            </>
+          }
         >
           <Timeline device={device} />
           {device.models.map(({ id, awaited, waiting }) =>
@@ -30,6 +42,7 @@ export function Devices() {
               </p>
             ),
           )}
+          {device.next && <p class="device-wait">{device.next.explanation}.</p>}
         </Card>
       ))}
     </>
@@ -73,6 +86,11 @@ function Timeline({ device: { id, models, history } }: { device: Device }) {
           );
         })}
       </svg>
+      <p class="device-axis">
+        {TICKS.map(minutes => (
+          <small key={minutes}>{minutes === 0 ? 'now' : `${minutes} min ago`}</small>
+        ))}
+      </p>
     </div>
   );
 }

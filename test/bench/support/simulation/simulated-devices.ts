@@ -28,7 +28,12 @@ interface Surroundings {
   at(atMs: number, run: () => void): void;
   /** A turn may find something to do. */
   wake(): void;
+  /** What waits for it ends. */
+  loadFailed(model: string): void;
 }
+
+/** Before a load that failed is tried again. */
+const BACK_OFF_MS = 1000;
 
 /** A model was told to leave. */
 export interface Departure {
@@ -48,6 +53,7 @@ export class SimulatedDevices {
   readonly departures: Departure[] = [];
   /** Of all devices together, at any instant, as a share of what they have. */
   highestUse = 0;
+  kills = 0;
   readonly #usedMs = new Map<string, number>();
   /** Number of the load that each model is in: an end of an earlier one says nothing. */
   readonly #epochs = new Map<string, number>();
@@ -82,6 +88,8 @@ export class SimulatedDevices {
       else {
         this.departures.push({ model, atMs: nowMs(), inUse: this.#isInUse(model) });
         pool.serves(model, false);
+        // Who starts anew does so no further.
+        this.#nextEpoch(model);
         this.#leaving.add(model);
         this.#endIfDone(model);
       }
@@ -93,13 +101,27 @@ export class SimulatedDevices {
     at(wakeMs, wake);
   }
 
+  /** Its processes end. A load has failed then; who is loaded starts anew in its place. */
+  kill(model: string): void {
+    const { nowMs, pool, wake, loadFailed } = this.around;
+    const { stage } = this.placements.at(model) ?? {};
+    if (stage === undefined) return;
+    this.kills += 1;
+    pool.serves(model, false);
+    pool.kill(model);
+    if (stage === 'resident') this.#start(model, () => pool.serves(model, true));
+    if (stage === 'loading') {
+      loadFailed(model);
+      this.placements.dismiss(model, nowMs() + BACK_OFF_MS, nowMs());
+      this.#leaving.add(model);
+    }
+    wake();
+  }
+
   #load(model: string): void {
-    const { nowMs, at, wake, pool, queue } = this.around;
-    const epoch = (this.#epochs.get(model) ?? 0) + 1;
-    this.#epochs.set(model, epoch);
+    const { nowMs, wake, pool, queue } = this.around;
     this.loads.push({ model, atMs: nowMs() });
-    at(nowMs() + this.setUp.models.find(({ id }) => id === model)!.loadMs, () => {
-      if (this.#epochs.get(model) !== epoch) return;
+    this.#start(model, () => {
       const tookMs = this.placements.loaded(model, nowMs());
       if (tookMs === undefined) return;
       queue.chargeLoad(model, tookMs);
@@ -108,11 +130,26 @@ export class SimulatedDevices {
     });
   }
 
+  /** @param onReady its processes take requests, and were not ended meanwhile */
+  #start(model: string, onReady: () => void): void {
+    const { at, nowMs } = this.around;
+    const epoch = this.#nextEpoch(model);
+    at(nowMs() + this.setUp.models.find(({ id }) => id === model)!.loadMs, () => {
+      if (this.#epochs.get(model) === epoch) onReady();
+    });
+  }
+
+  #nextEpoch(model: string): number {
+    const epoch = (this.#epochs.get(model) ?? 0) + 1;
+    this.#epochs.set(model, epoch);
+    return epoch;
+  }
+
   #endIfDone(model: string): void {
     const { at, nowMs, pool, wake } = this.around;
     if (pool.running(model) > 0) return;
     this.#leaving.delete(model);
-    this.#epochs.set(model, (this.#epochs.get(model) ?? 0) + 1);
+    this.#nextEpoch(model);
     at(nowMs() + (this.setUp.endMs ?? 100), () => {
       this.placements.left(model);
       wake();
@@ -126,7 +163,12 @@ export class SimulatedDevices {
   #demandOf(model: string) {
     const running = this.around.pool.running(model);
     const usedMs = this.#usedMs.get(model) ?? -Infinity;
-    return { ...waitingFor(this.around.queue, model), running, usedMs, serves: true };
+    return {
+      ...waitingFor(this.around.queue, model),
+      running,
+      usedMs,
+      serves: this.around.pool.isServed(model),
+    };
   }
 
   #checkUse(): void {

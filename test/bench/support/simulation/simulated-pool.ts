@@ -37,6 +37,15 @@ export class SimulatedPool implements WorkerPort {
     if (serves) this.#capacity.next(model);
   }
 
+  isServed(model: string): boolean {
+    return !this.#absent.has(model);
+  }
+
+  /** Its processes end at once. */
+  kill(model: string): void {
+    for (const worker of this.#byModel.get(model) ?? []) worker.kill();
+  }
+
   /** Requests that its workers have. */
   running(model: string): number {
     return (this.#byModel.get(model) ?? []).reduce((sum, { ledger }) => sum + ledger.inUse, 0);

@@ -44,6 +44,8 @@ export interface Work {
   cancelled: boolean;
   /** The worker lets go of it: computed, or given up. */
   readonly done: (nowMs: number, group?: EngineCall) => void;
+  /** Its process was killed. */
+  readonly lost: () => void;
 }
 
 interface ReadyWork extends PlacedWork {
@@ -63,7 +65,11 @@ export class SimulatedWorker implements WorkerOffer {
   readonly latencyMs = 0;
   readonly groupSizes: number[] = [];
   deviceBusyMs = 0;
-  readonly #ready = new WorkQueue<ReadyWork>();
+  #ready = new WorkQueue<ReadyWork>();
+  /** What it was given and has not let go of. */
+  readonly #held = new Set<Work>();
+  /** Its process: events of an earlier one mean nothing. */
+  #life = 0;
   #received = 0;
   #deviceBusy = false;
 
@@ -95,6 +101,7 @@ export class SimulatedWorker implements WorkerOffer {
 
   /** A group as it was sent: its members are prepared at the same time. */
   take(works: readonly Work[], nowMs: number): void {
+    for (const work of works) this.#held.add(work);
     const received = works.map(work => ({
       work,
       ...{
@@ -103,9 +110,26 @@ export class SimulatedWorker implements WorkerOffer {
         sequence: (this.#received += 1),
       },
     }));
-    this.events.schedule(nowMs + this.cost.hopMs + this.cost.prepMs, now => {
+    this.#schedule(nowMs + this.cost.hopMs + this.cost.prepMs, now => {
       for (const entry of received) this.#ready.add(entry);
       this.#startDevice(now);
+    });
+  }
+
+  /** Its process ends, and another one takes its place. */
+  kill(): void {
+    const lost = [...this.#held];
+    this.#held.clear();
+    this.#life += 1;
+    this.#ready = new WorkQueue();
+    this.#deviceBusy = false;
+    for (const work of lost) work.lost();
+  }
+
+  #schedule(atMs: number, run: (nowMs: number) => void): void {
+    const life = this.#life;
+    this.events.schedule(atMs, nowMs => {
+      if (this.#life === life) run(nowMs);
     });
   }
 
@@ -120,7 +144,7 @@ export class SimulatedWorker implements WorkerOffer {
     for (const { work } of group) Object.assign(work, { startedAtMs: nowMs, callLimitMs });
     this.deviceBusyMs += tookMs;
     this.groupSizes.push(group.length);
-    this.events.schedule(nowMs + tookMs, now => {
+    this.#schedule(nowMs + tookMs, now => {
       this.#deviceBusy = false;
       this.#startDevice(now);
       this.#answer(group, now, { size: group.length, tookMs });
@@ -142,8 +166,11 @@ export class SimulatedWorker implements WorkerOffer {
   }
 
   #answer(works: readonly ReadyWork[], nowMs: number, call?: EngineCall): void {
-    this.events.schedule(nowMs + this.cost.hopMs, now =>
-      works.forEach(({ work }) => work.done(now, call)),
-    );
+    this.#schedule(nowMs + this.cost.hopMs, now => {
+      for (const { work } of works) {
+        this.#held.delete(work);
+        work.done(now, call);
+      }
+    });
   }
 }

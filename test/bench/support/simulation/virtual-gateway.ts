@@ -3,7 +3,7 @@ import { WindowTimers } from '../../../../src/core/batching/window-timers.js';
 import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event.js';
 import { type DispatchPlan } from '../../../../src/core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
-import { DomainError } from '../../../../src/core/errors/domain-error.js';
+import { DomainError, type ErrorCode } from '../../../../src/core/errors/domain-error.js';
 import { ServiceTimes } from '../../../../src/core/latency/service-times.js';
 import { Admission } from '../../../../src/core/queue/admission.js';
 import { withLatestStart } from '../../../../src/core/queue/latest-start.js';
@@ -62,16 +62,15 @@ interface Journey extends ScheduledRequest {
 type OwnFields<E> = E extends DispatchEvent
   ? Omit<E, 'key' | 'requestId' | 'tenant' | 'keyId' | 'model' | 'priority' | 'atMs'>
   : never;
+/** A request whose worker died is sent once more (D-06). */
+const MOST_ATTEMPTS = 2;
 type Life = RequestRecord<Journey, undefined>;
 const COMPLETED: Settlement<undefined> = { status: 'completed', reply: undefined };
 const cancelled = (): Settlement<undefined> => ended('request_cancelled', 'cancelled');
 const expired = (): Settlement<undefined> => ended('queue_timeout', 'failed');
 const overdue = (): Settlement<undefined> => ended('inference_timeout', 'failed');
 
-function ended(
-  code: 'request_cancelled' | 'queue_timeout' | 'inference_timeout',
-  status: 'cancelled' | 'failed',
-): Settlement<undefined> {
+function ended(code: ErrorCode, status: 'cancelled' | 'failed'): Settlement<undefined> {
   return { status, error: new DomainError(code, code) };
 }
 
@@ -144,6 +143,10 @@ export class VirtualGateway {
       new SimulatedDevices(devices, {
         ...{ pool: this.pool, queue, nowMs: () => this.nowMs, wake: () => this.#wake() },
         at: (atMs, run) => this.at(atMs, run),
+        loadFailed: model => {
+          for (const [id, { state, request }] of this.#lives)
+            if (state === 'queued' && request.model === model) this.#fail(id, 'model_load_failed');
+        },
       });
     if (devices) this.at(0, () => this.#wake());
     this.pool.capacity$.subscribe(() => this.#wake());
@@ -289,16 +292,24 @@ export class VirtualGateway {
   }
 
   /** The slot comes back when the worker lets go, whoever settled the request before. */
-  #workOf({ request }: Life, lease: { release(): void }, aged: boolean): Work {
+  #workOf(life: Life, lease: { release(): void }, aged: boolean): Work {
+    const { request } = life;
     const done = (nowMs: number, call?: EngineCall): void => {
       this.#clock.reached(nowMs);
       this.#learn(request);
       this.#settle(request.id, COMPLETED, call);
       lease.release();
     };
+    const lost = (): void => {
+      lease.release();
+      if (life.state !== 'leased') return;
+      life.requeued();
+      if (life.attempts < MOST_ATTEMPTS) this.#dispatcher.queue.restore(request);
+      else this.#settle(request.id, ended('worker_lost', 'failed'));
+    };
     const share = aged ? { agingShare: this.#rules.agingShare } : {};
     const { costMs, limitMs } = request.payload.came;
-    return { priority: request.priority, ...share, costMs, limitMs, cancelled: false, done };
+    return { priority: request.priority, ...share, costMs, limitMs, cancelled: false, done, lost };
   }
 
   #learn(request: Journey): void {
@@ -308,6 +319,11 @@ export class VirtualGateway {
     const [readyMs, computeMs] = [work.startedAtMs - leasedAtMs, this.nowMs - work.startedAtMs];
     const measured = { costMs: came.costMs, readyMs, computeMs, predictedMs };
     this.#times.of(request.model).answers.observe(measured, this.nowMs);
+  }
+
+  #fail(id: string, code: ErrorCode): void {
+    this.#dispatcher.queue.remove(aKey(id));
+    this.#settle(id, ended(code, 'failed'));
   }
 
   #cancel(id: string): void {
