@@ -14,6 +14,8 @@ const WAITING = ['--maxWorkers=3'];
 const ONE_BY_ONE = ['--runInBand'];
 /** Kills of batch processors; in the chaos step they are 15. */
 const NIGHT_KILLS = '50';
+/** Thousands of histories of text over several gateways; in the contract step it is 1. */
+const NIGHT_ORDERS = '100';
 
 /**
  * What each command runs, cheapest first. `packages`: sets of Debian packages (see
@@ -64,6 +66,7 @@ export const TIERS = {
       tool('packaging', 'Dockerfile, compose, chart, workflows', ['scripts/lint-packaging.mjs']),
       suite('night', 'browsers, docs site, package, minutes of speech', ['test/night']),
       { name: 'kills', proves: `${NIGHT_KILLS} kills of batch processors`, run: kills },
+      { name: 'order', proves: `${NIGHT_ORDERS},000 histories of chats`, run: orders },
       tool('long chaos', 'random plans', ['scripts/chaos.mjs', '--episodes', '20']),
       tool('soak', 'the same processes for 40 plans', [
         ...['scripts/chaos.mjs', '--episodes', '40', '--share'],
@@ -126,6 +129,11 @@ async function conformance() {
 async function kills() {
   const env = { CHAOS_KILLS: NIGHT_KILLS };
   return runSuite(['test/chaos/batch-kills.spec.ts'], ['--runInBand'], env);
+}
+
+async function orders() {
+  const env = { SWITCHYARD_ORDER_THOUSANDS: NIGHT_ORDERS };
+  return runSuite(['test/contract/queue/chat-order.contract.spec.ts'], ['--runInBand'], env);
 }
 
 function suite(name, proves, folders, flags = ['--maxWorkers=2']) {

@@ -4,7 +4,7 @@ import { type GatewayProcess } from '../../support/gateway-process.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { pause } from '../../support/waiting.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
-import { type ChatAnswer, ChatCluster, SLOTS } from './chat-cluster.js';
+import { type ChatAnswer, ChatCluster, SLOTS } from '../../support/chat-cluster.js';
 
 /** Chats that one gateway always has, of each tenant. */
 const WAITING = 2 * SLOTS;
