@@ -12,6 +12,7 @@ import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 import { type InferenceCaller, InferenceService } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { EmbeddedQueue } from '../../queue/embedded-queue.js';
+import { StreamPlaces } from '../../shared-queue/stream-places.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { isReady } from '../../worker-pool/worker-view.js';
 import { InterimPasses } from './interim-passes.js';
@@ -32,6 +33,7 @@ export class Recognisers {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly pool: WorkerPoolService,
+    private readonly places: StreamPlaces,
     private readonly inference: InferenceService,
     private readonly interims: InterimPasses,
     private readonly queue: EmbeddedQueue,
@@ -58,7 +60,7 @@ export class Recognisers {
           return draft ? this.interims.run(model, requestKey(caller), start) : start();
         },
       });
-    return this.pool.openStream(model, {
+    return this.places.open(model, {
       sessionId,
       language,
       prompt,
