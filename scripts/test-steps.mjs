@@ -68,6 +68,9 @@ export const TIERS = {
       { name: 'kills', proves: `${NIGHT_KILLS} kills of batch processors`, run: kills },
       { name: 'order', proves: `${NIGHT_ORDERS},000 histories of chats`, run: orders },
       tool('long chaos', 'random plans', ['scripts/chaos.mjs', '--episodes', '20']),
+      tool('many chats', 'random plans, two gateways before one server', [
+        ...['scripts/chaos.mjs', '--episodes', '10', '--topology', 'cluster', '--traffic', 'chats'],
+      ]),
       tool('soak', 'the same processes for 40 plans', [
         ...['scripts/chaos.mjs', '--episodes', '40', '--share'],
       ]),
