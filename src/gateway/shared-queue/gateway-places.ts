@@ -52,8 +52,7 @@ export class GatewayPlaces implements OnApplicationBootstrap, OnApplicationShutd
 
   /** Without effect while Redis is away. @param beyondMs as `SharedPlaces.settle` */
   settle(name: string, owner: string, level: QueueJobClass, beyondMs: number): void {
-    if (this.link.usable)
-      this.#places.settle(name, owner, level, beyondMs).catch(() => undefined);
+    if (this.link.usable) this.#places.settle(name, owner, level, beyondMs).catch(() => undefined);
   }
 
   #beat(): void {

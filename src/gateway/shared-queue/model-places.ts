@@ -215,7 +215,8 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
     const wasShared = this.#mode === 'shared';
     this.#mode = 'shared';
     if (!beat.isKnown && !isEmpty) await this.#beat();
-    if (!wasShared || !beat.isKnown) for (const request of this.deps.waiting()) void this.enter(request);
+    if (!wasShared || !beat.isKnown)
+      for (const request of this.deps.waiting()) void this.enter(request);
     else this.receive([...beat.held, ...beat.granted]);
   }
 

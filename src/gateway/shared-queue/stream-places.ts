@@ -86,7 +86,10 @@ export class StreamPlaces implements OnApplicationBootstrap {
     if (!this.link.enabled) return undefined;
     const known = this.#orders.get(model);
     if (known || !this.pool.of(model)?.sharedStreams) return known;
-    const [openings, granted] = [new Map<RequestKey, Opening>(), new Map<RequestKey, GrantedRequest>()];
+    const [openings, granted] = [
+      new Map<RequestKey, Opening>(),
+      new Map<RequestKey, GrantedRequest>(),
+    ];
     // No model has a name with a space.
     const places = this.all.add<Opening>(`${model} streams`, {
       slots: () => this.pool.of(model)?.sharedStreams ?? [],

@@ -29,9 +29,7 @@ export function sharedStreams(
   if (!workers.every(({ options }) => options.isRemote)) return undefined;
   const shared = workers.flatMap(({ id, streams }) => {
     const { total = 0, inUse = 0 } = streams ?? {};
-    return total > 0
-      ? [{ workerId: id, account: id, credits: total, overdraft: 0, inUse }]
-      : [];
+    return total > 0 ? [{ workerId: id, account: id, credits: total, overdraft: 0, inUse }] : [];
   });
   return shared.length > 0 ? shared : undefined;
 }
