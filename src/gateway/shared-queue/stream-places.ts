@@ -5,6 +5,7 @@ import { Lease } from '../../core/dispatch/lease.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type StreamHandle } from '../../worker-client/stream-handle.js';
+import { sharedStreams } from '../worker-pool/shared-slots.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { AwaitedStream } from './awaited-stream.js';
 import { GatewayPlaces } from './gateway-places.js';
@@ -85,14 +86,14 @@ export class StreamPlaces implements OnApplicationBootstrap {
   #of(model: string): Order | undefined {
     if (!this.link.enabled) return undefined;
     const known = this.#orders.get(model);
-    if (known || !this.pool.of(model)?.sharedStreams) return known;
+    if (known || !this.#slots(model)) return known;
     const [openings, granted] = [
       new Map<RequestKey, Opening>(),
       new Map<RequestKey, GrantedRequest>(),
     ];
     // No model has a name with a space.
     const places = this.all.add<Opening>(`${model} streams`, {
-      slots: () => this.pool.of(model)?.sharedStreams ?? [],
+      slots: () => this.#slots(model) ?? [],
       waiting: () => openings.values(),
       placeOf: ({ key }, nonce) => ({
         id: `${this.link.keys.job(key, undefined)}.${nonce}`,
@@ -108,5 +109,9 @@ export class StreamPlaces implements OnApplicationBootstrap {
     const order = { places, openings, granted };
     this.#orders.set(model, order);
     return order;
+  }
+
+  #slots(model: string) {
+    return sharedStreams([...(this.pool.of(model)?.workers.values() ?? [])]);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { type Observable, Subject } from 'rxjs';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
@@ -41,6 +41,7 @@ interface Charge {
  */
 @Injectable()
 export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
+  @Inject() private readonly all!: GatewayPlaces;
   readonly #models = new Map<string, ModelPlaces>();
   /**
    * Until they have ended: a tenant pays for the time of its slots. A share of device time
@@ -67,7 +68,6 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
   }> = this.#reprioritized.asObservable();
 
   constructor(
-    private readonly all: GatewayPlaces,
     private readonly jobs: RequestJobs,
     private readonly heard: QueueEvents,
     readonly pool: WorkerPoolService,

@@ -14,7 +14,7 @@ import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spe
 import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
 import { DevicePlace, onDevice } from './device-place.js';
 import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
-import { type SharedSlots, sharedSlots, sharedStreams } from './shared-slots.js';
+import { type SharedSlots, sharedSlots } from './shared-slots.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
 import {
@@ -252,11 +252,6 @@ export class ModelWorkers {
   /** Of text; what other gateways send to as well. Undefined: some workers are this gateway's alone. */
   get sharedSlots(): readonly SharedSlots[] | undefined {
     return this.options.model.kind === 'llm' ? sharedSlots([...this.workers.values()]) : undefined;
-  }
-
-  /** Of live streams, as `sharedSlots`. */
-  get sharedStreams(): readonly SharedSlots[] | undefined {
-    return sharedStreams([...this.workers.values()]);
   }
 
   /** One takes requests now that are no live streams. */

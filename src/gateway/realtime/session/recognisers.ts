@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
@@ -27,13 +27,13 @@ const TRY_AGAIN_MS = 1000;
  */
 @Injectable()
 export class Recognisers {
+  @Inject() private readonly places!: StreamPlaces;
   /** By model, of those without live streams. */
   readonly #live = new Map<string, Set<UtteranceStream>>();
 
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly pool: WorkerPoolService,
-    private readonly places: StreamPlaces,
     private readonly inference: InferenceService,
     private readonly interims: InterimPasses,
     private readonly queue: EmbeddedQueue,
