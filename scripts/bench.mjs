@@ -14,6 +14,7 @@ import { ensureWhisperPython } from './setup/whisper-python.mjs';
 /** Benches that start servers of their own, by Debian package. */
 const SERVERS = {
   'shared-queue': 'redis-server',
+  'scale-out': 'redis-server',
   'league-jobs': 'redis-server',
   'league-batching': 'redis-server',
 };

@@ -16,6 +16,8 @@ const ONE_BY_ONE = ['--runInBand'];
 const NIGHT_KILLS = '50';
 /** Random histories of devices, 100 in the property step, and days with kills, 1 there. */
 const NIGHT_DEVICES = { DEVICE_RUNS: '100000', DEVICE_SEEDS: '50' };
+/** Thousands of histories of text over several gateways; in the contract step it is 1. */
+const NIGHT_ORDERS = '100';
 
 /**
  * What each command runs, cheapest first. `packages`: sets of Debian packages (see
@@ -67,7 +69,11 @@ export const TIERS = {
       suite('night', 'browsers, docs site, package, minutes of speech', ['test/night']),
       { name: 'kills', proves: `${NIGHT_KILLS} kills of batch processors`, run: kills },
       { name: 'devices', proves: 'memory of devices, 100,000 histories', run: devices },
+      { name: 'order', proves: `${NIGHT_ORDERS},000 histories of chats`, run: orders },
       tool('long chaos', 'random plans', ['scripts/chaos.mjs', '--episodes', '20']),
+      tool('many chats', 'random plans, two gateways before one server', [
+        ...['scripts/chaos.mjs', '--episodes', '10', '--topology', 'cluster', '--traffic', 'chats'],
+      ]),
       tool('soak', 'the same processes for 40 plans', [
         ...['scripts/chaos.mjs', '--episodes', '40', '--share'],
       ]),
@@ -134,6 +140,11 @@ async function kills() {
 async function devices() {
   const specs = ['memory', 'kills'].map(name => `test/property/device-${name}.spec.ts`);
   return runSuite(specs, ['--runInBand'], NIGHT_DEVICES);
+}
+
+async function orders() {
+  const env = { SWITCHYARD_ORDER_THOUSANDS: NIGHT_ORDERS };
+  return runSuite(['test/contract/queue/chat-order.contract.spec.ts'], ['--runInBand'], env);
 }
 
 function suite(name, proves, folders, flags = ['--maxWorkers=2']) {

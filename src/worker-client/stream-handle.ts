@@ -22,6 +22,9 @@ import { CallProgress } from './worker-call.js';
  */
 const CANCEL_MS = 50;
 
+/** Of a recogniser: partials come every few hundred milliseconds, and change. */
+export const AGREEMENT = 3;
+
 /** One live stream. It ends by `close()`, by `cancel()`, or with the worker. */
 export interface StreamHandle {
   /** Partial texts in a row that must agree on a word before it is sent. */
@@ -66,8 +69,7 @@ export interface StreamHandle {
  * the worker; events come down.
  */
 export class WorkerStream extends CallProgress implements StreamHandle {
-  /** Partials come every few hundred milliseconds, and change. */
-  readonly agreement = 3;
+  readonly agreement = AGREEMENT;
   readonly #call: ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
   #halfClosed = false;
   #cancelled: Promise<void> | undefined;

@@ -1,10 +1,17 @@
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../src/platform/config/settings.js';
+import {
+  pulledWork,
+  WORKER_SPEC_VARIABLE,
+  workerSpec,
+} from '../../src/platform/config/worker-spec.js';
 import { HalfOpenLink } from '../chaos/seeded/half-open-link.js';
 import { freePort } from '../support/free-port.js';
 import { GatewayProcess, type SettingOverrides } from '../support/gateway-process.js';
 import { HostedWorkers } from '../support/hosted-worker.js';
+import { NodeProcess } from '../support/node-process.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
@@ -115,10 +122,41 @@ async function beforeWorker(): Promise<Rig> {
   };
 }
 
+/** The gateway reaches Redis as ever. */
+async function behindPuller(): Promise<Rig> {
+  const server = await RedisServer.start();
+  const { link, near } = await linkTo(server.port);
+  const folder = temporaryFolder();
+  const model = syntheticModel({});
+  const shared = { 'queue.driver': 'redis', 'data.dir': join(folder, 'data') } as const;
+  const settings = settingsFrom({ ...shared, 'redis.url': `redis://127.0.0.1:${near}` });
+  const spec = workerSpec({ workerId: 'pulls', model, host: '127.0.0.1', port: 0 }, settings);
+  const worker = new NodeProcess({
+    ...{ name: 'pulls', script: resolve('dist/main.worker.js'), folder },
+    env: { [WORKER_SPEC_VARIABLE]: JSON.stringify({ ...spec, ...pulledWork(model, settings) }) },
+  });
+  await worker.message('ready');
+  const gateway = await GatewayProcess.start(
+    [{ ...model, replicas: 0 }],
+    { ...shared, 'redis.url': server.url, 'requests.idempotency': 'off' },
+    { folder },
+  );
+  return {
+    ...{ link, gateway, ask: () => transcribe(gateway, 'synthetic') },
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await worker[Symbol.asyncDispose]();
+      await link[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
 const LINKS = [
-  ['Redis', behindRedis],
-  ['PostgreSQL', behindPostgres],
-  ['a worker', beforeWorker],
+  ['a gateway and Redis', behindRedis],
+  ['a gateway and PostgreSQL', behindPostgres],
+  ['a gateway and a worker', beforeWorker],
+  ['a worker and Redis', behindPuller],
 ] as const;
 const WAYS = [['there', 'back'], ['there'], ['back']] as const;
 const CASES = SECONDS.flatMap(seconds =>
@@ -126,7 +164,7 @@ const CASES = SECONDS.flatMap(seconds =>
 );
 
 describeWith(REDIS, POSTGRES)('a frozen link', () => {
-  describe.each(LINKS)('between a gateway and %s', (name, open) => {
+  describe.each(LINKS)('between %s', (name, open) => {
     let rig: Rig;
     beforeAll(async () => void (rig = await open()), LIMIT_MS);
     afterAll(async () => rig[Symbol.asyncDispose](), LIMIT_MS);

@@ -12,8 +12,8 @@ export interface ServedChat {
 }
 
 /**
- * A server of chats that counts what it has at the same time. Each takes `holdMs`; what is said
- * comes back. A caller that leaves ends its chat.
+ * A server of chats that counts what it has at the same time. Each takes `holdMs`, or as long as
+ * its last word says; what is said comes back. A caller that leaves ends its chat.
  */
 export class CountingServer implements AsyncDisposable {
   readonly chats: ServedChat[] = [];
@@ -72,7 +72,8 @@ export class CountingServer implements AsyncDisposable {
     this.most = Math.max(this.most, this.#running);
     const left = new AbortController();
     response.once('close', () => left.abort());
-    await sleep(this.holdMs, undefined, { signal: left.signal }).catch(() => undefined);
+    const holdMs = Number(/ (\d+)ms$/.exec(said)?.[1] ?? this.holdMs);
+    await sleep(holdMs, undefined, { signal: left.signal }).catch(() => undefined);
     // Before the answer: whoever has it may send the next one.
     this.#running -= 1;
     chat.endMs = performance.now();

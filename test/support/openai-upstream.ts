@@ -199,6 +199,9 @@ export class OpenAiUpstream implements AsyncDisposable {
           object: 'list',
           data: models.map(id => ({ id, created: 1_714_521_600 })),
         });
+      // For whoever runs it in another process.
+      case 'GET /v1/peak':
+        return sendJson(response, { peak: this.peak });
       case 'POST /v1/audio/transcriptions':
       case 'POST /v1/audio/translations':
         return answerTranscript(await call.form(), call, response);

@@ -251,6 +251,10 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     throw new Error('scripted workers take no orders');
   }
 
+  streamHost(): never {
+    throw new Error('no live streams here');
+  }
+
   openStream(): never {
     throw new Error('scripted workers have no streams');
   }

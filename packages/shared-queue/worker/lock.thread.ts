@@ -52,12 +52,15 @@ const port = parentPort;
 if (port === null)
   throw new Error('This module is the entry of a thread; it cannot run on its own.');
 const { options, queueKey, announcementKey, lockMs } = workerData as LockThreadData;
+/** Milliseconds without a reply after which the connection is made anew: its link is frozen. */
+const SILENT_MS = 7000;
 /** By token. */
 const held = new Map<string, NonNullable<LockOrder['hold']>>();
 const redis = new Redis({
   ...options,
   maxRetriesPerRequest: null,
   retryStrategy: () => 100,
+  socketTimeout: SILENT_MS,
 });
 // The main thread reports that Redis is unreachable.
 redis.on('error', () => undefined);

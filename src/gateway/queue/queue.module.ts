@@ -19,6 +19,7 @@ import { RegistryModule } from '../registry/registry.module.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { sharedQueueProviders } from '../shared-queue/shared-queue.providers.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
+import { StreamPlaces } from '../shared-queue/stream-places.js';
 import { TextPlaces } from '../shared-queue/text-places.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { EmbeddedQueue } from './embedded-queue.js';
@@ -107,6 +108,7 @@ const timersProvider = {
     Forecasts,
     RequestQueues,
     SharedRequestQueue,
+    StreamPlaces,
     TextPlaces,
   ],
 })

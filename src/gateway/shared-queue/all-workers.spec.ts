@@ -4,7 +4,7 @@ import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '@switchyard/shared-queue/hear
 import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
 import { Redis } from 'ioredis';
-import { NEVER, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
 import { pause, until } from '../../../test/support/waiting.js';
@@ -20,6 +20,7 @@ describeWith(REDIS)('workers that pull', () => {
   const keys = new QueueKeys('test');
   const base = keys.base(MODEL);
   const activity = new Subject<Partial<PoolActivity>>();
+  const back = new Subject<void>();
   let server: RedisServer;
   let redis: Redis;
   let listener: Redis;
@@ -32,7 +33,7 @@ describeWith(REDIS)('workers that pull', () => {
     for (const pid of [1, 2]) await announced(pid);
     const pool = { activity$: activity, workers: () => [], models: () => [], of: () => undefined };
     const link = {
-      ...{ enabled: true, usable: true, keys, redis, back$: NEVER, access: { lockMs: LOCK_MS } },
+      ...{ enabled: true, usable: true, keys, redis, back$: back, access: { lockMs: LOCK_MS } },
       clock: new RedisClock(),
       listener: () => listener,
     };
@@ -72,6 +73,16 @@ describeWith(REDIS)('workers that pull', () => {
     await until(() => pause(20).then(async () => (await locked()).includes(0)), 10_000);
     expect(await locked()).toEqual([0, 1]);
     expect(await redis.smembers(`${base}stalled`)).toEqual(['job-1']);
+  });
+
+  it('stay known after Redis was away until they could be heard again', async () => {
+    for (const pid of [1, 2]) await redis.del(keys.worker(`${MODEL}-${pid}.${hostname()}.${pid}`));
+    await announced(3);
+    back.next();
+    const known = () => workers.workers().map(({ pid }) => pid);
+    await until(() => pause(20).then(() => known().includes(3)));
+    expect(known().sort()).toEqual([1, 2, 3]);
+    await until(() => pause(50).then(() => known().length === 1), 10 * HEARTBEAT_MS);
   });
 
   it('that are no longer heard lose what they did not renew', async () => {

@@ -32,6 +32,8 @@ type Announced = WorkerAnnouncement<WorkerHealthReport>;
 export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger('WorkerDirectory');
   #announced: readonly Announced[] = [];
+  /** As `performance.now`. */
+  #backMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -46,7 +48,10 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     const listener = this.link.listener();
     listener.on('message', () => void this.#refresh());
     listener.subscribe(this.link.keys.announced).catch(() => undefined);
-    this.link.back$.subscribe(() => void this.#refresh());
+    this.link.back$.subscribe(() => {
+      this.#backMs = performance.now();
+      void this.#refresh();
+    });
     this.pool.activity$.subscribe(activity => {
       if (activity.type !== 'exited') return;
       const id = `${activity.worker}.${hostname()}.${activity.pid}`;
@@ -162,7 +167,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     if (!this.link.usable) return;
     try {
       const before = this.#announced;
-      this.#announced = await announcedWorkers<WorkerHealthReport>(this.link);
+      this.#announced = this.#withUnheard(await announcedWorkers<WorkerHealthReport>(this.link));
       const owners = new Set(this.#announced.map(({ lockOwner }) => lockOwner));
       for (const worker of before) if (!owners.has(worker.lockOwner)) void this.#missed(worker);
     } catch (error) {
@@ -170,10 +175,14 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 
-  /**
-   * After a break of Redis all announcements have expired until their workers are heard:
-   * locks that were not renewed two heartbeats later decide.
-   */
+  /** After a break of Redis all announcements have expired before their workers can be heard. */
+  #withUnheard(heard: readonly Announced[]): readonly Announced[] {
+    if (performance.now() - this.#backMs > ANNOUNCEMENT_TTL_MS) return heard;
+    const ids = new Set(heard.map(({ id }) => id));
+    return [...heard, ...this.#announced.filter(({ id }) => !ids.has(id))];
+  }
+
+  /** A worker may be late with a heartbeat: locks that were not renewed two of them later decide. */
   async #missed(worker: Announced): Promise<void> {
     await sleep(2 * HEARTBEAT_MS, undefined, { ref: false });
     await this.#free(worker, ANNOUNCEMENT_TTL_MS);

@@ -29,6 +29,18 @@ interface OwnPlace {
   isLost?: boolean;
 }
 
+/** What waits in this gateway. */
+export type Waiter = Pick<ScheduledRequest, 'key' | 'affinity' | 'avoid'>;
+
+export interface PlacesOptions<W extends Waiter> {
+  readonly slots: () => readonly SharedSlots[];
+  /** All that wait in this gateway, in its order. */
+  readonly waiting: () => Iterable<W>;
+  readonly placeOf: (waiter: W, id: string) => Omit<Place, 'prefer' | 'avoid'>;
+  /** Something may be sent now. */
+  readonly onDue: () => void;
+}
+
 /** A request of this gateway that was granted a slot. */
 export interface GrantedRequest {
   readonly key: RequestKey;
@@ -47,7 +59,7 @@ export interface GrantedRequest {
  * Who writes what: events of requests enter and leave places, grants move them from waiting to
  * granted, and the heartbeat, one at a time, sets what is out right.
  */
-export class ModelPlaces {
+export class ModelPlaces<W extends Waiter = ScheduledRequest> {
   readonly #logger = new Logger('Places');
   #mode: 'joining' | 'shared' | 'alone' = 'joining';
   /** Ids of places that wait, by request. */
@@ -67,29 +79,25 @@ export class ModelPlaces {
 
   constructor(
     private readonly model: string,
-    private readonly deps: {
+    private readonly deps: PlacesOptions<W> & {
       readonly places: SharedPlaces;
-      readonly slots: () => readonly SharedSlots[];
-      /** Requests of the model that wait in this gateway, in its order. */
-      readonly waiting: () => Iterable<ScheduledRequest>;
-      /** @param isReturned its worker gave it back */
-      readonly placeOf: (request: ScheduledRequest, id: string) => Omit<Place, 'prefer' | 'avoid'>;
       /** Epoch milliseconds of Redis. */
       readonly nowMs: () => number;
       readonly usable: () => boolean;
-      /** Something may be sent now. */
-      readonly onDue: () => void;
     },
   ) {}
 
-  /** It waits from now on, or in another class. @param isReturned its worker gave it back */
-  enter(request: ScheduledRequest, isReturned = false): void {
+  /**
+   * It waits from now on, or in another class. Resolves when Redis has said whether there is a
+   * slot now. Never rejects. @param isReturned its worker gave it back
+   */
+  async enter(request: W, isReturned = false): Promise<void> {
     this.left(request.key);
     const place = { ...this.deps.placeOf(request, randomUUID()), isReturned };
     this.#waiting.set(request.key, place.id);
     this.#places.set(place.id, { key: request.key });
     if (this.#mode !== 'shared') return;
-    this.#ask(this.deps.places.enter(this.model, { ...place, ...this.#choice(request) }));
+    await this.#ask(this.deps.places.enter(this.model, { ...place, ...this.#choice(request) }));
   }
 
   /** It does not wait any longer. */
@@ -176,7 +184,7 @@ export class ModelPlaces {
   }
 
   /** It could not be sent to where it was granted. */
-  refused(request: ScheduledRequest): void {
+  refused(request: W): void {
     void this.beat().then(() => this.enter(request, true));
   }
 
@@ -207,7 +215,8 @@ export class ModelPlaces {
     const wasShared = this.#mode === 'shared';
     this.#mode = 'shared';
     if (!beat.isKnown && !isEmpty) await this.#beat();
-    if (!wasShared || !beat.isKnown) for (const request of this.deps.waiting()) this.enter(request);
+    if (!wasShared || !beat.isKnown)
+      for (const request of this.deps.waiting()) void this.enter(request);
     else this.receive([...beat.held, ...beat.granted]);
   }
 
@@ -241,17 +250,17 @@ export class ModelPlaces {
 
   #again(key: RequestKey): void {
     const request = [...this.deps.waiting()].find(one => one.key === key);
-    if (request) this.enter(request, true);
+    if (request) void this.enter(request, true);
   }
 
   #leave(id: string): void {
     const failed = (): void => void this.#gone.add(id);
-    if (this.#mode === 'shared') this.#ask(this.deps.places.leave(this.model, [id]), failed);
+    if (this.#mode === 'shared') void this.#ask(this.deps.places.leave(this.model, [id]), failed);
     else failed();
   }
 
-  #ask(reply: Promise<readonly Grant[]>, failed?: () => void): void {
-    reply.then(
+  #ask(reply: Promise<readonly Grant[]>, failed?: () => void): Promise<void> {
+    return reply.then(
       grants => this.receive(grants),
       (error: unknown) => {
         failed?.();
@@ -262,7 +271,7 @@ export class ModelPlaces {
     );
   }
 
-  #choice({ affinity, avoid = [] }: ScheduledRequest): Pick<Place, 'prefer' | 'avoid'> {
+  #choice({ affinity, avoid = [] }: Waiter): Pick<Place, 'prefer' | 'avoid'> {
     const slots = this.deps.slots();
     const ranked =
       affinity === undefined

@@ -5,6 +5,7 @@ import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { AllWorkers } from './all-workers.js';
+import { GatewayPlaces } from './gateway-places.js';
 import { PayloadBlobs } from './payload-blobs.js';
 import { QueueEvents } from './queue-events.js';
 import { QueueListing } from './queue-listing.js';
@@ -14,6 +15,7 @@ import { SharedQueueLink } from './shared-queue-link.js';
 import { SharedRequestQueue } from './shared-request-queue.js';
 import { SharedRequests } from './shared-requests.js';
 import { SpeechFeed } from './speech-relay.js';
+import { StreamPlaces } from './stream-places.js';
 import { TextPlaces } from './text-places.js';
 
 /**
@@ -22,6 +24,7 @@ import { TextPlaces } from './text-places.js';
  */
 export const sharedQueueProviders: Provider[] = [
   AllWorkers,
+  GatewayPlaces,
   {
     provide: ModelQueues,
     inject: [SharedQueueLink, MODELS, { token: KeyRing, optional: true }],
@@ -41,5 +44,6 @@ export const sharedQueueProviders: Provider[] = [
   SharedRequestQueue,
   SharedRequests,
   SpeechFeed,
+  StreamPlaces,
   TextPlaces,
 ];

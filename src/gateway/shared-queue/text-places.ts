@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
-import { SharedPlaces } from '@switchyard/shared-queue/client/shared-places.js';
-import { HEARTBEAT_MS } from '@switchyard/shared-queue/heartbeat.js';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { type Observable, Subject } from 'rxjs';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
@@ -25,7 +19,8 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type GrantedRequest, ModelPlaces } from './model-places.js';
+import { GatewayPlaces } from './gateway-places.js';
+import { type GrantedRequest, type ModelPlaces } from './model-places.js';
 import { QueueEvents } from './queue-events.js';
 import { RequestJobs } from './request-jobs.js';
 
@@ -45,8 +40,8 @@ interface Charge {
  * embedded queue, it is the pool as it is.
  */
 @Injectable()
-export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplicationShutdown {
-  readonly #places: SharedPlaces;
+export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
+  @Inject() private readonly all!: GatewayPlaces;
   readonly #models = new Map<string, ModelPlaces>();
   /**
    * Until they have ended: a tenant pays for the time of its slots. A share of device time
@@ -59,7 +54,6 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
     readonly key: RequestKey;
     readonly priority: RequestPriority;
   }>();
-  #timer: NodeJS.Timeout | undefined;
 
   /** Something may be sent that could not before. */
   readonly due$: Observable<void> = this.#due.asObservable();
@@ -80,16 +74,11 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
     private readonly queue: PriorityQueue,
     private readonly clock: ProcessClock,
     private readonly events: DispatchEventBus,
-  ) {
-    this.#places = new SharedPlaces(jobs.link, randomUUID());
-  }
+  ) {}
 
   onApplicationBootstrap(): void {
     if (!this.jobs.link.enabled) return;
     this.#follow();
-    this.#places.granted$.subscribe(({ model, atMs, ...grant }) =>
-      this.#models.get(model)?.receive([grant], atMs),
-    );
     this.jobs.stops$.subscribe(({ jobId, reason }) => {
       const key = this.#keyOf(jobId);
       if (key !== undefined && reason !== 'queue_timeout') this.#stops.next({ key, reason });
@@ -100,14 +89,6 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
         this.#reprioritized.next({ key, priority: priorityLevel(priority as PriorityLabel) });
     });
     this.pool.capacity$.subscribe(model => this.#of(model)?.changed());
-    this.jobs.link.back$.subscribe(() => this.#beat());
-    this.#timer = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.#timer);
-    const models = this.jobs.link.enabled && this.jobs.link.usable ? [...this.#models.keys()] : [];
-    await Promise.all(models.map(model => this.#places.close(model).catch(() => undefined)));
   }
 
   /** Redis has the order of the model: what waits and runs is counted there. */
@@ -174,7 +155,7 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
   #follow(): void {
     const entered = ({ key, type }: { readonly key: RequestKey; readonly type: string }): void => {
       const request = this.queue.get(key);
-      if (request) this.#of(request.model)?.enter(request, type === 'requeued');
+      if (request) void this.#of(request.model)?.enter(request, type === 'requeued');
     };
     for (const type of ['accepted', 'requeued', 'reprioritized'] as const)
       this.events.on(type, entered);
@@ -183,10 +164,9 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
       this.#models.get(model)?.left(key);
       const charge = this.#charges.get(key);
       this.#charges.delete(key);
-      if (!charge || !this.jobs.link.usable) return;
+      if (!charge) return;
       const { owner, level, costMs, sinceMs } = charge;
-      const heldMs = this.clock.nowMs() - sinceMs;
-      this.#places.settle(model, owner, level, heldMs - costMs).catch(() => undefined);
+      this.all.settle(model, owner, level, this.clock.nowMs() - sinceMs - costMs);
     });
   }
 
@@ -203,23 +183,14 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap, OnApplica
     if (!this.jobs.link.enabled) return undefined;
     const known = this.#models.get(model);
     if (known || !this.pool.of(model)?.sharedSlots) return known;
-    const places = new ModelPlaces(model, {
-      places: this.#places,
+    const places = this.all.add<ScheduledRequest>(model, {
       slots: () => this.pool.of(model)?.sharedSlots ?? [],
       waiting: () => [...this.queue.inOrder(model, this.clock.nowMs())],
       placeOf: (request, nonce) => this.#placeOf(request, nonce),
-      nowMs: () => this.jobs.link.clock.nowMs(),
-      usable: () => this.jobs.link.usable,
       onDue: () => this.#due.next(),
     });
     this.#models.set(model, places);
-    this.#places.listen(model);
-    void places.beat();
     return places;
-  }
-
-  #beat(): void {
-    for (const places of this.#models.values()) void places.beat();
   }
 
   #placeOf(request: ScheduledRequest, nonce: string) {

@@ -121,9 +121,9 @@ export class PooledWorker {
     return this.#connection?.running ?? 0;
   }
 
-  /** Free places for live streams. */
-  get freeStreams(): number {
-    return isReady(this) ? (this.#connection?.streams.free ?? 0) : 0;
+  /** Places for live streams. Undefined while it takes none. */
+  get streams(): SlotLedger | undefined {
+    return isReady(this) ? this.#connection?.streams : undefined;
   }
 
   /** Undefined while it takes no requests. */

@@ -22,6 +22,18 @@ export function sharedSlots(workers: readonly PooledWorker[]): readonly SharedSl
   return workers.flatMap(worker => slotsAt(worker) ?? []);
 }
 
+/** The same of their live streams. Undefined also: there are none. */
+export function sharedStreams(
+  workers: readonly PooledWorker[],
+): readonly SharedSlots[] | undefined {
+  if (!workers.every(({ options }) => options.isRemote)) return undefined;
+  const shared = workers.flatMap(({ id, streams }) => {
+    const { total = 0, inUse = 0 } = streams ?? {};
+    return total > 0 ? [{ workerId: id, account: id, credits: total, overdraft: 0, inUse }] : [];
+  });
+  return shared.length > 0 ? shared : undefined;
+}
+
 /** Undefined: its process is this gateway's own. */
 function accountOf({ id, options: { isRemote, model } }: PooledWorker): string | undefined {
   if (isRemote) return id;

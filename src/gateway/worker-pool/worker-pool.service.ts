@@ -32,13 +32,15 @@ import { isReady, type ModelView, type WorkerView, type WorkerOrder } from './wo
 /** Retry-After for live streams: a place is released when a session ends. */
 const TRY_AGAIN_MS = 1000;
 
+const freeStreams = ({ streams }: PooledWorker): number => streams?.free ?? 0;
+
 /**
  * The worker that takes the next live stream of `model`. @throws DomainError as
- * `WorkerPoolService.openStream`.
+ * `WorkerPoolService.streamHost`.
  */
 function streamHost(model: string, workers: readonly PooledWorker[]): PooledWorker {
-  const [best] = workers.toSorted((a, b) => b.freeStreams - a.freeStreams);
-  if (best?.freeStreams) return best;
+  const [best] = workers.toSorted((a, b) => freeStreams(b) - freeStreams(a));
+  if (best && freeStreams(best) > 0) return best;
   const hosts = workers
     .filter(({ options }) => options.replica.role !== 'file')
     .map(worker => worker.view());
@@ -144,17 +146,23 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /**
-   * Leases a place for a live stream on the worker with the most free ones; streams
-   * never queue (D-20).
+   * The worker with the most free places for live streams; streams never queue (D-20).
    * @throws DomainError `queue_full` when all are taken, `no_worker` while none is ready,
    *   `model_load_failed` when none
    *   can start, `unsupported_task` when the model has no live streams.
    */
-  openStream(model: string, config: StreamConfig): StreamHandle {
+  streamHost(model: string): string {
     const workers = this.#models.get(model);
     workers?.wish();
     if (workers?.loadFailure) throw workers.loadFailure;
-    return streamHost(model, [...(workers?.workers.values() ?? [])]).openStream(config);
+    return streamHost(model, [...(workers?.workers.values() ?? [])]).id;
+  }
+
+  /** Leases a place there. @throws DomainError `worker_lost`; Error without a free place */
+  openStream(workerId: string, config: StreamConfig): StreamHandle {
+    const worker = this.#worker(workerId);
+    if (!worker) throw new DomainError('worker_lost', `There is no worker ${workerId}.`);
+    return worker.openStream(config);
   }
 
   /**

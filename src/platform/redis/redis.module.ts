@@ -1,12 +1,12 @@
 import { Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
-import { watchLink } from '../clock/link-watch.js';
 import { namesRedis, redisServer } from '../config/redis-server.js';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../config/start-error.js';
 import { WaitBudget } from '../process/wait-budget.js';
 import { judgedInfo, NO_SUCH_MASTER, unknownMaster } from './redis-info.js';
 import { redisProblem } from './redis-problems.js';
+import { watchRedis } from './redis-watch.js';
 
 /**
  * How long a connection may take to close. Of one that Redis closed before, ioredis
@@ -123,7 +123,7 @@ export class RedisLink implements OnApplicationShutdown {
       });
     if (!client) return undefined;
     handleRejections(client);
-    watch(client);
+    watchRedis(client);
     this.#watch(client);
     return client;
   }
@@ -159,19 +159,6 @@ function handleRejections(client: Redis) {
     });
     return send(command, stream);
   };
-}
-
-/** Longer than any wait of ours at Redis, which are 5 s. */
-const SILENT_S = 7;
-
-/** A connection that says nothing is made anew. */
-function watch(client: Redis): void {
-  const stop = watchLink({
-    socket: () => (['connect', 'ready'].includes(client.status) ? client.stream : undefined),
-    ask: () => (client.status === 'ready' ? client.ping() : undefined),
-    silentS: SILENT_S,
-  });
-  client.on('end', stop);
 }
 
 /**

@@ -8,6 +8,7 @@ import { type WorkerLink } from '@switchyard/shared-queue/worker/worker-link.js'
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
 import { WorkerSpec, type SharedQueueAccess } from '../../platform/config/worker-spec.js';
+import { watchRedis } from '../../platform/redis/redis-watch.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
 
@@ -54,6 +55,7 @@ export class PullConnections implements WorkerLink {
     this.#clients.set(purpose, client);
     // First of all that is sent: whatever reads a reply knows the time.
     if (purpose === 'work') client.on('ready', () => void this.clock.read(client));
+    watchRedis(client);
     this.#watch(client, purpose);
     return client;
   }

@@ -98,7 +98,7 @@ async function cancelWhileSpeaking(
   const random = seededRandom(1);
   await takePlace(stub);
   for (let round = 0; round < rounds; round += 1) {
-    const handle = pool.openStream(model, config());
+    const handle = pool.openStream(pool.streamHost(model), config());
     const listening = listen(handle);
     await speak(handle, speech, random() * longestMs);
     const startMs = performance.now();

@@ -9,6 +9,7 @@ import {
   expectEnds,
   expectQuiet,
 } from './aftermath.js';
+import { CHATS, expectSlots } from './chats-operation.js';
 import { ClusterTopology } from './cluster-topology.js';
 import { type Fault } from './fault.js';
 import { FAULTS } from './faults.js';
@@ -193,9 +194,11 @@ async function underFire(
   await traffic.finish();
   ledger.noteStuck();
   log('all settled');
-  ledger.boundUnanswered(mostUnanswered(plan, ALL_CALLERS, ATTEMPT_MS));
+  const requests = ALL_CALLERS * (operations.includes('chats') ? CHATS : 1);
+  ledger.boundUnanswered(mostUnanswered(plan, requests, ATTEMPT_MS));
   await expectQuiet(topology, ledger, log);
   await expectComputedOnce(topology, ledger);
+  await expectSlots(topology, plan, ledger);
   await expectDescriptors(topology, base, ledger);
   log('quiet');
   if (!isHidden(plan)) return;

@@ -7,7 +7,7 @@ import { runEpisodes, type EpisodeResult } from './episode.js';
 import { type FaultName, FAULTS } from './faults.js';
 import { planEpisode, TOPOLOGIES, type TopologyName, type WantedFault } from './plan.js';
 import { episodeText, planText, summaryTable } from './report.js';
-import { OPERATION_NAMES, type OperationName } from './traffic.js';
+import { OPERATION_NAMES, type OperationName, USUAL_OPERATIONS } from './traffic.js';
 
 const HELP = `npm run chaos -- [--seed N] [--episodes M] [--faults NAME[:SECONDS],…] [--topology single|cluster]
 
@@ -21,7 +21,8 @@ descriptors are free, and every process ends in time after SIGTERM. Settings are
   --faults LIST   each of these once per episode; :SECONDS says how long. (one to three, drawn)
   --topology T    single: one gateway with its workers and processor, SQLite
                   cluster: two gateways, Redis, PostgreSQL, workers that pull, two processors (drawn)
-  --traffic LIST  what callers do: ${OPERATION_NAMES.join(', ')} (all)
+  --traffic LIST  what callers do: ${OPERATION_NAMES.join(', ')} (all but chats,
+                  which are many at once)
   --set P=VALUE   a setting other than its default, such as --set requests.lease_ms=2000; may be repeated
   --from FOLDER   a built release that runs until a rolling-restart
   --out FOLDER    where logs of failed episodes are written (a temporary folder)
@@ -57,7 +58,7 @@ async function main(): Promise<number> {
       episodes: { type: 'string', default: '1' },
       faults: { type: 'string' },
       topology: { type: 'string' },
-      traffic: { type: 'string', default: OPERATION_NAMES.join(',') },
+      traffic: { type: 'string', default: USUAL_OPERATIONS.join(',') },
       set: { type: 'string', multiple: true, default: [] },
       from: { type: 'string' },
       out: { type: 'string' },

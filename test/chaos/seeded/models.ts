@@ -5,6 +5,8 @@ import { syntheticModel } from '../../support/synthetic-model.js';
 
 /** Tokens of a whole answer of the synthetic language model. */
 export const ANSWER_TOKENS = 48;
+/** Requests that the upstream has at the same time, however many gateways there are. */
+export const UPSTREAM_SLOTS = 8;
 /** An upload with this word ends the worker that hears it. */
 export const POISON = 'deadly';
 /**
@@ -32,7 +34,7 @@ export function chaosModels(upstreamUrl: string): readonly ModelSpec[] {
     },
   );
   const upstream = syntheticModel(
-    { baseUrl: upstreamUrl, maxConcurrent: 8 },
+    { baseUrl: upstreamUrl, maxConcurrent: UPSTREAM_SLOTS },
     {
       id: 'upstream',
       kind: 'llm',

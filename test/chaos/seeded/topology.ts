@@ -149,8 +149,13 @@ export abstract class Topology implements AsyncDisposable {
       this.#bucketPort = await this.linked('s3', await this.#addScript('s3'));
   }
 
+  /** Of the server behind `openai-http`. */
+  get upstreamUrl(): string {
+    return `http://127.0.0.1:${this.#upstreamPort}/v1`;
+  }
+
   protected get models(): readonly ModelSpec[] {
-    return chaosModels(`http://127.0.0.1:${this.#upstreamPort}/v1`);
+    return chaosModels(this.upstreamUrl);
   }
 
   /** @returns the port by which others reach it: one that can be cut, when that will be */

@@ -1,5 +1,6 @@
 import { type RandomSource, seededRandom } from '../../bench/support/seeded-random.js';
 import { pause } from '../../support/waiting.js';
+import { chats } from './chats-operation.js';
 import { batch, file } from './file-operations.js';
 import {
   chat,
@@ -28,6 +29,8 @@ const OPERATIONS = {
   stream: [streamChat, 3],
   'upstream-chat': [upstreamChat, 2],
   'upstream-stream': [streamUpstream, 1],
+  /** Many at once: only where it is asked for. */
+  chats: [chats, 3],
   async: [async, 4],
   cancel: [cancel, 1],
   background: [background, 3],
@@ -39,6 +42,7 @@ const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS;
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
+export const USUAL_OPERATIONS = OPERATION_NAMES.filter(name => name !== 'chats');
 
 export interface TrafficOptions {
   readonly topology: Topology;

@@ -11,8 +11,9 @@ import { RedisServer } from '../../support/redis-server.js';
 import { aRequest } from '../../support/requests.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 
-/** Of each day; `SWITCHYARD_ORDER_CASES` for a night. */
-const CASES = Number(process.env.SWITCHYARD_ORDER_CASES ?? 1000);
+/** Cases of one test, which takes some ten seconds; `SWITCHYARD_ORDER_THOUSANDS` tests in the night. */
+const CASES = 1000;
+const THOUSANDS = Number(process.env.SWITCHYARD_ORDER_THOUSANDS ?? 1);
 const RULES = { agingMs: 30_000, agingShare: 0.25 };
 const WEIGHTS: Readonly<Record<string, number>> = { a: 1, b: 1, c: 2 };
 
@@ -136,7 +137,8 @@ describeWith(REDIS)('the order of text over several gateways', () => {
     return order;
   }
 
-  it('is that of one gateway, whichever takes what', async () => {
+  const parts = Array.from({ length: THOUSANDS }, (_, at) => at + 1);
+  it.each(parts)('is that of one gateway, whichever takes what (part %i)', async () => {
     await fc.assert(
       fc.asyncProperty(history, async given => {
         expect(await ofMany(given)).toEqual(ofOne(given));

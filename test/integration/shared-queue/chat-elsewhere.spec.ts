@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type ChatAnswer, ChatCluster, SLOTS } from '../../support/chat-cluster.js';
 import { type GatewayProcess } from '../../support/gateway-process.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { ids } from '../../support/scheduler-harness.js';
-import { type ChatAnswer, ChatCluster, SLOTS } from './chat-cluster.js';
 
 interface Listed {
   readonly request_id: string;

@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { HEARTBEAT_MS } from '@switchyard/shared-queue/heartbeat.js';
+import { type ChatAnswer, ChatCluster, SLOTS } from '../../support/chat-cluster.js';
 import { type GatewayProcess } from '../../support/gateway-process.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { pause } from '../../support/waiting.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
-import { type ChatAnswer, ChatCluster, SLOTS } from './chat-cluster.js';
 
 /** Chats that one gateway always has, of each tenant. */
 const WAITING = 2 * SLOTS;

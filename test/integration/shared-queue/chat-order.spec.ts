@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from '@jest/globals';
+import { type ChatAnswer, ChatCluster, SLOTS } from '../../support/chat-cluster.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { ids } from '../../support/scheduler-harness.js';
-import { type ChatAnswer, ChatCluster, SLOTS } from './chat-cluster.js';
 
 describeWith(REDIS)('chats at several gateways before one server', () => {
   let cluster: ChatCluster;

@@ -42,7 +42,7 @@ const config = (): StreamConfig => ({
     partials: true,
   },
 });
-const open = (): StreamHandle => pool.openStream('m', config());
+const open = (): StreamHandle => pool.openStream(pool.streamHost('m'), config());
 const inUse = (): number => pool.workers()[0]?.streamsInUse ?? 0;
 
 async function heardBy(handle: StreamHandle): Promise<StreamEvent[]> {

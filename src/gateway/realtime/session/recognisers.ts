@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
@@ -12,6 +12,7 @@ import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 import { type InferenceCaller, InferenceService } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { EmbeddedQueue } from '../../queue/embedded-queue.js';
+import { StreamPlaces } from '../../shared-queue/stream-places.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { isReady } from '../../worker-pool/worker-view.js';
 import { InterimPasses } from './interim-passes.js';
@@ -26,6 +27,7 @@ const TRY_AGAIN_MS = 1000;
  */
 @Injectable()
 export class Recognisers {
+  @Inject() private readonly places!: StreamPlaces;
   /** By model, of those without live streams. */
   readonly #live = new Map<string, Set<UtteranceStream>>();
 
@@ -58,7 +60,7 @@ export class Recognisers {
           return draft ? this.interims.run(model, requestKey(caller), start) : start();
         },
       });
-    return this.pool.openStream(model, {
+    return this.places.open(model, {
       sessionId,
       language,
       prompt,

@@ -2,12 +2,13 @@ import { Agent } from 'node:http';
 import { request as send } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { CountingServer } from '../../support/counting-server.js';
-import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
-import { RedisServer } from '../../support/redis-server.js';
-import { syntheticModel } from '../../support/synthetic-model.js';
-import { temporaryFolder } from '../../support/temporary-folder.js';
-import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { CountingServer } from './counting-server.js';
+import { GatewayProcess, type SettingOverrides } from './gateway-process.js';
+import { RedisServer } from './redis-server.js';
+import { syntheticModel } from './synthetic-model.js';
+import { temporaryFolder } from './temporary-folder.js';
+import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
 /** Requests at the server at the same time. */
 export const SLOTS = 8;
@@ -16,7 +17,23 @@ export interface ChatAnswer {
   /** 0: the connection broke. */
   readonly status: number;
   readonly body: string;
+  /** In the queue, as the gateway says. */
+  readonly waitedMs: number;
   readonly tookMs: number;
+}
+
+interface ChatClusterOptions {
+  readonly holdMs?: number;
+  readonly settings?: SettingOverrides;
+  /** Beside `chat`, which that server serves. */
+  readonly models?: readonly ModelSpec[];
+}
+
+interface Chat {
+  readonly headers?: Record<string, string>;
+  readonly stream?: boolean;
+  readonly model?: string;
+  readonly maxTokens?: number;
 }
 
 /** Gateways with one Redis before one server that counts. */
@@ -29,14 +46,15 @@ export class ChatCluster implements AsyncDisposable {
     readonly redis: RedisServer,
     readonly server: CountingServer,
     private readonly settings: SettingOverrides,
+    private readonly models: readonly ModelSpec[],
   ) {}
 
   static async start(
     gateways: number,
-    { holdMs = 50, settings = {} }: { holdMs?: number; settings?: SettingOverrides } = {},
+    { holdMs = 50, settings = {}, models = [] }: ChatClusterOptions = {},
   ): Promise<ChatCluster> {
     const [redis, server] = [await RedisServer.start(), await CountingServer.start(holdMs)];
-    const cluster = new ChatCluster(redis, server, settings);
+    const cluster = new ChatCluster(redis, server, settings, models);
     for (let nth = 0; nth < gateways; nth++) await cluster.add();
     return cluster;
   }
@@ -47,7 +65,7 @@ export class ChatCluster implements AsyncDisposable {
       { id: 'chat', kind: 'llm', engine: 'openai-http', capabilities: ['chat'] },
     );
     const gateway = await GatewayProcess.start(
-      [model],
+      [model, ...this.models],
       {
         ...{ 'queue.driver': 'redis', 'redis.url': this.redis.url },
         ...{ 'data.dir': join(this.#folder, 'data'), 'requests.idempotency': 'off' },
@@ -69,16 +87,16 @@ export class ChatCluster implements AsyncDisposable {
   async chat(
     gateway: GatewayProcess,
     said: string,
-    { headers = {}, stream = false }: { headers?: Record<string, string>; stream?: boolean } = {},
+    { headers = {}, stream = false, model = 'chat', maxTokens }: Chat = {},
   ): Promise<ChatAnswer> {
     const fromMs = performance.now();
     const body = JSON.stringify({
-      ...{ model: 'chat', stream },
+      ...{ model, stream, max_tokens: maxTokens },
       messages: [{ role: 'user', content: said }],
     });
     return new Promise(resolve => {
-      const ended = (status: number, answer = ''): void =>
-        resolve({ status, body: answer, tookMs: performance.now() - fromMs });
+      const ended = (status: number, answer = '', waitedMs = 0): void =>
+        resolve({ status, body: answer, waitedMs, tookMs: performance.now() - fromMs });
       const request = send(
         {
           ...{ agent: this.#agent, host: '127.0.0.1', port: gateway.port, method: 'POST' },
@@ -86,9 +104,9 @@ export class ChatCluster implements AsyncDisposable {
           headers: { 'content-type': 'application/json', ...headers },
         },
         response => {
-          const { statusCode = 0 } = response;
+          const { statusCode = 0, headers: told } = response;
           text(response).then(
-            answer => ended(statusCode, answer),
+            answer => ended(statusCode, answer, Number(told['x-switchyard-queue-ms'] ?? 0)),
             () => ended(0),
           );
         },
