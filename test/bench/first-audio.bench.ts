@@ -63,15 +63,7 @@ export async function run(): Promise<BenchResult> {
   };
 }
 
-/** `BENCH_VOICE=flite`: a voice that computes for a tenth of Piper's time. */
 async function voices(): Promise<readonly ModelSpec[]> {
-  if (process.env.BENCH_VOICE === 'flite')
-    return [
-      syntheticModel(
-        {},
-        { id: 'tts-1', kind: 'tts', engine: 'flite', capabilities: [], voices: { alloy: 'rms' } },
-      ),
-    ];
   const { real, name, present } = await fetchRealModels();
   if (!present) throw new Error(`This bench needs ${name}`);
   return real.models.filter(({ kind }) => kind === 'tts');

@@ -5,6 +5,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it } from '@jest/globals';
+import { programFolders } from '../../scripts/setup/engine-packages.mjs';
 import { freePort } from '../support/free-port.js';
 import { describeWith } from '../support/requires.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
