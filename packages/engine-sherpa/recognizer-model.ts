@@ -87,12 +87,8 @@ export function findRecognizerModel(
   folder: ModelFolder,
   wanted: RecognizerModelFields,
 ): RecognizerModel {
-  const moonshine = wanted.streaming ? undefined : publishedMoonshineIn(folder);
-  if (moonshine && ['', 'moonshine'].includes(wanted.type)) {
-    const { tokens, ...files } = moonshine;
-    const modelConfig = { moonshine: files, tokens, ...cpuOnly(wanted) };
-    return { type: 'moonshine', hasTimes: false, modelConfig, stretches: MOONSHINE_STRETCHES };
-  }
+  const moonshine = moonshineModel(folder, wanted);
+  if (moonshine) return moonshine;
   const types = wanted.streaming ? ONLINE : OFFLINE;
   const type = wanted.type || detectType(folder, wanted.streaming);
   const found = type === undefined ? undefined : types[type];
@@ -111,6 +107,18 @@ export function findRecognizerModel(
     ...cpuOnly(wanted),
   };
   return { type, hasTimes: found.hasTimes, modelConfig };
+}
+
+/** As its makers publish it. */
+function moonshineModel(
+  folder: ModelFolder,
+  wanted: RecognizerModelFields,
+): RecognizerModel | undefined {
+  if (wanted.streaming || !['', 'moonshine'].includes(wanted.type)) return undefined;
+  const { tokens, ...files } = publishedMoonshineIn(folder) ?? {};
+  if (tokens === undefined) return undefined;
+  const modelConfig = { moonshine: files, tokens, ...cpuOnly(wanted) };
+  return { type: 'moonshine', hasTimes: false, modelConfig, stretches: MOONSHINE_STRETCHES };
 }
 
 const cpuOnly = ({ threads }: RecognizerModelFields) => ({

@@ -15,6 +15,7 @@ const entry = (engine: string, options: string, more = '') =>
 describe('engineObjections', () => {
   it('places a misspelt option and a wrong value at their lines, with the nearest name', () => {
     expect(problems(entry('sherpa-onnx', '      threads: 0\n      modeldir: /models\n'))).toEqual([
+      expect.stringContaining('models.yaml:7:7 models[0].options.modelDir is null'),
       'models.yaml:7:16 models[0].options.threads is 0; allowed: a whole number from 1 to 64',
       expect.stringMatching(
         /^models\.yaml:8:17 models\[0\]\.options\.modeldir is unknown, did you mean modelDir\?; known/,

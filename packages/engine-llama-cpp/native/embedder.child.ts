@@ -3,14 +3,9 @@ import { basename } from 'node:path';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { type LlamaEmbeddingOptions } from '../options.js';
 import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
-import {
-  floatsAt,
-  type NativeModel,
-  openNativeContext,
-  type Pointer,
-  tokenizer,
-} from './c-library.js';
+import { type Pointer } from './c-library.js';
 import { openModel } from './library.js';
+import { floatsAt, type NativeModel, openNativeContext, tokenizer } from './native-model.js';
 import { NativeRun } from './native-run.js';
 
 const PLACES = /(\{query\}|\{document\})/;

@@ -16,9 +16,9 @@ import {
   type StepReply,
 } from '../protocol.js';
 import { jinjaRenderer } from './backends.js';
-import { type NativeModel } from './c-library.js';
 import { KvContext } from './kv-context.js';
 import { openTextModel } from './library.js';
+import { type NativeModel } from './native-model.js';
 import { promptEncoder } from './prompt-encoder.js';
 import { grammarCheck, SequenceDrawer } from './sequence-drawer.js';
 import { Candidates, TokenSampler } from './token-sampler.js';

@@ -1,12 +1,7 @@
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type ChildSettings } from '../options.js';
-import {
-  floatsAt,
-  type NativeModel,
-  offThread,
-  openNativeContext,
-  type Pointer,
-} from './c-library.js';
+import { type Pointer } from './c-library.js';
+import { floatsAt, type NativeModel, offThread, openNativeContext } from './native-model.js';
 import { NativeRun } from './native-run.js';
 
 /** Of `ggml_type`. */

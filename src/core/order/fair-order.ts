@@ -1,7 +1,8 @@
 import { RequestPriority } from '../request/request-priority.js';
 import { type Entry } from './account.js';
 import { AgingTurns } from './aging-turns.js';
-import { type Accepts, type FairLane } from './fair-lane.js';
+import { type Accepts } from './contenders.js';
+import { type FairLane } from './fair-lane.js';
 
 /**
  * The order of waiting work, wherever it waits: REALTIME first; of the other lane, aged

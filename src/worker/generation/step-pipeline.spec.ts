@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type GenerationPlan, type StepItem } from '@switchyard/engine-api/generation-plan.js';
 import { SimulatedTextBackend } from '../../../test/support/simulated-text-backend.js';
 import { type LiveSequence } from './sequence-events.js';
-import { stepPace, StepPipeline } from './step-loop.js';
+import { stepPace, StepPipeline } from './step-pipeline.js';
 
 const sampling = { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 };
 const penalties = { frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 };
