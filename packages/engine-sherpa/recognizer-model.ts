@@ -89,11 +89,7 @@ export function findRecognizerModel(
 ): RecognizerModel {
   const moonshine = moonshineModel(folder, wanted);
   if (moonshine) return moonshine;
-  const types = wanted.streaming ? ONLINE : OFFLINE;
-  const type = wanted.type || detectType(folder, wanted.streaming);
-  const found = type === undefined ? undefined : types[type];
-  if (type === undefined || found === undefined)
-    throw unknownType(folder, wanted, Object.keys(types));
+  const { type, found } = typeOf(folder, wanted);
   const files = filesOf(folder, type, found);
   if (wanted.language !== '' && !found.takesLanguage && wanted.type !== '') {
     throw new Error(
@@ -107,6 +103,14 @@ export function findRecognizerModel(
     ...cpuOnly(wanted),
   };
   return { type, hasTimes: found.hasTimes, modelConfig };
+}
+
+function typeOf(folder: ModelFolder, wanted: RecognizerModelFields) {
+  const types = wanted.streaming ? ONLINE : OFFLINE;
+  const type = wanted.type || (detectType(folder, wanted.streaming) ?? '');
+  const found = types[type];
+  if (found) return { type, found };
+  throw unknownType(folder, wanted, Object.keys(types));
 }
 
 /** As its makers publish it. */

@@ -1,17 +1,9 @@
-import {
-  type MetricDefinition,
-  WAIT_S,
-  WORK_S,
-  GEN_AI_FIRST_S,
-  GEN_AI_S,
-  GEN_AI_TOKENS,
-  SIGNAL_S,
-  JOB_S,
-  SIZE,
-  counter,
-  gauge,
-  histogram,
-} from './metric-definition.js';
+import { BUCKETS, counter, gauge, histogram, type MetricDefinition } from './metric-definition.js';
+
+/** Labels that several have. */
+const BY_CLASS = ['priority', 'model'] as const;
+const BY_WORKER = ['model', 'worker'] as const;
+const BY_OPERATION = ['gen_ai_operation_name', 'gen_ai_request_model'] as const;
 
 /**
  * Every metric the gateway exports, besides the process metrics of prom-client
@@ -24,24 +16,18 @@ import {
 export const METRICS = {
   scheduler_queue_depth: gauge('Requests waiting in the queue now.', 'priority', 'model'),
   scheduler_queue_wait_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From enqueue until a worker slot was leased.',
-    'priority',
-    'model',
+    ...BY_CLASS,
   ),
-  scheduler_grpc_duration_seconds: histogram(
-    WORK_S,
-    'The call to the worker.',
-    'priority',
-    'model',
-  ),
+  scheduler_grpc_duration_seconds: histogram(BUCKETS.workS, 'The call to the worker.', ...BY_CLASS),
   scheduler_cancel_latency_seconds: histogram(
-    SIGNAL_S,
+    BUCKETS.signalS,
     'From the cancel until it took effect: removed from the queue, or acknowledged by the worker.',
     'stage',
   ),
   scheduler_batch_size: histogram(
-    SIZE,
+    BUCKETS.size,
     'Requests per engine call, one value per call, as the worker reports it.',
     'model',
   ),
@@ -51,9 +37,13 @@ export const METRICS = {
     'model',
   ),
 
-  tts_ttfb_seconds: histogram(WAIT_S, 'From the request until the first audio byte.', 'model'),
+  tts_ttfb_seconds: histogram(
+    BUCKETS.waitS,
+    'From the request until the first audio byte.',
+    'model',
+  ),
   tts_synthesis_duration_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'From the request until the last audio byte.',
     'model',
   ),
@@ -61,32 +51,29 @@ export const METRICS = {
   tts_active_sessions: gauge('Speech requests that are queued or being synthesised now.', 'model'),
 
   llm_ttft_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From the request until the first chunk of text, or as the worker reports it.',
     'model',
   ),
   gen_ai_server_time_to_first_token_seconds: histogram(
-    GEN_AI_FIRST_S,
+    BUCKETS.genAiFirstS,
     "As llm_ttft_seconds, by OpenTelemetry's name.",
-    'gen_ai_operation_name',
-    'gen_ai_request_model',
+    ...BY_OPERATION,
   ),
   gen_ai_server_request_duration_seconds: histogram(
-    GEN_AI_S,
+    BUCKETS.genAiS,
     'From acceptance to the end; error_type: why it ended without an answer.',
-    'gen_ai_operation_name',
-    'gen_ai_request_model',
+    ...BY_OPERATION,
     'error_type',
   ),
   gen_ai_client_token_usage: histogram(
-    GEN_AI_TOKENS,
+    BUCKETS.genAiTokens,
     'Tokens of one request, by gen_ai_token_type: input, output.',
-    'gen_ai_operation_name',
-    'gen_ai_request_model',
+    ...BY_OPERATION,
     'gen_ai_token_type',
   ),
   llm_inter_token_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'Between two chunks of a stream whose reader keeps up.',
     'model',
   ),
@@ -142,12 +129,12 @@ export const METRICS = {
 
   stt_active_sessions: gauge('Live sessions that hold a streaming slot now.', 'model'),
   stt_ttfb_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From the first audio of an utterance until its first text.',
     'model',
   ),
   stt_final_delay_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From the end of speech, or the commit, until the final text.',
     'model',
   ),
@@ -164,8 +151,7 @@ export const METRICS = {
 
   switchyard_requests_accepted_total: counter(
     'Requests taken into the queue; always equals waiting + running + settled.',
-    'priority',
-    'model',
+    ...BY_CLASS,
   ),
   switchyard_requests_rejected_total: counter(
     'Requests rejected before they were queued, by error code.',
@@ -178,7 +164,7 @@ export const METRICS = {
     'status',
   ),
   switchyard_tenant_queue_wait_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From enqueue until a worker slot was leased, by tenant.',
     'tenant',
   ),
@@ -268,7 +254,7 @@ export const METRICS = {
     'reason',
   ),
   switchyard_model_load_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'From the start of the processes of a model that shares a device until it took requests.',
     'model',
   ),
@@ -278,17 +264,17 @@ export const METRICS = {
     'model',
   ),
   switchyard_worker_prep_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'Decoding and resampling in the worker, per request.',
     'model',
   ),
   switchyard_worker_ready_wait_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'Prepared and waiting for the device, per request.',
     'model',
   ),
   switchyard_worker_device_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'The engine call a request was part of.',
     'model',
   ),
@@ -298,12 +284,12 @@ export const METRICS = {
     'reason',
   ),
   job_processing_duration_seconds: histogram(
-    JOB_S,
+    BUCKETS.jobS,
     'From the claim of a batch to its end.',
     'size_bucket',
   ),
   job_queue_wait_duration_seconds: histogram(
-    JOB_S,
+    BUCKETS.jobS,
     'From the creation of a batch to its first claim.',
   ),
   total_workers: gauge('Batches that the processor works on at the same time, at most.'),
@@ -312,11 +298,15 @@ export const METRICS = {
   processor_max_inflight_concurrency: gauge('Lines in flight at most.'),
   model_inflight_requests: gauge('Lines in flight now, by model.', 'model'),
   plan_build_duration_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'Reading and checking an input file.',
     'size_bucket',
   ),
-  model_request_execution_duration_seconds: histogram(WORK_S, 'One attempt at a line.', 'model'),
+  model_request_execution_duration_seconds: histogram(
+    BUCKETS.workS,
+    'One attempt at a line.',
+    'model',
+  ),
   request_errors_by_model_total: counter(
     'Lines that ended in an error file after an attempt.',
     'model',
@@ -336,7 +326,7 @@ export const METRICS = {
     'model',
   ),
   batch_job_e2e_latency_seconds: histogram(
-    JOB_S,
+    BUCKETS.jobS,
     'From the creation of a batch to its end.',
     'status',
   ),

@@ -52,6 +52,6 @@ def joined(parts):
     return as_wav(b"".join(part + bytes(2 * 16_000) for part in parts))
 
 
-def as_mp3(file):
-    arguments = ["-loglevel", "error", "-i", "pipe:0", "-f", "mp3", "pipe:1"]
+def as_flac(file):
+    arguments = ["-loglevel", "error", "-i", "pipe:0", "-f", "flac", "pipe:1"]
     return subprocess.run(["ffmpeg", *arguments], check=True, input=file, stdout=subprocess.PIPE).stdout
