@@ -112,7 +112,7 @@ export interface CLibrary {
   vocabularyType(vocabulary: Pointer): number;
   tokenText(vocabulary: Pointer, token: number): string | null;
   tokenAttributes(vocabulary: Pointer, token: number): number;
-  /** It ends an answer. */
+  /** Whether this token ends an answer. */
   isEnd(vocabulary: Pointer, token: number): boolean;
   beginningOfText(vocabulary: Pointer): number;
   endOfText(vocabulary: Pointer): number;

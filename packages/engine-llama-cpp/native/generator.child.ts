@@ -229,7 +229,7 @@ async function open(settings: ChildSettings): Promise<{
   return { info, operations };
 }
 
-/** As the file says. */
+/** The model's name in its file's metadata. */
 function nameOf({ library, model }: NativeModel): string | undefined {
   const text = Buffer.alloc(256);
   const length = library.metadata(model, 'general.name', text, text.length);

@@ -4,7 +4,7 @@ import { type Pointer } from './c-library.js';
 import { floatsAt, type NativeModel, offThread, openNativeContext } from './native-model.js';
 import { NativeRun } from './native-run.js';
 
-/** Of `ggml_type`. */
+/** The value for 32-bit floats of the enum `ggml_type`. */
 const FLOAT_32 = 0;
 
 const NO_FLASH_ATTENTION = 0;
@@ -112,7 +112,7 @@ export class KvContext {
     this.#run = new NativeRun(native.library, stepTokens);
   }
 
-  /** Begins a run. */
+  /** Empties the batch before a run is put together. */
   clear(): void {
     this.#run.clear();
   }

@@ -28,7 +28,7 @@ export async function openNativeModel(llama: LibraryHandle, modelFile: string, c
   };
 }
 
-/** A copy. */
+/** Floats of native memory, copied. */
 export const floatsAt = (pointer: Pointer, count: number): Float32Array =>
   koffi.decode(pointer, koffi.array('float', count, 'Typed')) as Float32Array;
 

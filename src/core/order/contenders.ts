@@ -49,7 +49,7 @@ export function best<T>(
   return found;
 }
 
-/** Of one tenant. */
+/** The first entry of a tenant that may go; undefined: none may. */
 export function firstOf<T>({ first }: Contender<T>, accepts?: Accepts<T>): Entry<T> | undefined {
   let link = first;
   while (link !== undefined && accepts !== undefined && !accepts(link.of.item)) link = link.after;

@@ -12,7 +12,7 @@ import { type FairLane } from './fair-lane.js';
 export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   readonly realtime: L;
   readonly batch: L;
-  /** Between the lanes. */
+  /** Decides between the two lanes while both may go. */
   turns: AgingTurns;
   #agingShare: number;
 

@@ -131,7 +131,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     return { hasReady: this.#hasReady(model), waiting };
   }
 
-  /** In dispatch order. */
+  /** Waiting requests, in the order in which they will be sent. */
   list(): RequestView[] {
     return listingOf(this.dispatcher.queue, this.clock.nowMs()).flatMap(
       place => this.#view(place) ?? [],

@@ -2,7 +2,7 @@ export interface MetricDefinition {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** Of a histogram. */
+  /** Upper bounds, of a histogram only. */
   readonly buckets?: readonly number[];
 }
 

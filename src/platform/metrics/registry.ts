@@ -2,7 +2,7 @@ import { BUCKETS, counter, gauge, histogram, type MetricDefinition } from './met
 
 /** Labels that several have. */
 const BY_CLASS = ['priority', 'model'] as const;
-const BY_WORKER = ['model', 'worker'] as const;
+const BY_WORKER = ['worker', 'model'] as const;
 const BY_OPERATION = ['gen_ai_operation_name', 'gen_ai_request_model'] as const;
 
 /**
@@ -89,42 +89,35 @@ export const METRICS = {
 
   llm_sequences_running: gauge(
     'Sequences in the running set of a worker that batches by steps.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   llm_sequences_waiting: gauge(
     'Sequences that wait in such a worker for a row, memory or tokens.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
-  llm_kv_blocks: gauge('Blocks of KV memory of such a worker.', 'worker', 'model'),
-  llm_kv_blocks_free: gauge('Blocks of them that no sequence holds.', 'worker', 'model'),
+  llm_kv_blocks: gauge('Blocks of KV memory of such a worker.', ...BY_WORKER),
+  llm_kv_blocks_free: gauge('Blocks of them that no sequence holds.', ...BY_WORKER),
   llm_step_tokens: gauge(
     'Maximum tokens of a step at present while a sequence decodes.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
-  llm_steps_total: counter('Steps with work.', 'worker', 'model'),
+  llm_steps_total: counter('Steps with work.', ...BY_WORKER),
   llm_decode_calls_total: counter(
     'Native decode calls: one per step unless steps are repaired.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   llm_preemptions_total: counter(
     'Times that a sequence lost its memory to another, or for being paused.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   llm_prefix_tokens_total: counter(
     'Tokens of prompts that were computed before, by result: hit, stranded (computed again all the same).',
     'result',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   llm_backend_losses_total: counter(
     'Times that the process that computes died or hung; its requests continue in the next.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
 
   stt_active_sessions: gauge('Live sessions that hold a streaming slot now.', 'model'),
@@ -230,18 +223,12 @@ export const METRICS = {
 
   switchyard_worker_up: gauge(
     '1 while the worker takes work (ready or busy), else 0.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
-  switchyard_worker_slots: gauge(
-    'Requests the worker accepts at the same time.',
-    'worker',
-    'model',
-  ),
+  switchyard_worker_slots: gauge('Requests the worker accepts at the same time.', ...BY_WORKER),
   switchyard_worker_slots_in_use: gauge(
     'Slots leased now; REALTIME may exceed them by a group.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   switchyard_device_memory_bytes: gauge('Memory of a device that its models share.', 'device'),
   switchyard_device_memory_used_bytes: gauge(
@@ -260,8 +247,7 @@ export const METRICS = {
   ),
   switchyard_worker_restarts_total: counter(
     'Starts of a supervised worker after its first.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   switchyard_worker_prep_seconds: histogram(
     BUCKETS.workS,

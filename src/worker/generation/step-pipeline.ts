@@ -34,7 +34,7 @@ export function stepPace() {
         : (decodingMs ?? 0);
       return Math.max(0, Math.floor(expectedMs * (1 - LEAD_SHARE) - LEAD_MS));
     },
-    /** What a step took. */
+    /** Learns from the milliseconds that a step took. */
     observe: (plan: GenerationPlan<unknown>, ms: number): void => {
       if (hasPrompts(plan)) promptTokenMs = blended(promptTokenMs, ms / tokensOf(plan), NEWEST);
       else if (plan.decode.length > 0) decodingMs = blended(decodingMs, ms, NEWEST);

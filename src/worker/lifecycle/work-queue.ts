@@ -56,7 +56,7 @@ export class WorkQueue<Item extends PlacedWork> {
    */
   readonly #overtaken = new Map<Item, number>();
   #urgent = 0;
-  /** REALTIME speech. */
+  /** Waiting REALTIME speech, by its sentence. */
   readonly #spoken = new Map<Sentence, Item>();
 
   get size(): number {

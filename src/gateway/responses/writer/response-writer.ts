@@ -86,7 +86,7 @@ export class ResponseWriter {
     return this.#sequence;
   }
 
-  /** Before the work begins. */
+  /** Events of a response that waits in the queue. */
   queued(): readonly ResponseEvent[] {
     this.#tell('response.created', { status: 'queued' });
     this.#tell('response.queued', {});
@@ -258,7 +258,7 @@ export class ResponseWriter {
     });
   }
 
-  /** Of the open item. */
+  /** The fields that name the open item in an event. */
   get #place() {
     return {
       item_id: this.#open!.id,
