@@ -1,7 +1,6 @@
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { Product } from '../support/product.js';
 import { fetchRealModels } from '../support/real-models.js';
-import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 import { atLeast, atMost, progress, type BenchResult } from './support/bench-result.js';
 import { listen, type Heard } from './support/listener.js';

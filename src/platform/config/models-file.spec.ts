@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { syntheticModel } from '../../../test/support/synthetic-model.js';
-import { loadConfig } from './load-config.js';
 import { ENGINE_NAMES } from './model-spec.js';
 import { modelsFromFile, withStarters } from './models-file.js';
 import { parseYaml } from './yaml-file.js';

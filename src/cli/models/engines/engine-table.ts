@@ -24,7 +24,6 @@ interface EngineRow {
   readonly elsewhere?: string;
 }
 
-const CPU = { cpu: 'always' } as const;
 const CPU_BY_DEFAULT = { cpu: '`device: cpu` (default)' } as const;
 
 /**
