@@ -40,7 +40,7 @@ describe('values of the fields of a form', () => {
   const add = (length: number) => {
     const form = new FormFields();
     const value = 'a'.repeat(length);
-    form.add({ fieldname: 'prompt', value, valueTruncated: false } as never);
+    form.add({ fieldname: 'prompt', value, valueTruncated: false });
     return form.values.prompt;
   };
 
