@@ -167,7 +167,7 @@ module.exports = {
       from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: '^packages/engine-(?!api/)',
-        pathNot: '^packages/engine-(debian/threads/native-library|llama-cpp/binaries)\\.ts$',
+        pathNot: '^packages/engine-llama-cpp/binaries\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { type INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
@@ -41,15 +42,8 @@ async function bootstrap(): Promise<void> {
     await WorkerModule.forEngine({ spec, engine, log, replaced }),
     { strategy: server, logger: nestLog(log) },
   );
-  let stopping = false;
-  const stop = async (graceMs?: number, exitCode = 0): Promise<void> => {
-    stopping = true;
-    await app.get(WorkerDrain).drain(graceMs);
-    await app.close();
-    await engine.close();
-    process.exit(exitCode);
-  };
-  onOrderToStop(stop);
+  const stop = stopper(app, engine);
+  onOrderToStop(stop.now);
   await app.listen();
   await reportToSupervisor({ type: 'listening', port: server.port });
   log.info({ port: server.port }, `Listening on ${spec.host}:${server.port}`);
@@ -59,14 +53,27 @@ async function bootstrap(): Promise<void> {
   clearInterval(loading);
   app.get(WorkerState).ready();
   void bridged?.lost.then(async message => {
-    if (stopping) return;
+    if (stop.isStopping()) return;
     log.warn(`The worker is lost: ${message}`);
     await reportToSupervisor({ type: 'failed', message });
-    await stop(undefined, 1);
+    await stop.now(undefined, 1);
   });
   finishStart();
   await reportToSupervisor({ type: 'ready' });
   log.info(engine.info, `Ready: ${spec.model.id} on ${engine.info.engine}`);
+}
+
+/** Lets what runs end, then ends this process. */
+function stopper(app: INestMicroservice, engine: { close(): Promise<void> }) {
+  let isStopping = false;
+  const now = async (graceMs?: number, exitCode = 0): Promise<void> => {
+    isStopping = true;
+    await app.get(WorkerDrain).drain(graceMs);
+    await app.close();
+    await engine.close();
+    process.exit(exitCode);
+  };
+  return { isStopping: () => isStopping, now };
 }
 
 function onOrderToStop(stop: (graceMs?: number) => Promise<void>): void {

@@ -9,7 +9,6 @@ describe('installCommand', () => {
     [['python3', 'python3-venv'], 'darwin', 'brew install python'],
     [['python3.12-venv'], 'darwin', 'brew install python'],
     [['git', 'cmake', 'ninja-build', 'g++'], 'darwin', 'brew install git cmake ninja gcc'],
-    [['libflite1'], 'darwin', 'docker compose -f docker/compose.yaml up --build'],
   ])('of %p on %s is %s', (packages, platform, command) => {
     expect(installCommand(packages, platform)).toBe(command);
   });

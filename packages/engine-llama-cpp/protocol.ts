@@ -79,7 +79,7 @@ export interface StepFrame {
   readonly run: number;
   /** It goes on from the frame before it: if that failed, this one is not run. */
   readonly follows: boolean;
-  /** In this order. */
+  /** Carried out in this order. */
   readonly operations: readonly SlotOperation[];
   /** Sequences that are new in their slot, or come back to it. */
   readonly begins: readonly {

@@ -105,7 +105,7 @@ export class SlotMemory implements KvMemory<object> {
     return Math.ceil(tokens / this.options.blockTokens);
   }
 
-  /** Its slot. */
+  /** The number of the slot that it has, as the one block. */
   blocksOf(key: object): readonly number[] {
     return [this.#slotOf(key).index];
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
@@ -24,9 +25,10 @@ export function publishedMoonshineIn(folder: ModelFolder): PublishedMoonshine | 
   return { encoder, mergedDecoder, tokens: join(folder.path, PREPARED, 'tokens.txt') };
 }
 
-/** Writes `tokens.txt` beside the model, whole or not at all. @throws Error that names the folder */
+/** Writes `tokens.txt` beside the model, once, whole or not at all. @throws Error that names the folder */
 export async function prepareTokens({ path }: ModelFolder): Promise<void> {
   const file = join(path, PREPARED, 'tokens.txt');
+  if (existsSync(file)) return;
   const partial = `${file}.${process.pid}`;
   try {
     const tokens = tokensIn(await readFile(join(path, TOKENIZER)));

@@ -87,17 +87,9 @@ export function findRecognizerModel(
   folder: ModelFolder,
   wanted: RecognizerModelFields,
 ): RecognizerModel {
-  const moonshine = wanted.streaming ? undefined : publishedMoonshineIn(folder);
-  if (moonshine && ['', 'moonshine'].includes(wanted.type)) {
-    const { tokens, ...files } = moonshine;
-    const modelConfig = { moonshine: files, tokens, ...cpuOnly(wanted) };
-    return { type: 'moonshine', hasTimes: false, modelConfig, stretches: MOONSHINE_STRETCHES };
-  }
-  const types = wanted.streaming ? ONLINE : OFFLINE;
-  const type = wanted.type || detectType(folder, wanted.streaming);
-  const found = type === undefined ? undefined : types[type];
-  if (type === undefined || found === undefined)
-    throw unknownType(folder, wanted, Object.keys(types));
+  const moonshine = moonshineModel(folder, wanted);
+  if (moonshine) return moonshine;
+  const { type, found } = typeOf(folder, wanted);
   const files = filesOf(folder, type, found);
   if (wanted.language !== '' && !found.takesLanguage && wanted.type !== '') {
     throw new Error(
@@ -111,6 +103,26 @@ export function findRecognizerModel(
     ...cpuOnly(wanted),
   };
   return { type, hasTimes: found.hasTimes, modelConfig };
+}
+
+function typeOf(folder: ModelFolder, wanted: RecognizerModelFields) {
+  const types = wanted.streaming ? ONLINE : OFFLINE;
+  const type = wanted.type || (detectType(folder, wanted.streaming) ?? '');
+  const found = types[type];
+  if (found) return { type, found };
+  throw unknownType(folder, wanted, Object.keys(types));
+}
+
+/** As its makers publish it. */
+function moonshineModel(
+  folder: ModelFolder,
+  wanted: RecognizerModelFields,
+): RecognizerModel | undefined {
+  if (wanted.streaming || !['', 'moonshine'].includes(wanted.type)) return undefined;
+  const { tokens, ...files } = publishedMoonshineIn(folder) ?? {};
+  if (tokens === undefined) return undefined;
+  const modelConfig = { moonshine: files, tokens, ...cpuOnly(wanted) };
+  return { type: 'moonshine', hasTimes: false, modelConfig, stretches: MOONSHINE_STRETCHES };
 }
 
 const cpuOnly = ({ threads }: RecognizerModelFields) => ({

@@ -1,5 +1,5 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { MOST_REPETITIONS } from './gbnf-limits.js';
+import { MOST_REPETITIONS } from './gbnf-reader.js';
 import { refused } from './grammar-error.js';
 import { type Bounds } from './schema-fields.js';
 

@@ -271,7 +271,7 @@ function typeOf(value: unknown): JsonType {
 
 const DESCRIBING_NUMBERS: ReadonlySet<unknown> = new Set(['int64', 'float', 'double', 'decimal']);
 
-/** Of a number. */
+/** Adds the range that a format of numbers means, such as `int32`. */
 function withFormat(schema: Schema, path: string): Schema {
   const { format } = schema;
   if (format === undefined || DESCRIBING_NUMBERS.has(format)) return schema;

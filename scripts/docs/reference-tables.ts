@@ -18,7 +18,8 @@ import {
   SETTING_PATHS,
   settingDefinition,
 } from '../../src/platform/config/settings.js';
-import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
+import { type MetricDefinition } from '../../src/platform/metrics/metric-definition.js';
+import { METRICS } from '../../src/platform/metrics/registry.js';
 import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/open-responses.js';
 import { COMMAND_LINE, leafCommands, manualHelpOf } from './command-tree.js';
 import { fieldLists } from './field-lists.js';

@@ -46,21 +46,6 @@ const CLUSTER_PACKAGES = [
 
 /** What specs of `npm run test:gate` use besides. */
 const GATE_PACKAGES = [
-  {
-    name: 'libpocketsphinx3',
-    why: 'speech recognition without a download',
-    proof: () => hasLibrary('libpocketsphinx.so.3'),
-  },
-  {
-    name: 'pocketsphinx-en-us',
-    why: 'its English model',
-    proof: () => existsSync('/usr/share/pocketsphinx/model/en-us/en-us'),
-  },
-  {
-    name: 'libflite1',
-    why: 'speech synthesis without a download',
-    proof: () => hasLibrary('libflite_cmu_us_rms.so.1'),
-  },
   { name: 'curl', why: 'commands of the tutorials', proof: () => onPath('curl') },
   { name: 'jq', why: 'commands of the tutorials', proof: () => onPath('jq') },
   {
@@ -90,10 +75,7 @@ const NIGHT_PACKAGES = [
 const SETS = {
   engine: { packages: ENGINE_PACKAGES, present: 'ffmpeg, espeak-ng-data' },
   cluster: { packages: CLUSTER_PACKAGES, present: 'redis-server, postgresql' },
-  gate: {
-    packages: GATE_PACKAGES,
-    present: 'curl, jq, python3 with venv and pip, pocketsphinx, flite',
-  },
+  gate: { packages: GATE_PACKAGES, present: 'curl, jq, python3 with venv and pip' },
   night: { packages: NIGHT_PACKAGES, present: 'chromium' },
 };
 
@@ -139,12 +121,6 @@ export const programFolders = (path = process.env.PATH ?? '', separator = delimi
   path.split(separator).filter(Boolean);
 
 const onPath = name => programFolders().some(folder => existsSync(join(folder, name)));
-
-async function hasLibrary(name) {
-  const folders = ['/usr/lib', '/usr/local/lib', `/usr/lib/${multiarch}`];
-  if (folders.some(folder => existsSync(`${folder}/${name}`))) return true;
-  return (await command('/sbin/ldconfig', ['-p'])).output.includes(name);
-}
 
 /**
  * How to become root without asking anybody: [] as root, sudo where it needs no password,

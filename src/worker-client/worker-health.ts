@@ -102,7 +102,7 @@ export class WorkerHealth {
       readonly failures: number;
       probe(): Promise<WorkerHealthReport>;
       onReport(report: WorkerHealthReport): void;
-      /** Each failure. */
+      /** Called at each failed probe. */
       onFailure(error: unknown): void;
       /** Called once per series of failures, after `onFailure`. */
       onUnhealthy(): void;

@@ -14,7 +14,8 @@ const entry = (engine: string, options: string, more = '') =>
 
 describe('engineObjections', () => {
   it('places a misspelt option and a wrong value at their lines, with the nearest name', () => {
-    expect(problems(entry('pocketsphinx', '      threads: 0\n      modeldir: /models\n'))).toEqual([
+    expect(problems(entry('sherpa-onnx', '      threads: 0\n      modeldir: /models\n'))).toEqual([
+      expect.stringContaining('models.yaml:7:7 models[0].options.modelDir is null'),
       'models.yaml:7:16 models[0].options.threads is 0; allowed: a whole number from 1 to 64',
       expect.stringMatching(
         /^models\.yaml:8:17 models\[0\]\.options\.modeldir is unknown, did you mean modelDir\?; known/,
@@ -32,7 +33,7 @@ describe('engineObjections', () => {
 
   it('leaves models alone whose workers run elsewhere', () => {
     expect(
-      problems(entry('pocketsphinx', '      threads: 0\n', '    addresses: ["gpu-7:9000"]\n')),
+      problems(entry('sherpa-onnx', '      threads: 0\n', '    addresses: ["gpu-7:9000"]\n')),
     ).toEqual([]);
   });
 });

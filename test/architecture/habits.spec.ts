@@ -3,6 +3,7 @@ import {
   fieldsWrittenFromOutside,
   filesOfManyClasses,
   longFiles,
+  longOrComplexFunctions,
   orphanSpecs,
 } from '../support/habits.js';
 
@@ -15,8 +16,12 @@ describe('habits of the code', () => {
     expect(filesOfManyClasses().length).toBeLessThanOrEqual(5);
   });
 
-  it('a file is read in one go, but for fifteen', () => {
-    expect(longFiles().length).toBeLessThanOrEqual(15);
+  it('a file is read in one go, but for five', () => {
+    expect(longFiles().length).toBeLessThanOrEqual(5);
+  });
+
+  it('a function is short and has few ways through it, but for three', () => {
+    expect(longOrComplexFunctions().length).toBeLessThanOrEqual(3);
   });
 
   it('a spec beside the code is named for its file', () => {

@@ -30,7 +30,6 @@ const parsed = (text: string): unknown[] =>
 
 describe('each speech model that OpenAI clients find under its names', () => {
   it.each([
-    ['docker/models.yaml', 1],
     ['config/catalogue.yaml', 4],
     ['docker/compose.cluster.yaml', 1],
     ['docker/helm/switchyard/values.yaml', 1],

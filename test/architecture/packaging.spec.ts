@@ -98,7 +98,7 @@ describe('docker/Dockerfile', () => {
     expect(copied('gateway')).toEqual(['COPY --from=product /app ./']);
     expect(copied('cpu')).toEqual([
       'COPY --from=cpu-build /app ./',
-      'COPY docker/models.yaml config/first-models.yaml',
+      'COPY --from=first-models /opt/switchyard /opt/switchyard',
     ]);
   });
 

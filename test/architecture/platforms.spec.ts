@@ -7,7 +7,7 @@ import { firstModelSteps } from '../../src/cli/operate/init.js';
 
 const FFMPEG = { name: 'ffmpeg', brew: 'ffmpeg' };
 const ESPEAK = { name: 'espeak-ng-data', brew: 'espeak-ng' };
-const FLITE = { name: 'libflite1' };
+const JQ = { name: 'jq' };
 
 describe('macOS and Windows', () => {
   it('repairs name the package manager of the system, and the same names in scripts and programs', () => {
@@ -16,10 +16,8 @@ describe('macOS and Windows', () => {
     expect(installCommand(['ffmpeg', 'espeak-ng-data'], 'darwin')).toBe(
       'brew install ffmpeg espeak-ng',
     );
-    expect(repair([FFMPEG, FLITE], 'darwin')).not.toContain('flite');
-    expect(repair([FFMPEG, FLITE], 'linux')).toContain(
-      'apt-get install -y --no-install-recommends',
-    );
+    expect(repair([FFMPEG, JQ], 'darwin')).not.toContain('jq');
+    expect(repair([FFMPEG, JQ], 'linux')).toContain('apt-get install -y --no-install-recommends');
   });
 
   it('PATH is split at the separator of the system', () => {

@@ -1,7 +1,6 @@
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { Product } from '../support/product.js';
 import { fetchRealModels } from '../support/real-models.js';
-import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 import { atLeast, atMost, progress, type BenchResult } from './support/bench-result.js';
 import { listen, type Heard } from './support/listener.js';
@@ -63,15 +62,7 @@ export async function run(): Promise<BenchResult> {
   };
 }
 
-/** `BENCH_VOICE=flite`: a voice that computes for a tenth of Piper's time. */
 async function voices(): Promise<readonly ModelSpec[]> {
-  if (process.env.BENCH_VOICE === 'flite')
-    return [
-      syntheticModel(
-        {},
-        { id: 'tts-1', kind: 'tts', engine: 'flite', capabilities: [], voices: { alloy: 'rms' } },
-      ),
-    ];
   const { real, name, present } = await fetchRealModels();
   if (!present) throw new Error(`This bench needs ${name}`);
   return real.models.filter(({ kind }) => kind === 'tts');

@@ -1,7 +1,7 @@
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { defaultModels } from '../support/default-models.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { processTree } from '../support/process-tree.js';
+import { fetchFirstModels } from '../support/real-models.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
@@ -29,7 +29,9 @@ interface AtRest {
 export async function run(): Promise<BenchResult> {
   const proxies = await measure('two openai-http models', ['a', 'b'].map(upstreamModel));
   const synthetic = await measure('two synthetic models', ['c', 'd'].map(syntheticModelOf));
-  const speech = await measure('docker/models.yaml', defaultModels());
+  const first = await fetchFirstModels();
+  if (!first.present) throw new Error(`This bench needs ${first.name}`);
+  const speech = await measure('Moonshine and a Piper voice', first.models);
   const largest = (name: string): number =>
     Math.max(...synthetic.processes.filter(isOf(name)).map(({ privateMib }) => privateMib));
   const goals = [
@@ -37,7 +39,7 @@ export async function run(): Promise<BenchResult> {
     atMost('private memory at rest, two openai-http models, MiB', proxies.all.privateMib, 160),
     atMost('private memory at rest of a gateway, MiB', largest('main.gateway'), 80),
     atMost('private memory at rest of a synthetic worker, MiB', largest('main.worker'), 45),
-    atMost('CPU at rest, PocketSphinx and flite, % of a core', speech.all.cpuPercent, 0.3),
+    atMost('CPU at rest, Moonshine and a Piper voice, % of a core', speech.all.cpuPercent, 0.3),
   ];
   return { results: { proxies, synthetic, speech }, goals };
 }

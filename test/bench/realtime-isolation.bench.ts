@@ -8,31 +8,13 @@ import { syntheticModel } from '../support/synthetic-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
-import {
-  bareFirstTexts,
-  RESERVED,
-  resampled,
-  spokenFirstTexts,
-  wavOf,
-} from './support/first-text.js';
 import { LoadProcess } from './support/load-process.js';
-import { distribution, median, rounded, type Distribution } from './support/percentiles.js';
-import {
-  finalDelays,
-  spoken as spokenBy,
-  SPEAKING_MODELS,
-  untilReady,
-} from './support/spoken-delay.js';
+import { distribution, median, rounded } from './support/percentiles.js';
 import { liveDelays } from './support/whisper-live.js';
 
 const STREAMS = 2;
 const FILE_CALLERS = 50;
-const LONG_FILES = 5;
 const UTTERANCES = 40;
-/** Of real speech, five seconds each. */
-const SPOKEN = 8;
-/** Sentences whose first text is waited for. */
-const SENTENCES = 10;
 const UTTERANCES_OF_WHISPER = 12;
 const CALLERS_OF_WHISPER = 8;
 /** 20 ms at 16 kHz. */
@@ -50,16 +32,9 @@ export async function run(): Promise<BenchResult> {
     { streams: STREAMS, baseMs: 20, maxBatch: 8 },
     { capabilities: ['transcribe', 'stream'] },
   );
-  await using gateway = await GatewayProcess.start(
-    [model, RESERVED, SPEAKING_MODELS[1]!],
-    {},
-    { folder },
-  );
+  await using gateway = await GatewayProcess.start([model], {}, { folder });
   await using files = new LoadProcess();
   const url = `http://127.0.0.1:${gateway.port}`;
-  await untilReady(url);
-  const spoken = distribution(await finalDelays(url, SPOKEN));
-  progress(`  end of speech to completed: ${JSON.stringify(spoken)} ms`);
   const clients = await Promise.all(
     Array.from({ length: STREAMS }, () => RealtimeClient.synthetic(url)),
   );
@@ -74,104 +49,22 @@ export async function run(): Promise<BenchResult> {
   const loaded = await firstTexts(clients);
   const { requestsPerS } = await load;
   for (const client of clients) client.socket.close(1000);
-  const sphinx = await pocketSphinx(url, files, gateway.port);
-  const finals = await finalsBesideFiles(url, files, gateway.port);
-  progress(`  end of speech to completed beside ${LONG_FILES} files: ${JSON.stringify(finals)} ms`);
   const whisper = await whisperBesideFiles(files);
   progress(
     `  first text: idle ${median(idle)} ms, with ${FILE_CALLERS} files ${median(loaded)} ms`,
   );
   return {
     results: {
-      finalDelayMs: spoken,
-      finalDelayBesideFilesMs: finals,
       idleMs: distribution(idle),
       loadedMs: distribution(loaded),
       filesPerS: rounded(requestsPerS),
-      pocketSphinx: sphinx.results,
       ...(whisper && { whisper: whisper.results }),
     },
     goals: [
       atMost('first text under load / idle, medians', median(loaded) / median(idle), 1.1),
-      atMost('end of speech to completed, p95 ms', spoken.p95, 1500),
-      ...sphinx.goals,
-      atMost(
-        `end of speech to completed beside ${LONG_FILES} files / idle, medians`,
-        finals.p50 / spoken.p50,
-        1.3,
-      ),
       ...(whisper?.goals ?? []),
     ],
   };
-}
-
-/**
- * The same of a recogniser that works, with a process for streams and one that
- * files keep busy.
- */
-async function pocketSphinx(url: string, files: LoadProcess, port: number): Promise<BenchResult> {
-  const speech = await spokenBy(url);
-  const samples = resampled(speech);
-  const bare = await bareFirstTexts(samples, SENTENCES);
-  await spokenFirstTexts(url, speech, 2);
-  const idle = await spokenFirstTexts(url, speech, SENTENCES);
-  const load = files.run({
-    ...{ port, ...LOAD, durationMs: 2 * LOAD.durationMs, numericHeaders: [] },
-    request: transcriptionRequest({
-      model: RESERVED.id,
-      priority: 'batch',
-      file: wavOf(samples),
-    }),
-    arrivals: { kind: 'closed', callers: FILE_CALLERS },
-  });
-  await pause(LOAD.warmupMs);
-  const loaded = await spokenFirstTexts(url, speech, SENTENCES);
-  const { requestsPerS } = await load;
-  progress(
-    `  PocketSphinx, first text: bare ${median(bare)} ms, idle ${median(idle)} ms, loaded ${median(loaded)} ms`,
-  );
-  return {
-    results: {
-      ...{
-        bareMs: distribution(bare),
-        idleMs: distribution(idle),
-        loadedMs: distribution(loaded),
-      },
-      filesPerS: rounded(requestsPerS),
-    },
-    goals: [
-      atMost(
-        'first text of PocketSphinx beside files / idle, medians',
-        median(loaded) / median(idle),
-        1.25,
-      ),
-      atMost('the same, beyond the bare engine, ms', median(loaded) - median(bare), 300),
-    ],
-  };
-}
-
-/**
- * As the shipped models.yaml serves it: end of speech to completed while files of some 20
- * s take the file process.
- */
-async function finalsBesideFiles(
-  url: string,
-  files: LoadProcess,
-  port: number,
-): Promise<Distribution> {
-  const sentence = resampled(await spokenBy(url));
-  const file = wavOf(
-    Int16Array.from({ length: sentence.length * 8 }, (_, at) => sentence[at % sentence.length]!),
-  );
-  const load = files.run({
-    ...{ port, ...LOAD, durationMs: SPOKEN * 6000, numericHeaders: [] },
-    request: transcriptionRequest({ model: RESERVED.id, priority: 'batch', file }),
-    arrivals: { kind: 'closed', callers: LONG_FILES },
-  });
-  await pause(LOAD.warmupMs);
-  const delays = await finalDelays(url, SPOKEN);
-  await load;
-  return distribution(delays);
 }
 
 /**

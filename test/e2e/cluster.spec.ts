@@ -5,18 +5,24 @@ import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { Redis } from 'ioredis';
 import OpenAI, { toFile } from 'openai';
 import { ClusterProcess } from '../support/cluster-process.js';
-import { defaultModels, heard, SENTENCE } from '../support/default-models.js';
 import { freePort } from '../support/free-port.js';
 import { openaiAt } from '../support/openai-at.js';
+import { fetchFirstModels, heard, SENTENCE } from '../support/real-models.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-describeWith(REDIS, POSTGRES)('npm run up -- --topology cluster, with the default models', () => {
+const first = await fetchFirstModels();
+
+describeWith(
+  REDIS,
+  POSTGRES,
+  first,
+)('npm run up -- --topology cluster, with the first models', () => {
   let cluster: ClusterProcess;
   let openai: OpenAI;
 
   beforeAll(async () => {
-    cluster = await ClusterProcess.start(defaultModels());
+    cluster = await ClusterProcess.start(first.models);
     openai = openaiAt(cluster.url, { timeout: 120_000 });
   }, 120_000);
   afterAll(async () => cluster[Symbol.asyncDispose](), 60_000);
@@ -27,10 +33,10 @@ describeWith(REDIS, POSTGRES)('npm run up -- --topology cluster, with the defaul
       ...[
         'redis',
         'postgres',
-        'pocketsphinx-en-1',
-        'pocketsphinx-en-2',
-        'flite-en-1',
-        'flite-en-2',
+        'moonshine-tiny-en-1',
+        'moonshine-tiny-en-2',
+        'piper-en-joe-1',
+        'piper-en-joe-2',
       ],
       ...['gateway-1', 'gateway-2', 'processor-1', 'processor-2'],
     ]);

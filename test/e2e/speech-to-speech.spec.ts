@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { defaultModels, heard, SENTENCE } from '../support/default-models.js';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
+import { fetchFirstModels, heard, SENTENCE } from '../support/real-models.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
+import { describeWith } from '../support/requires.js';
 
 const RATE = 24_000;
+const first = await fetchFirstModels();
 let product: Product;
 let speech: Buffer;
-beforeAll(async () => {
-  product = await Product.start(defaultModels());
-  await product.allReady();
-  const spoken = await speak({ input: SENTENCE });
-  speech = Buffer.from(await spoken.arrayBuffer());
-}, 90_000);
-afterAll(async () => product[Symbol.asyncDispose]());
-
 const speak = (fields: object): Promise<Response> =>
   fetch(`${product.url}/v1/audio/speech`, {
     method: 'POST',
@@ -38,7 +32,15 @@ const transcribe = async (fields: Readonly<Record<string, string>>, samples: Buf
 };
 
 /** As its clients send them; run by hand unchanged, docs/guides/integrations.md. */
-describe("requests of Hugging Face's speech-to-speech 1.1.0", () => {
+describeWith(first)("requests of Hugging Face's speech-to-speech 1.1.0", () => {
+  beforeAll(async () => {
+    product = await Product.start(first.models);
+    await product.allReady();
+    const spoken = await speak({ input: SENTENCE });
+    speech = Buffer.from(await spoken.arrayBuffer());
+  }, 90_000);
+  afterAll(async () => product[Symbol.asyncDispose]());
+
   it('hears nothing in the second of silence that it sends before its first session', async () => {
     const silence = Buffer.alloc(2 * RATE);
     expect(await transcribe({ model: 'whisper-1', language: 'en' }, silence)).toEqual({

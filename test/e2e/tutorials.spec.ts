@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { defaultModels } from '../support/default-models.js';
 import { Product } from '../support/product.js';
+import { fetchFirstModels } from '../support/real-models.js';
 import { describeWith } from '../support/requires.js';
 import { blocks, commandsOf, TUTORIAL_TOOLS, TutorialShell } from '../support/tutorial.js';
 
@@ -27,14 +27,15 @@ const ECHO: ModelSpec = {
   },
 };
 
-const suite = describeWith(...TUTORIAL_TOOLS);
+const first = await fetchFirstModels();
+const suite = describeWith(...TUTORIAL_TOOLS, first);
 
 suite('README, first-app and tutorials, typed as they are written', () => {
   let product: Product;
   let shell: TutorialShell;
 
   beforeAll(async () => {
-    product = await Product.start([...defaultModels(), ECHO], { 'batch.embedded': 'true' });
+    product = await Product.start([...first.models, ECHO], { 'batch.embedded': 'true' });
     await product.allReady();
     shell = await TutorialShell.open(product.gateway.port);
   }, 120_000);

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type Page, type Response } from 'playwright-core';
 import { openBrowser } from '../support/browser.js';
-import { defaultModels } from '../support/default-models.js';
 import { Product } from '../support/product.js';
+import { fetchFirstModels } from '../support/real-models.js';
 import { BROWSER, describeWith } from '../support/requires.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-const suite = describeWith(BROWSER);
+const first = await fetchFirstModels();
+const suite = describeWith(BROWSER, first);
 
 suite('Swagger UI: what stands there runs as it stands', () => {
   let product: Product;
@@ -18,7 +19,7 @@ suite('Swagger UI: what stands there runs as it stands', () => {
 
   beforeAll(async () => {
     folder = temporaryFolder();
-    product = await Product.start(defaultModels());
+    product = await Product.start(first.models);
     await product.allReady();
     browser = await openBrowser();
     page = await browser.newPage();

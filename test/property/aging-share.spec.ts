@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Lease } from '../../src/core/dispatch/lease.js';
+import { listingOf } from '../../src/core/queue/queue-listing.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { aDispatcher } from '../support/dispatcher-harness.js';
 import { FakeWorkers } from '../support/fake-workers.js';
@@ -94,7 +95,7 @@ class OneSlot {
     }
     this.#age();
     if (this.#lease) return;
-    const rivals = this.#core.queue.snapshot(nowMs);
+    const rivals = listingOf(this.#core.queue, nowMs);
     const plan = this.#core.dispatcher.next(nowMs);
     if (!plan) return;
     const { request, lease, aged } = plan.members[0]!;
@@ -113,7 +114,7 @@ class OneSlot {
     for (const { id } of this.#core.dispatcher.queue.aged(this.#nowMs)) {
       const life = this.lives.get(id)!;
       life.agedAfterTurns = this.turns.length;
-      const aged = this.#core.queue.snapshot(this.#nowMs).filter(view => view.aged);
+      const aged = listingOf(this.#core.queue, this.#nowMs).filter(view => view.aged);
       life.agedAhead = aged.findIndex(({ request }) => request.id === id);
     }
   }

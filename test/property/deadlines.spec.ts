@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
+import { listingOf } from '../../src/core/queue/queue-listing.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { deadlineLoad } from '../bench/support/simulation/deadline-load.js';
 import { aRequest } from '../support/requests.js';
@@ -45,7 +46,7 @@ function play(steps: readonly Arrival[]): {
       sent.push({
         request,
         atMs: nowMs,
-        waiting: queue.snapshot(nowMs).map(view => view.request),
+        waiting: listingOf(queue, nowMs).map(view => view.request),
       });
   };
   steps.forEach(({ tenant, afterMs, costMs, startInMs, takes }, index) => {

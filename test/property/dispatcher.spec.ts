@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type Lease } from '../../src/core/dispatch/lease.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
 import { AgingTurns } from '../../src/core/order/aging-turns.js';
+import { listingOf } from '../../src/core/queue/queue-listing.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { RequestRecord } from '../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
@@ -138,7 +139,7 @@ class Harness {
 
   /** Whoever is 200 ms old in the queue has been counted as promoted, and nobody else. */
   #checkPromotions(): void {
-    for (const { request, aged } of this.#harness.queue.snapshot(this.nowMs)) {
+    for (const { request, aged } of listingOf(this.#harness.queue, this.nowMs)) {
       if (aged) expect(this.promoted.has(request.id)).toBe(true);
       else if (request.priority === RequestPriority.REALTIME)
         expect(this.promoted.has(request.id)).toBe(false);
@@ -150,9 +151,9 @@ class Harness {
    * REALTIME and aged the turns decide.
    */
   #checkTurn(first: Plan['members'][number]['request']): void {
-    const waiting = this.#harness.queue
-      .snapshot(this.nowMs)
-      .filter(({ request: { model } }) => model === first.model);
+    const waiting = listingOf(this.#harness.queue, this.nowMs).filter(
+      ({ request: { model } }) => model === first.model,
+    );
     const rivals = waiting.filter(
       ({ request, aged }) => aged || request.priority === RequestPriority.REALTIME,
     );

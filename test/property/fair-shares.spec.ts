@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
+import { listingOf } from '../../src/core/queue/queue-listing.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { fairness } from '../bench/support/simulation/fair-jobs.js';
@@ -215,7 +216,7 @@ describe('fair shares (D-25)', () => {
         device.arrive('a', 5, 1, { priority: RequestPriority.REALTIME });
         device.arrive('b', 5, 1, { priority: RequestPriority.REALTIME });
         const nowMs = aged ? AGING_MS : 0;
-        const listed = device.queue.snapshot(nowMs).map(({ request }) => request.id);
+        const listed = listingOf(device.queue, nowMs).map(({ request }) => request.id);
         const sent = listed.map(
           () => device.queue.pick(nowMs, lane => device.queue.take(lane, 1)[0])?.id,
         );

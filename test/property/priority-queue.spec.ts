@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
+import { listingOf } from '../../src/core/queue/queue-listing.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { aKey, aRequest } from '../support/requests.js';
@@ -236,7 +237,7 @@ const expire = fc.constantFrom(0, 30, 200).map(afterMs =>
 
 const list = fc.constant(
   step('list', (model, { queue }) => {
-    const views = queue.snapshot(model.nowMs);
+    const views = listingOf(queue, model.nowMs);
     const listed = views.map(({ request }) => request);
     expect(new Set(listed)).toEqual(new Set(model.requests));
     for (const name of modelsOf(queue)) {

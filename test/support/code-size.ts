@@ -124,14 +124,36 @@ function exportsOf(statement: ts.Statement): number {
   return ts.isVariableStatement(statement) ? statement.declarationList.declarations.length : 1;
 }
 
+/** Functions of `src` and `packages` beyond a limit: where they begin, lines, ways through them. */
+export const heavyFunctions = (files: readonly string[]): readonly string[] =>
+  files.flatMap(file => {
+    const text = readFileSync(file, 'utf8');
+    const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+    const found: string[] = [];
+    const visit = (node: ts.Node): void => {
+      if (isFunction(node) && node.body) {
+        const lines = linesOf(node, source);
+        const ways = complexity(node);
+        const at = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+        if (lines > LONGEST_FUNCTION || ways > HIGHEST_COMPLEXITY)
+          found.push(`${file}:${at}: ${lines} lines, ${ways} ways`);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+    return found;
+  });
+
+function linesOf(node: ts.Node, source: ts.SourceFile): number {
+  const lineAt = (position: number) => source.getLineAndCharacterOfPosition(position).line;
+  return lineAt(node.end) - lineAt(node.getStart(source)) + 1;
+}
+
 function countDeclarations(node: ts.Node, source: ts.SourceFile, size: CodeSize): void {
   if (ts.isClassDeclaration(node)) size.classes += 1;
   if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) size.types += 1;
   if (isFunction(node) && node.body) {
-    const lineAt = (position: number): number =>
-      source.getLineAndCharacterOfPosition(position).line;
-    if (lineAt(node.end) - lineAt(node.getStart(source)) + 1 > LONGEST_FUNCTION)
-      size.longFunctions += 1;
+    if (linesOf(node, source) > LONGEST_FUNCTION) size.longFunctions += 1;
     if (complexity(node) > HIGHEST_COMPLEXITY) size.complexFunctions += 1;
   }
   ts.forEachChild(node, child => countDeclarations(child, source, size));

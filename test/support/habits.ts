@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import ts from 'typescript';
+import { heavyFunctions } from './code-size.js';
 import { filesBelow, SOURCES, SPECS } from './repository-files.js';
 
 const sources = (): readonly string[] => filesBelow(['packages', 'src'], SOURCES);
@@ -15,6 +16,9 @@ export const orphanSpecs = (): readonly string[] =>
     const names = words.map((_, at) => words.slice(0, at + 1).join('-'));
     return !names.some(name => existsSync(`${dirname(spec)}/${name}.ts`));
   });
+
+/** Functions longer than 40 lines or with more than 10 ways through them. */
+export const longOrComplexFunctions = (): readonly string[] => heavyFunctions(sources());
 
 const LONGEST_FILE = 350;
 

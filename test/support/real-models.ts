@@ -6,11 +6,12 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type Requirement } from './requires.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 const run = promisify(execFile);
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard');
 
-/** Of the starter set, one folder each. */
+/** One folder each. */
 export const PUBLISHED_MODELS = join(CACHE, 'models');
 
 /** Recordings of people, with their texts; data only: nothing in them is installed. */
@@ -43,30 +44,56 @@ export interface RealModels {
 export async function fetchRealModels(): Promise<Requirement & { readonly real: RealModels }> {
   const folder = join(CACHE, 'speech');
   const speech = (path: string) => readFile(join(folder, path));
-  try {
-    const models = await starterSet();
+  const { result: models = [], ...requirement } = await fetched(async () => {
+    const fetchedModels = await catalogueModels(join(CACHE, 'data'));
     await mkdir(folder, { recursive: true });
     await speech('pytest_audioeval/samples/audio/en/hello_world.wav').catch(() =>
       fetchSpeech(folder),
     );
-    return { name: 'published models', present: true, real: { models, speech } };
+    return fetchedModels;
+  });
+  return { ...requirement, real: { models, speech } };
+}
+
+/** What `npm run up` serves first: Moonshine under the names of transcription, and a Piper voice. */
+export async function fetchFirstModels(): Promise<
+  Requirement & { readonly models: readonly ModelSpec[] }
+> {
+  const data = temporaryFolder();
+  const { result: models = [], ...requirement } = await fetched(() =>
+    catalogueModels(data, 'moonshine-tiny-en', 'piper-en-joe'),
+  );
+  return { ...requirement, models };
+}
+
+/** @returns what was fetched, absent where it is out of reach */
+async function fetched<T>(fetch: () => Promise<T>): Promise<Requirement & { result?: T }> {
+  try {
+    return { name: 'published models', present: true, result: await fetch() };
   } catch (error) {
     const { message, stderr = '' } = error as Error & { stderr?: string };
     const said = `${message}\n${stderr}`;
     if (!OUT_OF_REACH.test(said)) throw error;
     const [why] = OUT_OF_REACH.exec(said)!;
     const name = `published models: ${said.split('\n').find(line => line.includes(why))}`;
-    return { name, present: false, real: { models: [], speech } };
+    return { name, present: false };
   }
 }
 
-async function starterSet(): Promise<readonly ModelSpec[]> {
-  const data = join(CACHE, 'data');
-  const none = join(CACHE, 'no-models.yaml');
+/**
+ * Models of the catalogue; the starter set without names. Files that are in the cache are
+ * checked, not fetched.
+ * @param data where they are written into `models.yaml`
+ */
+async function catalogueModels(
+  data: string,
+  ...names: readonly string[]
+): Promise<readonly ModelSpec[]> {
+  const none = join(data, 'no-models.yaml');
   const file = join(data, 'models.yaml');
   await mkdir(data, { recursive: true });
   await writeFile(none, 'models: []\n');
-  // Written anew from this catalogue; the files that are there are checked, not fetched.
+  // Written anew from this catalogue.
   await rm(file, { force: true });
   const env = {
     ...process.env,
@@ -76,7 +103,7 @@ async function starterSet(): Promise<readonly ModelSpec[]> {
     SWITCHYARD_HUB_MODELS_DIR: PUBLISHED_MODELS,
     SWITCHYARD_WORKERS_MODELS_FILE: none,
   };
-  const starter = ['dist/main.cli.js', 'models', 'starter', '--yes'];
+  const starter = ['dist/main.cli.js', 'models', 'starter', ...names, '--yes'];
   await run(process.execPath, starter, { env, maxBuffer: 64 << 20 });
   return (parse(await readFile(file, 'utf8')) as { models: ModelSpec[] }).models;
 }
@@ -88,6 +115,13 @@ async function fetchSpeech(folder: string): Promise<void> {
   await run('python3', download);
   await run('python3', ['-I', '-c', UNPACK, folder]);
 }
+
+/** What the first voice says and the first recogniser hears. */
+export const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
+
+/** How many of six of its words a text has: recognition is real, and a slip is forgiven. */
+export const heard = (text: string): number =>
+  ['quick', 'brown', 'fox', 'over', 'lazy', 'dog'].filter(word => text.includes(word)).length;
 
 const PCM = 1;
 

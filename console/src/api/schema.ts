@@ -1859,7 +1859,7 @@ export interface components {
         AdminModelDto: {
             /** @enum {string} */
             autostart: "always" | "on_request";
-            /** @example pocketsphinx-en */
+            /** @example moonshine-tiny-en */
             id: string;
             /** @description Seconds without work until it is unloaded. */
             idle_unload_s?: number;
@@ -2122,7 +2122,7 @@ export interface components {
             all?: boolean;
             /**
              * @description Canonical model id.
-             * @example pocketsphinx-en
+             * @example moonshine-tiny-en
              */
             model?: string;
             /** @enum {string} */
@@ -2888,7 +2888,7 @@ export interface components {
             owned_by: string;
             /**
              * @description The canonical id, which labels metrics and logs.
-             * @example pocketsphinx-en
+             * @example moonshine-tiny-en
              */
             root: string;
             /**
@@ -3071,7 +3071,7 @@ export interface components {
             batch: number;
             /** @description Bytes of the uploads that wait. */
             bytes: number;
-            /** @example pocketsphinx-en */
+            /** @example moonshine-tiny-en */
             model: string;
             /** @description Milliseconds; absent when nothing is queued. */
             oldest_wait_ms?: number;
@@ -3552,7 +3552,7 @@ export interface components {
             version: string;
         };
         StatusModelDto: {
-            /** @example pocketsphinx-en */
+            /** @example moonshine-tiny-en */
             id: string;
             /** @description Requests that workers have now. */
             in_flight: number;
@@ -3901,7 +3901,7 @@ export interface components {
             id: string;
             /**
              * @description Id of the model that has it.
-             * @example flite-en
+             * @example piper-en-joe
              */
             model: string;
             /** @example alloy */
@@ -3930,7 +3930,7 @@ export interface components {
             drained: boolean;
             /** @description What it last said about itself. */
             health?: Record<string, never>;
-            /** @example pocketsphinx-en-0 */
+            /** @example moonshine-tiny-en-0 */
             id: string;
             last_exit?: components["schemas"]["WorkerExitDto"];
             model: string;

@@ -3,15 +3,9 @@ import { basename } from 'node:path';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { type LlamaEmbeddingOptions } from '../options.js';
 import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
-import {
-  floatsAt,
-  offThread,
-  type NativeModel,
-  openNativeContext,
-  type Pointer,
-  tokenizer,
-} from './c-library.js';
+import { type Pointer } from './c-library.js';
 import { openModel } from './library.js';
+import { floatsAt, type NativeModel, offThread, openNativeContext, tokenizer } from './native-model.js';
 import { NativeRun } from './native-run.js';
 import { RunStop } from './run-stop.js';
 
@@ -104,7 +98,7 @@ function embedding(
   };
 }
 
-/** Of length 1. */
+/** The same direction, with length 1. */
 function unitVector(vector: Float32Array): Float32Array {
   const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
   if (!Number.isFinite(length)) throw new Error('The model made a vector that is not finite');

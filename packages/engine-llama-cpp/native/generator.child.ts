@@ -16,9 +16,9 @@ import {
   type StepReply,
 } from '../protocol.js';
 import { jinjaRenderer } from './backends.js';
-import { type NativeModel } from './c-library.js';
 import { KvContext } from './kv-context.js';
 import { openTextModel } from './library.js';
+import { type NativeModel } from './native-model.js';
 import { promptEncoder } from './prompt-encoder.js';
 import { grammarCheck, SequenceDrawer } from './sequence-drawer.js';
 import { Candidates, TokenSampler } from './token-sampler.js';
@@ -230,7 +230,7 @@ async function open(settings: ChildSettings): Promise<{
   return { info, operations };
 }
 
-/** As the file says. */
+/** The model's name in its file's metadata. */
 function nameOf({ library, model }: NativeModel): string | undefined {
   const text = Buffer.alloc(256);
   const length = library.metadata(model, 'general.name', text, text.length);

@@ -1,16 +1,11 @@
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type ChildSettings } from '../options.js';
-import {
-  floatsAt,
-  type NativeModel,
-  offThread,
-  openNativeContext,
-  type Pointer,
-} from './c-library.js';
+import { type Pointer } from './c-library.js';
+import { floatsAt, type NativeModel, offThread, openNativeContext } from './native-model.js';
 import { NativeRun } from './native-run.js';
 import { RunStop } from './run-stop.js';
 
-/** Of `ggml_type`. */
+/** The value for 32-bit floats of the enum `ggml_type`. */
 const FLOAT_32 = 0;
 
 const NO_FLASH_ATTENTION = 0;
@@ -119,7 +114,7 @@ export class KvContext {
     this.#run = new NativeRun(native.library, stepTokens);
   }
 
-  /** Begins a run. */
+  /** Empties the batch before a run is put together. */
   clear(): void {
     this.#run.clear();
   }

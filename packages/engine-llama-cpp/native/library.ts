@@ -4,8 +4,8 @@ import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type LlamaDevice } from '../binaries.js';
 import { type ChildSettings } from '../options.js';
 import { type LoadedLibraries, loadLibraries, reasonInLog } from './backends.js';
-import { modelFitter, type NativeModel, openNativeModel } from './c-library.js';
 import { contextParams } from './kv-context.js';
+import { modelFitter, type NativeModel, openNativeModel } from './native-model.js';
 
 interface OpenedModel {
   readonly device: LlamaDevice;

@@ -3,8 +3,8 @@ import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js
 import { type Prompt } from '@switchyard/engine-api/text-backend.port.js';
 import { type ChildInfo } from '../protocol.js';
 import { type JinjaRenderer } from './backends.js';
-import { type NativeModel, tokenizer } from './c-library.js';
 import { ChatTemplate, type Piece } from './chat-template.js';
+import { type NativeModel, tokenizer } from './native-model.js';
 import { TOKEN } from './token-text.js';
 
 /**

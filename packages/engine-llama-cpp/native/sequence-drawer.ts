@@ -1,5 +1,6 @@
 import { type DrawnProbabilities, type StepFrame, type WireSampling } from '../protocol.js';
-import { type NativeModel, type Pointer } from './c-library.js';
+import { type Pointer } from './c-library.js';
+import { type NativeModel } from './native-model.js';
 import { type TokenDraw, type TokenSampler } from './token-sampler.js';
 
 /** Null: the text cannot be read. */

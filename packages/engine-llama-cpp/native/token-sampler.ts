@@ -1,6 +1,7 @@
 import koffi from 'koffi';
-import { type NativeModel, type Pointer } from './c-library.js';
+import { type Pointer } from './c-library.js';
 import { type KvContext } from './kv-context.js';
+import { type NativeModel } from './native-model.js';
 
 const TOKEN_DATA = koffi.struct('llama_token_data', {
   id: 'int32_t',

@@ -1,6 +1,6 @@
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { type LlamaOperations } from '../protocol.js';
-import { type NativeModel } from './c-library.js';
+import { type NativeModel } from './native-model.js';
 
 /** Control tokens that stand in a call: their text is part of the answer. */
 const CALL_MARKS: Readonly<Record<ToolForm, readonly string[]>> = {

@@ -57,6 +57,28 @@ describe('a reply to a line', () => {
     }));
 });
 
+describe('what an answer says', () => {
+  const answered = (status: number, headers: Record<string, string> = {}) =>
+    answerOf({ status, headers, body: Buffer.from('{"error":{"code":"queue_full"}}') }, 'sent');
+
+  it.each([
+    [502, 'queue_full'],
+    [503, 'queue_full'],
+    [500, undefined],
+    [429, undefined],
+  ])('of %i has the code %s: that of a target that is away', (status, code) => {
+    expect(answered(status)).toMatchObject({ code });
+  });
+
+  it.each([
+    ['true', true],
+    ['false', false],
+    ['maybe', undefined],
+  ])('x-should-retry: %s is %s', (header, shouldRetry) => {
+    expect(answered(400, { 'x-should-retry': header })).toMatchObject({ shouldRetry });
+  });
+});
+
 describe('a connection that broke', () => {
   it.each([
     ['ECONNREFUSED', 'refused'],

@@ -54,6 +54,14 @@ describe('JobLease', () => {
     held.stop();
   });
 
+  it("is nobody else's when the job has ended: a late update of its counts is no loss", async () => {
+    const held = lease();
+    held.ended();
+    expect(await held.update({})).toBe('written');
+    await held.release();
+    expect(heard).toEqual([]);
+  });
+
   it('reports a cancel once', async () => {
     answers = [{ ...job, status: 'cancelling' }];
     const held = lease();

@@ -143,7 +143,7 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
     const said = wordsOf(text);
     const errors = editDistance(said, wordsOf(answer.text));
     const rate = ((100 * errors) / Math.max(1, said.length)).toFixed(1);
-    const what = audio === undefined ? 'of 5 sentences spoken by flite' : `of ${said.length} words`;
+    const what = audio === undefined ? 'of 5 recorded sentences' : `of ${said.length} words`;
     return {
       said: [answer.text],
       accuracy: `word errors ${rate} % ${what}`,

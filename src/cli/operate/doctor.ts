@@ -13,7 +13,6 @@ import { problemText } from '../../platform/config/yaml-file.js';
 import { listenProblem, portHolder } from '../../platform/process/listen-check.js';
 import { freeBytes } from '../../platform/storage/storage-problems.js';
 import { checkModels } from '../models/check.js';
-import { EMBEDDED_LIBRARIES } from '../models/engines/engine-packages.js';
 import { ENGINE_TABLE } from '../models/engines/engine-table.js';
 import { isCompiledHere, lackingBuildTools } from '../models/engines/llama-kernels.js';
 import { PythonEnvironment } from '../models/engines/python-environment.js';
@@ -65,19 +64,6 @@ async function checkFfmpeg() {
   const detail = 'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
   return failing('ffmpeg', detail, installCommand(['ffmpeg']));
 }
-
-/** The Debian libraries of the engines that models.yaml uses. */
-const checkEngineLibraries = (local: readonly ModelSpec[]) =>
-  Object.entries(EMBEDDED_LIBRARIES).flatMap(([engine, { load, fix }]) => {
-    const users = local.filter(model => model.engine === engine).map(({ id }) => id);
-    if (users.length === 0) return [];
-    try {
-      return [passing(engine, `${load()} loads, for ${users.join(', ')}`)];
-    } catch (error) {
-      const detail = `needed by ${users.join(', ')}: ${(error as Error).message}`;
-      return [failing(engine, detail, fix)];
-    }
-  });
 
 /** Free, or taken by a Switchyard that runs: both are well. */
 async function checkPort({ host, port }: Settings['server']) {
@@ -299,7 +285,6 @@ async function configured(
   return [
     passing('configuration', valid),
     ...warnings.map(problem => warning('configuration', problemText(problem))),
-    ...checkEngineLibraries(local),
     ...(await Promise.all([...checkPackages(local), ...checkCommands(local)])),
     ...checkPythonWorkers(models, settings.data.dir),
     ...(await checkLlamaKernels(models)),

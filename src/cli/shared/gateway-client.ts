@@ -24,7 +24,7 @@ export type GatewayAnswer<P extends GatewayPath, M extends GatewayMethod = 'get'
 interface GatewayRequest {
   /** In place of the braces of the path. */
   readonly id?: string | undefined;
-  /** Without what is undefined. */
+  /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** A form, or what is sent as JSON. */
   readonly body?: object | undefined;

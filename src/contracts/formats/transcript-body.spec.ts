@@ -2,15 +2,9 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { languageName } from './language-name.js';
-import {
-  transcriptBody,
-  type TranscriptBodyOptions,
-  compressionRatio,
-  formatSrt,
-  formatVtt,
-  timestamp,
-  transcriptEvents,
-} from './transcript-body.js';
+import { formatSrt, formatVtt, timestamp } from './subtitles.js';
+import { transcriptBody, type TranscriptBodyOptions, compressionRatio } from './transcript-body.js';
+import { transcriptEvents } from './transcript-events.js';
 
 const numbers = { tokens: [50364, 440], temperature: 0, avgLogprob: -0.286, noSpeechProb: 0.01 };
 const transcript: Transcript = {

@@ -53,7 +53,7 @@ export interface FieldRule {
   readonly treatment: 'honoured' | 'advice' | 'meaning' | 'ignored' | 'refused';
   /** What a model has to be able to do; of `advice` and `meaning`. */
   readonly capability?: string;
-  /** Why, or how far. */
+  /** Why it is treated so, or how far it is honoured. */
   readonly why: string;
   /** The one value that needs the capability; absent: every value but the default. */
   readonly value?: string;

@@ -41,7 +41,7 @@ interface DeclaredFields {
   readonly rules: Map<string, FieldRule>;
 }
 
-/** By prototype. */
+/** The declared fields of each class, by its prototype. */
 const DECLARED = new WeakMap<object, DeclaredFields>();
 
 function declaredOn(prototype: object): DeclaredFields {

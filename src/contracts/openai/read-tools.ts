@@ -31,7 +31,7 @@ export interface CallableTool {
   /** JSON Schema of the arguments: a custom tool has one text, `input`. */
   readonly parameters: Fields | null;
   readonly namespace?: string | undefined;
-  /** In the body. */
+  /** Where the tool is in the body. */
   readonly path: string;
 }
 
@@ -158,7 +158,7 @@ const FUNCTION = tool('function', {
   strict: orNull(FLAG),
 });
 
-/** Takes one text. */
+/** A custom tool, which takes one text instead of arguments. */
 const CUSTOM = tool('custom', { format: optional(OBJECT) });
 
 const NAMESPACE = tool('namespace', {});

@@ -174,7 +174,7 @@ export type ResponseStatusEvent =
 interface TextPlace {
   readonly item_id: string;
   readonly output_index: number;
-  /** Of a part. */
+  /** Place of the part in its item. */
   readonly content_index?: number;
 }
 

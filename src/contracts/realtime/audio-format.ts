@@ -7,7 +7,7 @@ export interface AudioFormat {
   readonly sampleRate: number;
 }
 
-/** By GA's names. */
+/** Encodings by the names of the generally available API. */
 export const ENCODINGS = {
   'audio/pcm': 'pcm16',
   'audio/pcmu': 'g711_ulaw',

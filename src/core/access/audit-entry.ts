@@ -1,6 +1,6 @@
 /** One change made through an admin route. */
 export interface AuditEntry {
-  /** Grows with time. */
+  /** Sorts in the order of time. */
   readonly id: string;
   /** Unix milliseconds. */
   readonly atMs: number;

@@ -10,7 +10,7 @@ export type KeyChange = Partial<Pick<StoredKey, 'name' | 'scopes'>> & {
 /** An API key in the database. Instants are Unix milliseconds. */
 export interface StoredKey {
   readonly id: string;
-  /** For people. */
+  /** The name that people gave the key. */
   readonly name: string;
   readonly tenant: string;
   readonly scopes: readonly string[];

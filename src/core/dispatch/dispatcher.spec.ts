@@ -8,6 +8,7 @@ import {
 import { FakeWorkers } from '../../../test/support/fake-workers.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
+import { listingOf } from '../queue/queue-listing.js';
 import { type Dispatcher } from './dispatcher.js';
 
 let workers: FakeWorkers;
@@ -228,6 +229,6 @@ describe('Dispatcher, admission', () => {
     const [lost] = dispatcher.next(0)?.members ?? [];
     realtime('b', 1);
     if (lost !== undefined) dispatcher.queue.restore(lost.request);
-    expect(queue.snapshot(2).map(({ request }) => request.id)).toEqual(['a', 'b']);
+    expect(listingOf(queue, 2).map(({ request }) => request.id)).toEqual(['a', 'b']);
   });
 });

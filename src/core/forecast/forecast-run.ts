@@ -2,7 +2,7 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
 import { Dispatcher } from '../dispatch/dispatcher.js';
 import { slotCredit } from '../dispatch/slot-credit.js';
-import { type PriorityQueue } from '../queue/priority-queue.js';
+import { PriorityQueue } from '../queue/priority-queue.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
 import { perPriority, PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
@@ -154,7 +154,7 @@ export class ForecastRun {
     this.steps = workers.count;
     const waiting = firstOf(queue, model, nowMs);
     this.#waiting = new Set(waiting.map(({ key }) => key));
-    this.#queue = queue.fork(model, waiting);
+    this.#queue = forkOf(queue, model, waiting);
     const lanes = this.#queue.lanesOf(model);
     this.curves = perPriority(priority => new StartCurve(nowMs, lanes.of(priority).virtualTime));
     this.#dispatcher = new Dispatcher({
@@ -256,4 +256,16 @@ function firstOf(queue: PriorityQueue, model: string, nowMs: number): readonly S
   for (const request of queue.inOrder(model, nowMs))
     if (first.push(request) === MOST_WAITING) break;
   return first.sort((a, b) => a.enqueuedAtMs - b.enqueuedAtMs);
+}
+
+/** Another queue with these of its requests, and its accounts and turns as they are now. */
+function forkOf(
+  queue: PriorityQueue,
+  model: string,
+  waiting: readonly ScheduledRequest[],
+): PriorityQueue {
+  const fork = new PriorityQueue(queue.options);
+  for (const request of waiting) fork.enqueue(request);
+  fork.lanesOf(model).resume(queue.lanesOf(model));
+  return fork;
 }

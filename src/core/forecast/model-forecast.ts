@@ -2,6 +2,7 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type ServiceTimes } from '../latency/service-times.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
+import { placeIn } from '../queue/queue-listing.js';
 import { orderMsOf } from '../request/request-age.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { perPriority, PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
@@ -286,7 +287,7 @@ export class ModelForecast {
     run: ForecastRun,
     request: ScheduledRequest,
     nowMs: number,
-    position = this.deps.queue.place(request.key, nowMs)?.position ?? 1,
+    position = placeIn(this.deps.queue, request.key, nowMs)?.position ?? 1,
   ): number {
     if (request.enqueuedAtMs >= run.startedAtMs)
       return this.#lastStartMs(run, request, request.costMs, nowMs);

@@ -70,7 +70,7 @@ export class WaitError {
 
 class ErrorRange {
   p50 = 0;
-  /** From p50 to p90. */
+  /** What p90 has beyond p50. */
   #margin = FIRST_MARGIN;
   #meanError = FIRST_MARGIN;
   #count = 0;

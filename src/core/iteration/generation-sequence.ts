@@ -129,7 +129,7 @@ export class GenerationSequence<T extends GenerationRequest> {
     this.pausedSinceMs = undefined;
   }
 
-  /** The first end counts. */
+  /** Ends it; later calls change nothing. */
   endWith(end: GenerationEnd): void {
     this.ending ??= end;
   }

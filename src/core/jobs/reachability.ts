@@ -45,7 +45,7 @@ export class Reachability {
     this.#untilMs = Math.max(this.#untilMs, nowMs + askedMs);
   }
 
-  /** It answered. */
+  /** Notes that the target answered. */
   returned(): void {
     this.#failures = 0;
     this.#untilMs = 0;

@@ -19,7 +19,7 @@ const MARGIN = 2;
  */
 const STALE_MS = 60_000;
 
-/** What is exceeded rarely. */
+/** The bound that times exceed rarely: the mean and some deviations. */
 const upper = ({ mean, variance }: FadingMean): number => mean + MARGIN * Math.sqrt(variance);
 
 /**
@@ -30,7 +30,7 @@ export class AnswerTimes {
   #measuredAtMs = -Infinity;
   readonly #ready = new FadingMean();
   readonly #firstOutput = new FadingMean();
-  /** Time / predicted time. */
+  /** What answers took, divided by what was predicted. */
   readonly #error = new FadingMean();
   readonly #line = new TimeLine();
 

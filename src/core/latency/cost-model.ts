@@ -2,7 +2,7 @@ import { FadingMean } from './means.js';
 
 /** A token of input is computed beside many others, a generated one alone. */
 const INPUT_PER_OUTPUT = 0.1;
-/** Before the first answer. */
+/** Output tokens that are assumed before the first answer. */
 const USUAL_OUTPUT = 256;
 const MIN_MS = 0.001;
 

@@ -17,7 +17,7 @@ const LARGEST_FACTOR = 20;
 export class GroupTimes {
   /** Of groups, by their members. */
   readonly #group = new TimeLine();
-  /** Of requests. */
+  /** Estimated device milliseconds of one request, on average. */
   readonly #cost = new FadingMean();
   readonly #callMs = new FadingMean();
 

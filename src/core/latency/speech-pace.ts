@@ -1,6 +1,6 @@
 import { FadingMean } from './means.js';
 
-/** Before the first sentence. */
+/** Answers that are made side by side until a sentence has been timed. */
 const USUAL_TOGETHER = 4;
 const MOST_TOGETHER = 16;
 /** Of the device; the rest is for what differs from the mean. */

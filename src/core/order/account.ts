@@ -67,7 +67,7 @@ export class Account<T> extends SortedList<Entry<T>> implements HeapItem {
   startTag = 0;
   size = 0;
   bytes = 0;
-  /** Work that waits. */
+  /** Estimated device milliseconds of the entries that wait. */
   costMs = 0;
 
   constructor(readonly tenant: string) {

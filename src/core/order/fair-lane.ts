@@ -1,5 +1,7 @@
 import { Account, type Entry, type WeightOf } from './account.js';
-import { type HeapItem, KeyedHeap } from './keyed-heap.js';
+import { type Accepts, best, firstOf, nextOf } from './contenders.js';
+import { KeyedHeap } from './keyed-heap.js';
+import { LanePreview } from './lane-preview.js';
 import { type Link, SortedList } from './sorted-list.js';
 
 /**
@@ -11,9 +13,6 @@ export interface TenantLoad {
   readonly bytes: number;
   readonly tenants: number;
 }
-
-/** Which items may go now. */
-export type Accepts<T> = (item: T) => boolean;
 
 /** Accounts of tenants without entries that a lane keeps at most. */
 const MAX_IDLE = 1000;
@@ -253,102 +252,5 @@ export class FairLane<T> {
       this.#accounts.delete(tenant);
       idle -= 1;
     }
-  }
-}
-
-/** A tenant that competes for the next turn with its first entry. */
-interface Contender<T> extends HeapItem {
-  startTag: number;
-  first: Link<Entry<T>> | undefined;
-}
-
-/**
- * The next entry of the tenant with the smallest start tag; of equal tags the older one.
- * Without conditions O(1).
- * @param agedAtMs only of tenants whose next one is aged then; without `accepts`, of any
- *   tenant if there is none.
- *   Infinity: of all
- */
-function nextOf<T>(
-  contenders: KeyedHeap<Contender<T>>,
-  agedAtMs: number,
-  accepts?: Accepts<T>,
-): Entry<T> | undefined {
-  const top = contenders.items[0]?.first?.of;
-  if (accepts !== undefined) return best(contenders, agedAtMs, accepts);
-  if (top === undefined || top.place.agesAtMs <= agedAtMs) return top;
-  return best(contenders, agedAtMs) ?? top;
-}
-
-function best<T>(
-  { items }: KeyedHeap<Contender<T>>,
-  agedAtMs: number,
-  accepts?: Accepts<T>,
-  excluded?: Accepts<T>,
-): Entry<T> | undefined {
-  let found: Entry<T> | undefined;
-  let foundTag = Infinity;
-  for (const contender of items) {
-    const next = firstOf(contender, accepts);
-    if (next === undefined || next.place.agesAtMs > agedAtMs) continue;
-    if (excluded?.(next.item)) continue;
-    if (contender.startTag > foundTag) continue;
-    if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs) continue;
-    found = next;
-    foundTag = contender.startTag;
-  }
-  return found;
-}
-
-/** Of one tenant. */
-function firstOf<T>({ first }: Contender<T>, accepts?: Accepts<T>): Entry<T> | undefined {
-  let link = first;
-  while (link !== undefined && accepts !== undefined && !accepts(link.of.item)) link = link.after;
-  return link?.of;
-}
-
-/** The order in which the entries of a lane leave if none comes, ages or is corrected. */
-class LanePreview<T> {
-  /** Each account is read from its first entry on, and left as it is. */
-  readonly #cursors = new Map<Account<T> | undefined, Contender<T>>();
-  readonly #turns = new KeyedHeap<Contender<T>>();
-
-  /** @param aged entries that are aged */
-  constructor(
-    accounts: readonly Account<T>[],
-    private readonly weightOf: WeightOf,
-    private readonly nowMs: number,
-    private aged: number,
-  ) {
-    for (const account of accounts) {
-      const cursor = { heapIndex: -1, startTag: account.startTag, first: account.first };
-      this.#cursors.set(account, cursor);
-      this.#put(cursor);
-    }
-  }
-
-  get hasAged(): boolean {
-    return this.aged > 0;
-  }
-
-  next(agedOnly: boolean): Entry<T> | undefined {
-    return nextOf(this.#turns, agedOnly ? this.nowMs : Infinity);
-  }
-
-  nextBeside(excluded: Accepts<T>, agedOnly: boolean): Entry<T> | undefined {
-    return best(this.#turns, agedOnly ? this.nowMs : Infinity, undefined, excluded);
-  }
-
-  take(entry: Entry<T>): void {
-    const cursor = this.#cursors.get(entry.account)!;
-    if (entry.place.agesAtMs <= this.nowMs) this.aged -= 1;
-    cursor.startTag += entry.place.costMs / this.weightOf(entry.place.tenant);
-    cursor.first = entry.turn.after;
-    this.#put(cursor);
-  }
-
-  #put(cursor: Contender<T>): void {
-    if (cursor.first === undefined) this.#turns.remove(cursor);
-    else this.#turns.put(cursor, cursor.startTag, cursor.first.of.place.sinceMs);
   }
 }

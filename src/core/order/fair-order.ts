@@ -1,7 +1,8 @@
 import { RequestPriority } from '../request/request-priority.js';
 import { type Entry } from './account.js';
 import { AgingTurns } from './aging-turns.js';
-import { type Accepts, type FairLane } from './fair-lane.js';
+import { type Accepts } from './contenders.js';
+import { type FairLane } from './fair-lane.js';
 
 /**
  * The order of waiting work, wherever it waits: REALTIME first; of the other lane, aged
@@ -11,7 +12,7 @@ import { type Accepts, type FairLane } from './fair-lane.js';
 export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   readonly realtime: L;
   readonly batch: L;
-  /** Between the lanes. */
+  /** Decides between the two lanes while both may go. */
   turns: AgingTurns;
   #agingShare: number;
 

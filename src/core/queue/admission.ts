@@ -44,7 +44,7 @@ interface Scope {
   readonly name: QueueRefusal['scope'];
   readonly held: Amounts;
   readonly max: Amounts;
-  /** Requests. */
+  /** REALTIME requests among those that are held. */
   readonly realtime: number;
 }
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AGING_MS, PriorityQueueHarness } from '../../../test/support/priority-queue-harness.js';
 import { aKey, aRequest } from '../../../test/support/requests.js';
+import { listingOf, placeIn } from './queue-listing.js';
 
 let harness: PriorityQueueHarness;
 
@@ -86,12 +87,12 @@ describe('PriorityQueue snapshot', () => {
     harness.realtime('c', 20, 'm2');
     harness.batch('d', 5_000, 'm1');
     harness.batch('e', 6_000, 'm2');
-    const listed = harness.queue
-      .snapshot(AGING_MS)
-      .map(({ request, position, aged }) => `${request.id}${position}${aged ? '!' : ''}`);
+    const listed = listingOf(harness.queue, AGING_MS).map(
+      ({ request, position, aged }) => `${request.id}${position}${aged ? '!' : ''}`,
+    );
     expect(listed).toEqual(['b1', 'a2!', 'c1', 'd3', 'e2']);
-    const all = harness.queue.snapshot(AGING_MS);
-    expect(all.map(({ request }) => harness.queue.place(request.key, AGING_MS))).toMatchObject(
+    const all = listingOf(harness.queue, AGING_MS);
+    expect(all.map(({ request }) => placeIn(harness.queue, request.key, AGING_MS))).toMatchObject(
       all.map(({ request: { id }, position, aged }) => ({ request: { id }, position, aged })),
     );
   });
@@ -106,8 +107,8 @@ describe('PriorityQueue snapshot', () => {
       add('s2', 's', -1);
       ['a1', 'a2', 'a3'].forEach(id => add(id, 'a', 0));
       queue.suspect('m', 's');
-      const listed = queue.snapshot(nowMs).map(({ request: { id } }) => id);
-      const places = [...listed].map(id => queue.place(aKey(id), nowMs)?.position);
+      const listed = listingOf(queue, nowMs).map(({ request: { id } }) => id);
+      const places = [...listed].map(id => placeIn(queue, aKey(id), nowMs)?.position);
       const next = () => queue.pick(nowMs, lane => queue.take(lane, 1, nowMs)[0])?.id;
       const sent = Array.from(listed, next);
       expect(sent.join(' ')).toBe(nowMs === 0 ? 'a1 a2 a3 s1 s2' : 's1 a1 s2 a2 a3');
@@ -118,6 +119,6 @@ describe('PriorityQueue snapshot', () => {
   it('has no place for a request that does not wait', () => {
     harness.batch('a', 0);
     harness.queue.remove(aKey('a'));
-    expect(harness.queue.place(aKey('a'), 0)).toBeUndefined();
+    expect(placeIn(harness.queue, aKey('a'), 0)).toBeUndefined();
   });
 });

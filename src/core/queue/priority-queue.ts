@@ -4,20 +4,12 @@ import { Entry, type WeightOf } from '../order/account.js';
 import { type TenantLoad } from '../order/fair-lane.js';
 import { FairOrder } from '../order/fair-order.js';
 import { KeyedHeap } from '../order/keyed-heap.js';
-import { isAged, orderMsOf } from '../request/request-age.js';
+import { orderMsOf } from '../request/request-age.js';
 import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
 import { perPriority, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { SUSPECT } from '../request/suspect-tenants.js';
 import { ModelLane } from './model-lane.js';
-
-export interface QueuedView {
-  readonly request: ScheduledRequest;
-  /** BATCH that competes with REALTIME by age. */
-  readonly aged: boolean;
-  /** 1-based position in the queue of its model; other models never delay it. */
-  readonly position: number;
-}
 
 type Waiting = Entry<ScheduledRequest>;
 /** The requests of one model, in both lanes. */
@@ -130,14 +122,6 @@ export class PriorityQueue {
     return order;
   }
 
-  /** Another queue with these of its requests, and its accounts and turns as they are now. */
-  fork(model: string, waiting: readonly ScheduledRequest[]): PriorityQueue {
-    const fork = new PriorityQueue(this.options);
-    for (const request of waiting) fork.enqueue(request);
-    fork.lanesOf(model).resume(this.lanesOf(model));
-    return fork;
-  }
-
   /**
    * The class that has the next turn while REALTIME and an aged request of this
    * model wait (D-03).
@@ -145,6 +129,11 @@ export class PriorityQueue {
   turnOf(model: string, nowMs: number): RequestPriority | undefined {
     const order = this.#orders.get(model);
     return order?.isContested(nowMs) ? order.inTurn.priority : undefined;
+  }
+
+  /** Models that requests have waited for. */
+  get models(): readonly string[] {
+    return [...this.#orders.keys()];
   }
 
   get(key: RequestKey): ScheduledRequest | undefined {
@@ -330,45 +319,6 @@ export class PriorityQueue {
     lane.take(entry);
     this.#left(entry, lane);
     return entry.item;
-  }
-
-  /**
-   * One waiting request with its position: O(requests ahead of it in the queue of its
-   * model), O(1) if it does not wait.
-   */
-  place(key: RequestKey, nowMs: number): QueuedView | undefined {
-    const waiting = this.get(key);
-    for (const view of waiting ? this.#places(waiting.model, nowMs) : [])
-      if (view.request === waiting) return view;
-    return undefined;
-  }
-
-  /** All waiting requests in dispatch order. O(n log n): for admin listings. */
-  snapshot(nowMs: number): QueuedView[] {
-    const views = [...this.#orders.keys()].flatMap(model => {
-      let lastLevel: number = RequestPriority.REALTIME;
-      let lastMs = -Infinity;
-      return Array.from(this.#places(model, nowMs), view => {
-        const { request, aged } = view;
-        // An aged request may come after another tenant's that is not: it is not sent before.
-        const level = Math.max(lastLevel, aged ? RequestPriority.REALTIME : request.priority);
-        // No request is sent before the one ahead of it in its own model, however old it is.
-        lastMs =
-          level === lastLevel ? Math.max(lastMs, request.enqueuedAtMs) : request.enqueuedAtMs;
-        lastLevel = level;
-        return { ...view, level, sinceMs: lastMs };
-      });
-    });
-    views.sort((a, b) => a.level - b.level || a.sinceMs - b.sinceMs);
-    return views;
-  }
-
-  *#places(model: string, nowMs: number): Generator<QueuedView> {
-    let position = 0;
-    for (const request of this.inOrder(model, nowMs)) {
-      position += 1;
-      yield { request, aged: isAged(request, nowMs, this.options.agingMs), position };
-    }
   }
 
   #best(nowMs: number): ModelLane | undefined {

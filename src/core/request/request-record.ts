@@ -29,7 +29,7 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
   #leasedAtMs: number | undefined;
   #sentAtMs: number | undefined;
   #settledAtMs: number | undefined;
-  /** Summed over attempts. */
+  /** Milliseconds in batch windows, summed over attempts. */
   #batchWaitMs = 0;
   #readyMs: number | undefined;
   #promoted = false;
@@ -111,7 +111,7 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
     this.#attempts += 1;
   }
 
-  /** That worker is called. */
+  /** The call to its worker begins. */
   sent(nowMs: number): void {
     this.#sentAtMs = nowMs;
   }

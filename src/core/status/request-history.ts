@@ -76,7 +76,7 @@ export class RequestHistory {
 
   constructor(
     private readonly options: {
-      /** Steps that are kept. */
+      /** How many steps are kept; older ones are dropped. */
       readonly steps: number;
       /** Monotonic milliseconds at which it starts. */
       readonly startMs: number;

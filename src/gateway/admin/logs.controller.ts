@@ -60,7 +60,7 @@ export class AdminLogsController {
   }
 
   @Get('workers/:id/log')
-  @ApiParam({ name: 'id', example: 'pocketsphinx-en-0' })
+  @ApiParam({ name: 'id', example: 'moonshine-tiny-en-0' })
   @ApiOperation({
     description:
       'At most 500 lines. Of a worker on another machine only what this gateway noticed.',

@@ -39,7 +39,7 @@ export class AdminModelsController {
   }
 
   @Post(':id/load')
-  @ApiParam({ name: 'id', example: 'pocketsphinx-en' })
+  @ApiParam({ name: 'id', example: 'moonshine-tiny-en' })
   @ApiOperation({
     description: 'Returns at once; GET shows when it is loaded.',
   })
@@ -50,7 +50,7 @@ export class AdminModelsController {
   }
 
   @Post(':id/unload')
-  @ApiParam({ name: 'id', example: 'pocketsphinx-en' })
+  @ApiParam({ name: 'id', example: 'moonshine-tiny-en' })
   @ApiOperation({
     description:
       'Returns at once; running requests finish. Waiting and new ones get 503 `model_unloaded`, or start the model ' +

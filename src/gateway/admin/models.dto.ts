@@ -13,7 +13,7 @@ import { MODEL_STATES, type ModelView } from '../worker-pool/worker-view.js';
 import { WorkerDto, workerDto } from './workers.dto.js';
 
 export class AdminModelDto extends answer({
-  id: textField({ example: 'pocketsphinx-en' }),
+  id: textField({ example: 'moonshine-tiny-en' }),
   state: choiceField(
     MODEL_STATES,
     'failed: each worker has ended, cannot be reached or is drained.',

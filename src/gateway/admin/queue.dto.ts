@@ -23,7 +23,7 @@ class QueueBoundsDto extends answer({
 }) {}
 
 class QueueLineDto extends answer({
-  model: textField({ example: 'pocketsphinx-en' }),
+  model: textField({ example: 'moonshine-tiny-en' }),
   realtime: Number,
   batch: Number,
   bytes: numberField('Bytes of the uploads that wait.'),

@@ -22,7 +22,7 @@ const TENANT = anyText('must be the name of a tenant');
 class RequestChoiceDto {
   @Field(anyText('must be the id of a model'), {
     description: 'Canonical model id.',
-    example: 'pocketsphinx-en',
+    example: 'moonshine-tiny-en',
   })
   model?: string;
 

@@ -11,7 +11,7 @@ import { WorkerDto, WorkerListDto, workerDto } from './workers.dto.js';
 const DescribesOrder = (summary: string, description: string): MethodDecorator =>
   applyDecorators(
     HttpCode(200),
-    ApiParam({ name: 'id', example: 'pocketsphinx-en-0' }),
+    ApiParam({ name: 'id', example: 'moonshine-tiny-en-0' }),
     ApiOperation({ summary, description }),
     ApiOkResponse({ type: WorkerDto }),
     DescribesErrors('worker_not_found', 'worker_not_supervised', 'queue_unavailable'),

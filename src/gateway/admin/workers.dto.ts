@@ -26,7 +26,7 @@ class WorkerSlotsDto extends answer({
 }) {}
 
 export class WorkerDto extends answer({
-  id: textField({ example: 'pocketsphinx-en-0' }),
+  id: textField({ example: 'moonshine-tiny-en-0' }),
   model: String,
   address: optionalField(textField({ example: '127.0.0.1:41033' })),
   pid: optionalField(Number),

@@ -8,7 +8,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
-import { formatTranscriptStream } from '../../contracts/formats/transcript-body.js';
+import { formatTranscriptStream } from '../../contracts/formats/transcript-events.js';
 import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';

@@ -8,12 +8,12 @@ import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { type FastifyReply } from 'fastify';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 import { SSE_CONTENT_TYPE, SSE_DONE, sseData } from '../../contracts/formats/server-sent-event.js';
+import { transcriptBody } from '../../contracts/formats/transcript-body.js';
 import {
-  transcriptBody,
   segmentEvents,
   textDone,
   transcriptEvents,
-} from '../../contracts/formats/transcript-body.js';
+} from '../../contracts/formats/transcript-events.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';

@@ -62,6 +62,11 @@ export interface FileRules {
   readonly receive?: (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
 }
 
+interface UploadRules extends FileRules {
+  readonly limitBytes: number;
+  beforeFile(this: void, fields: Fields): void;
+}
+
 /**
  * Reads `multipart/form-data` as it arrives: fields are collected, the one file goes
  * to the spool.
@@ -74,15 +79,7 @@ export interface FileRules {
 export async function readUpload(
   source: FormSource,
   spool: Spool,
-  {
-    limitBytes,
-    part: name = 'file',
-    receive,
-    beforeFile,
-  }: FileRules & {
-    readonly limitBytes: number;
-    beforeFile(this: void, fields: Fields): void;
-  },
+  { limitBytes, part: name = 'file', receive, beforeFile }: UploadRules,
 ) {
   const what = `the audio as \`${name}\`, or with \`file_url\``;
   demandForm(source, limitBytes, LONGEST_FORM, what);

@@ -7,7 +7,7 @@ class VoiceDto extends answer({
   }),
   name: textField({ example: 'alloy' }),
   model: textField({
-    example: 'flite-en',
+    example: 'piper-en-joe',
     description: 'Id of the model that has it.',
   }),
 }) {}

@@ -11,7 +11,7 @@ import {
 import { DomainError } from '../../core/errors/domain-error.js';
 import { bodyFields } from './json-body.js';
 
-/** By class. */
+/** Classes whose unknown fields are refused. */
 const STRICT_TYPES = new WeakSet<object>();
 
 /**

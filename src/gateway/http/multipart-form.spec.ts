@@ -2,7 +2,7 @@ import multipart from '@fastify/multipart';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Fastify from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { formParts, LONGEST_TEXT, MULTIPART_OPTIONS } from './multipart-form.js';
+import { FormFields, formParts, LONGEST_TEXT, MULTIPART_OPTIONS } from './multipart-form.js';
 
 describe('names of the parts of a form', () => {
   const fastify = Fastify();
@@ -33,5 +33,19 @@ describe('names of the parts of a form', () => {
   it('may have 128 characters, and no more', async () => {
     expect(await heard('n'.repeat(128))).toEqual([128]);
     expect(String(await heard('n'.repeat(129)))).toMatch(/at most 128 characters; got 129/);
+  });
+});
+
+describe('values of the fields of a form', () => {
+  const add = (length: number) => {
+    const form = new FormFields();
+    const value = 'a'.repeat(length);
+    form.add({ fieldname: 'prompt', value, valueTruncated: false });
+    return form.values.prompt;
+  };
+
+  it('are taken up to the longest text, and refused beyond it', () => {
+    expect(add(LONGEST_TEXT)).toHaveLength(LONGEST_TEXT);
+    expect(() => add(LONGEST_TEXT + 1)).toThrow('`prompt` is too long');
   });
 });

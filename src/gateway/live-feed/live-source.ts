@@ -65,7 +65,7 @@ export class LiveSource {
     for (const { id } of models) this.#ends.set(id, { ...NO_ENDS });
   }
 
-  /** Of this gateway. */
+  /** Names this gateway among those that share a Redis. */
   get id(): string {
     return this.identity.id;
   }

@@ -37,7 +37,7 @@ type AnswerBlock = Fields & { readonly type: keyof typeof DELTAS };
 /** Nothing here signs thoughts; clients wait for the field. */
 const THINKING = { type: 'thinking', thinking: '', signature: '' } as const;
 
-/** Clients skip it. */
+/** Keeps a connection open while nothing is said; clients skip it. */
 const PING: MessageEvent = { type: 'ping' };
 
 /** Pieces of a generation to the events of a message, and to the message itself. */

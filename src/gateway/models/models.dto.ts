@@ -20,7 +20,7 @@ export class ModelDto extends answer({
   }),
   owned_by: objectField('switchyard'),
   root: textField({
-    example: 'pocketsphinx-en',
+    example: 'moonshine-tiny-en',
     description: 'The canonical id, which labels metrics and logs.',
   }),
   kind: choiceField(['stt', 'tts', 'llm', 'embedding']),

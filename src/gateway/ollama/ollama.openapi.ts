@@ -14,7 +14,7 @@ interface Route {
   readonly body?: Type;
   readonly description?: string;
   readonly example?: object;
-  /** It queues work. */
+  /** The route queues a request, so it can answer 429 and 503. */
   readonly isWork?: true;
 }
 

@@ -8,7 +8,7 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type QueuedView } from '../../core/queue/priority-queue.js';
+import { listingOf, placeIn, type QueuedView } from '../../core/queue/queue-listing.js';
 import { type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -131,15 +131,15 @@ export class EmbeddedQueue implements SchedulerQueue {
     return { hasReady: this.#hasReady(model), waiting };
   }
 
-  /** In dispatch order. */
+  /** Waiting requests, in the order in which they will be sent. */
   list(): RequestView[] {
-    return this.dispatcher.queue
-      .snapshot(this.clock.nowMs())
-      .flatMap(place => this.#view(place) ?? []);
+    return listingOf(this.dispatcher.queue, this.clock.nowMs()).flatMap(
+      place => this.#view(place) ?? [],
+    );
   }
 
   find(ref: RequestRef): RequestView | undefined {
-    const place = this.dispatcher.queue.place(requestKey(ref), this.clock.nowMs());
+    const place = placeIn(this.dispatcher.queue, requestKey(ref), this.clock.nowMs());
     return place && this.#view(place);
   }
 

@@ -63,7 +63,7 @@ export interface SchedulerQueue {
 export interface QueueReports {
   /** It waits, and can be cancelled. */
   accepted(key: RequestKey): void;
-  /** It never waited. */
+  /** The request was refused before it waited. */
   rejected(key: RequestKey, error: DomainError): void;
   /** A worker has it, which also watches its inference limit. */
   leased(

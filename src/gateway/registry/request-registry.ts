@@ -74,7 +74,7 @@ export class RequestRegistry {
     return [...this.#records.values()].filter(({ state }) => state !== 'settled');
   }
 
-  /** Accepted, and not ended. */
+  /** A request that was accepted and has not ended. */
   get(key: RequestKey): TrackedRequest | undefined {
     const record = this.#records.get(key);
     return record?.accepted && record.state !== 'settled' ? record : undefined;
@@ -91,7 +91,7 @@ export class RequestRegistry {
     return this.#ended.get(key);
   }
 
-  /** Latest first. */
+  /** Ended requests that are remembered, latest first. */
   allEnded(): RequestView[] {
     return [...this.#ended.values()].reverse();
   }
@@ -119,7 +119,7 @@ export class RequestRegistry {
     this.emit(record, { type: 'accepted', bytes, traceparent });
   }
 
-  /** It was never accepted. */
+  /** Ends a request that was refused on arrival. */
   reject(record: TrackedRequest, error: DomainError): void {
     if (this.entering(record.key) === record) this.#records.delete(record.key);
     this.emit(record, { type: 'rejected', code: error.code });

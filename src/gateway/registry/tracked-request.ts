@@ -106,7 +106,7 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
     this.#accepted = true;
   }
 
-  /** Its worker is called. */
+  /** The call to its worker begins. */
   called(nowMs: number): void {
     this.sent(nowMs);
     this.#calls += 1;

@@ -15,8 +15,14 @@ import { StoredAnswers, type WorkAnswer } from './stored-answers.js';
 import { StoredLeases, type WorkAttempt } from './stored-leases.js';
 
 /**
- * Records of stored work, whoever runs it: opened once, ended once, dropped. The only one
- * that writes them.
+ * Records of stored work, whoever runs it: async requests, background responses and the
+ * answers that a repeated request gets.
+ *
+ * Who writes what: only methods of this class write records, bodies and answers; the
+ * leases of attempts are written by `StoredLeases`. Each write names the attempt, so that
+ * of two gateways that hold the same work only the one with the lease changes it.
+ * Who ends it: who holds the attempt, by `answer`, `end` or `drop`; where its gateway is
+ * gone, the one that takes the work over; and the sweep, once a record has expired.
  */
 @Injectable()
 export class StoredWork {

@@ -10,7 +10,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { describesText, jsonExample } from './completions.openapi.js';
 import { TextGenerationService } from './text-generation.service.js';
 
-/** By route. */
+/** What reads the body of each route. */
 const TOKEN_PARSERS = {
   tokenize: requestParser(TokenizeDto, 'llm'),
   detokenize: requestParser(DetokenizeDto, 'llm'),

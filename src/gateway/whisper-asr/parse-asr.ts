@@ -3,11 +3,8 @@ import {
   type Transcript,
   type TranscriptionParams,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import {
-  formatVerboseJson,
-  formatSrt,
-  formatVtt,
-} from '../../contracts/formats/transcript-body.js';
+import { formatSrt, formatVtt } from '../../contracts/formats/subtitles.js';
+import { formatVerboseJson } from '../../contracts/formats/transcript-body.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { unsupportedField } from '../../contracts/schema/field-problems.js';
 import { AsrQueryDto } from '../../contracts/whisper-asr/asr.dto.js';

@@ -42,7 +42,7 @@ export class DevicePlace {
     this.#refusal = { reason, untilMs };
   }
 
-  /** It takes requests. */
+  /** Its workers take requests now. */
   arrived(): void {
     this.#wish = undefined;
     this.#refusal = undefined;

@@ -293,7 +293,7 @@ export class ModelWorkers {
     await Promise.all([...this.workers.values()].map(worker => worker.close()));
   }
 
-  /** It is needed now. */
+  /** Notes the time: it is needed now. */
   #used(): void {
     this.usedAtMs = this.options.clock.nowMs();
   }

@@ -7,7 +7,7 @@ export interface ExecutedCall {
   readonly execution: CallExecution;
 }
 
-/** What no view shows. */
+/** Events of the pool that no view of workers shows. */
 export type PoolActivity =
   | { readonly type: 'restarted'; readonly model: string; readonly worker: string }
   | {

@@ -54,7 +54,7 @@ export interface WorkerOwner {
   readonly onReturn: () => void;
 }
 
-/** As it is configured. */
+/** One worker as it is configured. */
 export interface WorkerPlace {
   readonly id: string;
   readonly model: ModelSpec;
@@ -106,7 +106,7 @@ export class PooledWorker {
     return shownStatus(this.#phase, this.#record.breaker, inUse);
   }
 
-  /** It drains for good. */
+  /** True from `drained` or `close` on: no event brings it back. */
   get isClosing(): boolean {
     return this.#phase === 'closing';
   }

@@ -101,7 +101,7 @@ export class ServiceRecord {
     return kind === 'draining';
   }
 
-  /** The worker failed. */
+  /** Counts a failure of the worker itself. */
   note(failure: string): void {
     if (this.breaker === 'open') return;
     this.#failures += 1;

@@ -8,7 +8,7 @@ export interface SharedSlots {
   readonly credits: number;
   /** What REALTIME may take in addition. */
   readonly overdraft: number;
-  /** Of this gateway. */
+  /** Slots that requests of this gateway hold. */
   readonly inUse: number;
 }
 

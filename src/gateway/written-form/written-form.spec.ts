@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { englishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
-import { formatSrt, transcriptEvents } from '../../contracts/formats/transcript-body.js';
+import { formatSrt } from '../../contracts/formats/subtitles.js';
+import { transcriptEvents } from '../../contracts/formats/transcript-events.js';
 import { WrittenForm } from './written-form.js';
 
 const rest = { tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0 };

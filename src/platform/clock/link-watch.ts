@@ -10,7 +10,7 @@ interface Link {
   readonly socket: () => Socket | undefined;
   /** Says something that is answered; absent: an answer is awaited all the time. */
   readonly ask?: () => Promise<unknown> | undefined;
-  /** It is ended. */
+  /** Called when the link is given up and closed. */
   readonly lost?: () => void;
   /** Seconds without a byte that are normal, more than 2. */
   readonly silentS: number;

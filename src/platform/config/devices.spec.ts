@@ -113,3 +113,14 @@ describe('devices of the models file', () => {
     );
   });
 });
+
+describe('sizeText', () => {
+  it.each([
+    [200 * 2 ** 20, '200 MiB'],
+    [2 ** 28 - 1, '256 MiB'],
+    [2 ** 28, '0.25 GiB'],
+    [11.5 * 2 ** 30, '11.5 GiB'],
+  ])('of %i bytes is %s', (bytes, text) => {
+    expect(sizeText(bytes)).toBe(text);
+  });
+});

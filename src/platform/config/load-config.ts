@@ -32,6 +32,21 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigProblem[];
 }
 
+interface LoadOptions {
+  readonly environment?: NodeJS.ProcessEnv;
+  /** In place of the models files of the settings; relative to `directory`. */
+  readonly modelsFile?: string;
+  /** Relative file names are resolved from here. */
+  readonly directory?: string;
+  /**
+   * Lets the engines judge the `options` of their models; without it they do when
+   * a worker starts.
+   */
+  readonly askEngine?: EngineCheck;
+  /** No models file is read, which may be absent or wrong. */
+  readonly settingsOnly?: boolean;
+}
+
 const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
 
 /**
@@ -39,22 +54,7 @@ const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
  * once per process.
  * @throws ConfigError naming every problem of all of them.
  */
-export function loadConfig(
-  options: {
-    readonly environment?: NodeJS.ProcessEnv;
-    /** In place of the models files of the settings; relative to `directory`. */
-    readonly modelsFile?: string;
-    /** Relative file names are resolved from here. */
-    readonly directory?: string;
-    /**
-     * Lets the engines judge the `options` of their models; without it they do when
-     * a worker starts.
-     */
-    readonly askEngine?: EngineCheck;
-    /** No models file is read, which may be absent or wrong. */
-    readonly settingsOnly?: boolean;
-  } = {},
-): LoadedConfig {
+export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const { environment = process.env, directory = process.cwd(), askEngine } = options;
   const sources = new SettingSources();
   readSettings(directory, environment[CONFIG_FILE_VARIABLE], sources);
@@ -197,8 +197,7 @@ const BORROWED: Readonly<Record<string, SettingPath>> = {
 
 const IN_SECONDS = ['BATCH_TIMEOUT', 'QUEUE_BRPOP_TIMEOUT'];
 
-/** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */
-function takeEnvironment(environment: NodeJS.ProcessEnv, sources: SettingSources) {
+function takeBorrowed(environment: NodeJS.ProcessEnv, sources: SettingSources) {
   for (const [name, path] of Object.entries(BORROWED)) {
     const raw = environment[name];
     if (!raw) continue;
@@ -207,6 +206,11 @@ function takeEnvironment(environment: NodeJS.ProcessEnv, sources: SettingSources
     if (!own) sources.take(path, value, name);
     else if (own !== String(value)) sources.warnings.push(overruled(name, path));
   }
+}
+
+/** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */
+function takeEnvironment(environment: NodeJS.ProcessEnv, sources: SettingSources) {
+  takeBorrowed(environment, sources);
   const byName = new Map(SETTING_PATHS.map(path => [environmentName(path), path]));
   const former = new Map(Object.keys(FORMER_SETTINGS).map(path => [environmentName(path), path]));
   for (const [name, raw] of Object.entries(environment)) {

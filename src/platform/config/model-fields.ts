@@ -109,8 +109,6 @@ const REMOTE = objectOf(
 
 /** The model kinds of each engine. */
 export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelKind[]>> = {
-  pocketsphinx: ['stt'],
-  flite: ['tts'],
   'sherpa-onnx': ['stt', 'tts'],
   'llama-cpp': ['llm', 'embedding'],
   'openai-http': ['stt', 'tts', 'llm', 'embedding'],
@@ -255,7 +253,7 @@ export const MODEL_FIELDS: Readonly<Record<SnakeCase<keyof ModelSpec>, ModelFiel
     FLAG,
     'It serves until there is a better model: its aliases go to the first one that is added. Without aliases it is ' +
       'loaded on request only.',
-    'true for pocketsphinx, flite and synthetic, else false',
+    'true for synthetic, else false',
   ),
   default_priority: field(
     oneOf(['realtime', 'batch']),

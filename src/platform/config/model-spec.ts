@@ -110,12 +110,9 @@ export interface ReplicaSpec {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/**
- * It serves until there is a better model: its aliases go to the first that comes.
- * So does every synthetic one, and the engines of Debian's packages.
- */
+/** It serves until there is a better model: its aliases go to the first that comes. */
 export const isStandIn = ({ engine, standIn }: Pick<ModelSpec, 'engine' | 'standIn'>): boolean =>
-  standIn ?? ['pocketsphinx', 'flite', 'synthetic'].includes(engine);
+  standIn ?? engine === 'synthetic';
 
 export const AUTOSTARTS = ['always', 'on_request'] as const;
 
@@ -131,8 +128,6 @@ export const modelOn = (model: ModelSpec, { device }: ReplicaSpec): ModelSpec =>
 export const isPattern = (alias: string): boolean => alias.includes('*');
 
 export const ENGINE_NAMES = [
-  'pocketsphinx',
-  'flite',
   'sherpa-onnx',
   'llama-cpp',
   'openai-http',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { syntheticModel } from '../../../test/support/synthetic-model.js';
-import { loadConfig } from './load-config.js';
 import { ENGINE_NAMES } from './model-spec.js';
 import { modelsFromFile, withStarters } from './models-file.js';
 import { parseYaml } from './yaml-file.js';
@@ -67,9 +66,9 @@ describe('a wrong models file', () => {
   it.each([
     [
       'an unknown engine',
-      'id: m, kind: stt, engine: pocketsphnix, capabilities: []',
+      'id: m, kind: stt, engine: sherpa-onyx, capabilities: []',
       'engine',
-      'did you mean pocketsphinx?',
+      'did you mean sherpa-onnx?',
     ],
     [
       'an unknown kind',
@@ -79,9 +78,9 @@ describe('a wrong models file', () => {
     ],
     [
       'a kind the engine does not do',
-      'id: m, kind: tts, engine: pocketsphinx, capabilities: []',
+      'id: m, kind: tts, engine: llama-cpp, capabilities: []',
       'kind',
-      'does stt only',
+      'does llm and embedding only',
     ],
     [
       'a misspelt capability',
@@ -167,42 +166,6 @@ describe('a wrong models file', () => {
       'models.yaml:7:16 models[0].options.cost_ms is -1; allowed: 0 to 5',
       'models.yaml:7:7 models[0].options.absent is missing',
     ]);
-  });
-});
-
-describe('docker/models.yaml', () => {
-  it("serves OpenAI's model and voice names with what is installed", () => {
-    const [stt, tts] = loadConfig({ environment: {}, modelsFile: 'docker/models.yaml' }).models;
-    expect(stt?.aliases).toContain('whisper-1');
-    expect(stt?.aliases).toEqual(
-      expect.arrayContaining([
-        'gpt-transcribe',
-        'gpt-live-transcribe',
-        'gpt-realtime-whisper',
-        'gpt-realtime',
-      ]),
-    );
-    expect(tts?.aliases).toEqual([
-      'tts-1',
-      'tts-1-hd',
-      'gpt-4o-mini-tts',
-      'gpt-4o-mini-tts-2025-12-15',
-    ]);
-    for (const voice of [
-      'alloy',
-      'ash',
-      'ballad',
-      'coral',
-      'echo',
-      'fable',
-      'onyx',
-      'nova',
-      'sage',
-      'shimmer',
-      'verse',
-    ]) {
-      expect(['rms', 'slt', 'awb']).toContain(tts?.voices[voice]);
-    }
   });
 });
 

@@ -27,24 +27,24 @@ export function redisAddresses(text: string): readonly URL[] | undefined {
 export function redisServer({ url, sentinels, masterName }: RedisSettings): RedisOptions {
   const [first, ...others] = redisAddresses(url || sentinels) ?? [];
   if (!first) throw new Error('redis.url or redis.sentinels must name a Redis.');
-  const { username, password, pathname, searchParams, protocol } = first;
-  const secret = password === '' ? undefined : decodeURIComponent(password);
-  const own: RedisOptions = {
-    ...Object.fromEntries(searchParams),
-    ...(username !== '' && { username: decodeURIComponent(username) }),
-    ...(secret !== undefined && { password: secret }),
-    ...(pathname.length > 1 && { db: Number(pathname.slice(1)) }),
-    ...(protocol === 'rediss:' && { tls: {} }),
-  };
+  const own = loginOf(first);
   if (!sentinels) return { ...own, ...placeOf(first, 6379) };
   return {
     ...own,
     name: masterName,
     sentinels: [first, ...others].map(address => placeOf(address, 26_379)),
-    ...(secret !== undefined && { sentinelPassword: secret }),
+    ...(own.password !== undefined && { sentinelPassword: own.password }),
     ...(own.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
   };
 }
+
+const loginOf = ({ username, password, pathname, searchParams, protocol }: URL): RedisOptions => ({
+  ...Object.fromEntries(searchParams),
+  ...(username !== '' && { username: decodeURIComponent(username) }),
+  ...(password !== '' && { password: decodeURIComponent(password) }),
+  ...(pathname.length > 1 && { db: Number(pathname.slice(1)) }),
+  ...(protocol === 'rediss:' && { tls: {} }),
+});
 
 const placeOf = ({ hostname, port }: URL, usual: number) => ({
   host: hostname.replaceAll(/[[\]]/g, ''),

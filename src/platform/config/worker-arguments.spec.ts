@@ -74,14 +74,14 @@ describe('a worker started by hand', () => {
 
   it.each([
     [['--engine', 'sherpa-onnx'], '--engine needs --model'],
-    [['--model', 'w', '--engine', 'whisper'], '--engine must be one of pocketsphinx, flite,'],
+    [['--model', 'w', '--engine', 'whisper'], '--engine must be one of sherpa-onnx, llama-cpp,'],
     [['--model', 'w', '--engine', 'llama-cpp'], '--kind must be one of llm, embedding'],
     [
       ['--model', 'w', '--engine', 'llama-cpp', '--kind', 'stt'],
       'engine llama-cpp does llm and embedding only',
     ],
     [
-      ['--model', 'w', '--engine', 'flite', '--option', 'threads'],
+      ['--model', 'w', '--engine', 'openai-http', '--kind', 'llm', '--option', 'threads'],
       '--option threads: must be NAME=VALUE',
     ],
     [['--model', 'a', '--option', 'baseMs=1'], '--kind and --option go with --engine'],

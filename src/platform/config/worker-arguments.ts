@@ -21,7 +21,7 @@ import { parseYaml, problemText } from './yaml-file.js';
 /** An option of a worker that is started by hand. */
 interface WorkerOption {
   readonly type: 'string' | 'boolean';
-  /** What stands behind it. */
+  /** The placeholder of its value in `--help`. */
   readonly value?: string;
   readonly multiple?: true;
   readonly help: string;

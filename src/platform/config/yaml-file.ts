@@ -15,7 +15,7 @@ export interface ConfigProblem {
    * `queue.max_requests`, `models[0].kind`; absent when the file as a whole is at fault.
    */
   readonly path?: string;
-  /** As written. */
+  /** The value as it is written in the file. */
   readonly value?: unknown;
   readonly message: string;
 }

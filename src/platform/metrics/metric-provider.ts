@@ -9,7 +9,8 @@ import {
 import { getToken, PrometheusModule } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge, Histogram, register } from 'prom-client';
 import { DispatchEventBus } from '../events/events.module.js';
-import { type MetricDefinition, type MetricName, METRICS } from './registry.js';
+import { type MetricDefinition } from './metric-definition.js';
+import { type MetricName, METRICS } from './registry.js';
 
 /**
  * A scrape waits for no source longer than this: a database or Redis that hangs costs its

@@ -1,39 +1,9 @@
-export interface MetricDefinition {
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly help: string;
-  readonly labels: readonly string[];
-  /** Of a histogram. */
-  readonly buckets?: readonly number[];
-}
+import { BUCKETS, counter, gauge, histogram, type MetricDefinition } from './metric-definition.js';
 
-// The top buckets lie beyond the default limits (120 s in the queue), or an alert could
-// compare with a value never seen.
-const WAIT_S = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
-];
-const WORK_S = [
-  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800,
-];
-/** Of OpenTelemetry's conventions for generative models. */
-const GEN_AI_FIRST_S = [
-  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
-];
-const GEN_AI_S = [
-  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
-];
-const GEN_AI_TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
-const SIGNAL_S = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
-/** Batches live for up to seven days; an alert on their time needs buckets beyond it. */
-const JOB_S = [
-  1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 64_800, 86_400, 172_800,
-  604_800,
-];
-const SIZE = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64];
-
-const counter = (help: string, ...labels: string[]) => ({ type: 'counter', help, labels }) as const;
-const gauge = (help: string, ...labels: string[]) => ({ type: 'gauge', help, labels }) as const;
-const histogram = (buckets: readonly number[], help: string, ...labels: string[]) =>
-  ({ type: 'histogram', help, labels, buckets }) as const;
+/** Labels that several have. */
+const BY_CLASS = ['priority', 'model'] as const;
+const BY_WORKER = ['worker', 'model'] as const;
+const BY_OPERATION = ['gen_ai_operation_name', 'gen_ai_request_model'] as const;
 
 /**
  * Every metric the gateway exports, besides the process metrics of prom-client
@@ -46,24 +16,18 @@ const histogram = (buckets: readonly number[], help: string, ...labels: string[]
 export const METRICS = {
   scheduler_queue_depth: gauge('Requests waiting in the queue now.', 'priority', 'model'),
   scheduler_queue_wait_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From enqueue until a worker slot was leased.',
-    'priority',
-    'model',
+    ...BY_CLASS,
   ),
-  scheduler_grpc_duration_seconds: histogram(
-    WORK_S,
-    'The call to the worker.',
-    'priority',
-    'model',
-  ),
+  scheduler_grpc_duration_seconds: histogram(BUCKETS.workS, 'The call to the worker.', ...BY_CLASS),
   scheduler_cancel_latency_seconds: histogram(
-    SIGNAL_S,
+    BUCKETS.signalS,
     'From the cancel until it took effect: removed from the queue, or acknowledged by the worker.',
     'stage',
   ),
   scheduler_batch_size: histogram(
-    SIZE,
+    BUCKETS.size,
     'Requests per engine call, one value per call, as the worker reports it.',
     'model',
   ),
@@ -73,9 +37,13 @@ export const METRICS = {
     'model',
   ),
 
-  tts_ttfb_seconds: histogram(WAIT_S, 'From the request until the first audio byte.', 'model'),
+  tts_ttfb_seconds: histogram(
+    BUCKETS.waitS,
+    'From the request until the first audio byte.',
+    'model',
+  ),
   tts_synthesis_duration_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'From the request until the last audio byte.',
     'model',
   ),
@@ -83,32 +51,29 @@ export const METRICS = {
   tts_active_sessions: gauge('Speech requests that are queued or being synthesised now.', 'model'),
 
   llm_ttft_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From the request until the first chunk of text, or as the worker reports it.',
     'model',
   ),
   gen_ai_server_time_to_first_token_seconds: histogram(
-    GEN_AI_FIRST_S,
+    BUCKETS.genAiFirstS,
     "As llm_ttft_seconds, by OpenTelemetry's name.",
-    'gen_ai_operation_name',
-    'gen_ai_request_model',
+    ...BY_OPERATION,
   ),
   gen_ai_server_request_duration_seconds: histogram(
-    GEN_AI_S,
+    BUCKETS.genAiS,
     'From acceptance to the end; error_type: why it ended without an answer.',
-    'gen_ai_operation_name',
-    'gen_ai_request_model',
+    ...BY_OPERATION,
     'error_type',
   ),
   gen_ai_client_token_usage: histogram(
-    GEN_AI_TOKENS,
+    BUCKETS.genAiTokens,
     'Tokens of one request, by gen_ai_token_type: input, output.',
-    'gen_ai_operation_name',
-    'gen_ai_request_model',
+    ...BY_OPERATION,
     'gen_ai_token_type',
   ),
   llm_inter_token_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'Between two chunks of a stream whose reader keeps up.',
     'model',
   ),
@@ -124,52 +89,45 @@ export const METRICS = {
 
   llm_sequences_running: gauge(
     'Sequences in the running set of a worker that batches by steps.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   llm_sequences_waiting: gauge(
     'Sequences that wait in such a worker for a row, memory or tokens.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
-  llm_kv_blocks: gauge('Blocks of KV memory of such a worker.', 'worker', 'model'),
-  llm_kv_blocks_free: gauge('Blocks of them that no sequence holds.', 'worker', 'model'),
+  llm_kv_blocks: gauge('Blocks of KV memory of such a worker.', ...BY_WORKER),
+  llm_kv_blocks_free: gauge('Blocks of them that no sequence holds.', ...BY_WORKER),
   llm_step_tokens: gauge(
     'Maximum tokens of a step at present while a sequence decodes.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
-  llm_steps_total: counter('Steps with work.', 'worker', 'model'),
+  llm_steps_total: counter('Steps with work.', ...BY_WORKER),
   llm_decode_calls_total: counter(
     'Native decode calls: one per step unless steps are repaired.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   llm_preemptions_total: counter(
     'Times that a sequence lost its memory to another, or for being paused.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   llm_prefix_tokens_total: counter(
     'Tokens of prompts that were computed before, by result: hit, stranded (computed again all the same).',
     'result',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   llm_backend_losses_total: counter(
     'Times that the process that computes died or hung; its requests continue in the next.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
 
   stt_active_sessions: gauge('Live sessions that hold a streaming slot now.', 'model'),
   stt_ttfb_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From the first audio of an utterance until its first text.',
     'model',
   ),
   stt_final_delay_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From the end of speech, or the commit, until the final text.',
     'model',
   ),
@@ -186,8 +144,7 @@ export const METRICS = {
 
   switchyard_requests_accepted_total: counter(
     'Requests taken into the queue; always equals waiting + running + settled.',
-    'priority',
-    'model',
+    ...BY_CLASS,
   ),
   switchyard_requests_rejected_total: counter(
     'Requests rejected before they were queued, by error code.',
@@ -200,7 +157,7 @@ export const METRICS = {
     'status',
   ),
   switchyard_tenant_queue_wait_seconds: histogram(
-    WAIT_S,
+    BUCKETS.waitS,
     'From enqueue until a worker slot was leased, by tenant.',
     'tenant',
   ),
@@ -266,18 +223,12 @@ export const METRICS = {
 
   switchyard_worker_up: gauge(
     '1 while the worker takes work (ready or busy), else 0.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
-  switchyard_worker_slots: gauge(
-    'Requests the worker accepts at the same time.',
-    'worker',
-    'model',
-  ),
+  switchyard_worker_slots: gauge('Requests the worker accepts at the same time.', ...BY_WORKER),
   switchyard_worker_slots_in_use: gauge(
     'Slots leased now; REALTIME may exceed them by a group.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   switchyard_device_memory_bytes: gauge('Memory of a device that its models share.', 'device'),
   switchyard_device_memory_used_bytes: gauge(
@@ -290,27 +241,26 @@ export const METRICS = {
     'reason',
   ),
   switchyard_model_load_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'From the start of the processes of a model that shares a device until it took requests.',
     'model',
   ),
   switchyard_worker_restarts_total: counter(
     'Starts of a supervised worker after its first.',
-    'worker',
-    'model',
+    ...BY_WORKER,
   ),
   switchyard_worker_prep_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'Decoding and resampling in the worker, per request.',
     'model',
   ),
   switchyard_worker_ready_wait_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'Prepared and waiting for the device, per request.',
     'model',
   ),
   switchyard_worker_device_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'The engine call a request was part of.',
     'model',
   ),
@@ -320,12 +270,12 @@ export const METRICS = {
     'reason',
   ),
   job_processing_duration_seconds: histogram(
-    JOB_S,
+    BUCKETS.jobS,
     'From the claim of a batch to its end.',
     'size_bucket',
   ),
   job_queue_wait_duration_seconds: histogram(
-    JOB_S,
+    BUCKETS.jobS,
     'From the creation of a batch to its first claim.',
   ),
   total_workers: gauge('Batches that the processor works on at the same time, at most.'),
@@ -334,11 +284,15 @@ export const METRICS = {
   processor_max_inflight_concurrency: gauge('Lines in flight at most.'),
   model_inflight_requests: gauge('Lines in flight now, by model.', 'model'),
   plan_build_duration_seconds: histogram(
-    WORK_S,
+    BUCKETS.workS,
     'Reading and checking an input file.',
     'size_bucket',
   ),
-  model_request_execution_duration_seconds: histogram(WORK_S, 'One attempt at a line.', 'model'),
+  model_request_execution_duration_seconds: histogram(
+    BUCKETS.workS,
+    'One attempt at a line.',
+    'model',
+  ),
   request_errors_by_model_total: counter(
     'Lines that ended in an error file after an attempt.',
     'model',
@@ -358,7 +312,7 @@ export const METRICS = {
     'model',
   ),
   batch_job_e2e_latency_seconds: histogram(
-    JOB_S,
+    BUCKETS.jobS,
     'From the creation of a batch to its end.',
     'status',
   ),

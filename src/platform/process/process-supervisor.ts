@@ -43,7 +43,7 @@ export interface SupervisorOptions {
 interface SupervisorEvents {
   /** A process is being started. */
   onStarting(): void;
-  /** It runs. */
+  /** The process has been started. */
   onStarted?(): void;
   onMessage(message: Fields): void;
   /** It said `{ type: 'ready' }`. */

@@ -1,6 +1,6 @@
 /** What the answer of `INFO` means for this product. */
 export function judgedInfo(info: string): {
-  /** It cannot be used. */
+  /** Why this Redis cannot be used; absent: it can. */
   readonly refusal?: string;
   /** It works, and may lose work. */
   readonly warning?: string;

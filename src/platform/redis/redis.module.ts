@@ -13,7 +13,7 @@ import { watchRedis } from './redis-watch.js';
  * waits all of it, and keeps the process.
  */
 const DISCONNECT_MS = 100;
-/** Of one attempt. */
+/** How long one attempt to connect may take. */
 const CONNECT_MS = 5000;
 /** A caller waits for it. */
 const COMMAND_MS = 500;

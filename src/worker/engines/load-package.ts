@@ -10,8 +10,6 @@ const load = createRequire(import.meta.url);
 
 /** The package of each engine that is not built in. */
 const PACKAGES = {
-  pocketsphinx: 'engine-debian',
-  flite: 'engine-debian',
   'sherpa-onnx': 'engine-sherpa',
   'llama-cpp': 'engine-llama-cpp',
 } as const;

@@ -120,7 +120,7 @@ export class DevicePolicy {
     if (members.present === 0) this.#groups.delete(id);
   }
 
-  /** An engine call ended. */
+  /** Notes that an engine call has ended. */
   ended(deviceMs: number): void {
     this.#freed = true;
     this.#callMs = blended(this.#callMs, deviceMs, CALL_WEIGHT);

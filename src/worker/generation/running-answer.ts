@@ -190,7 +190,7 @@ export class RunningAnswer {
     return index % this.#n === 0;
   }
 
-  /** Its prompt is computed. */
+  /** The prompt of `choice` is computed: its siblings may begin. */
   #callSiblings(choice: Choice): void {
     if (!this.#isFirst(choice) || this.#computed.has(choice)) return;
     this.#computed.add(choice);

@@ -75,7 +75,7 @@ const CHOICES = z
   )
   .refine(choices => choices.length > 0, 'must hold at least one text');
 
-/** As GBNF. */
+/** The text as a literal of GBNF. */
 const literal = (text: string): string =>
   `"${text.replace(/["\\\p{Cc}]/gu, one => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
 

@@ -56,7 +56,7 @@ export class WorkQueue<Item extends PlacedWork> {
    */
   readonly #overtaken = new Map<Item, number>();
   #urgent = 0;
-  /** REALTIME speech. */
+  /** Waiting REALTIME speech, by its sentence. */
   readonly #spoken = new Map<Sentence, Item>();
 
   get size(): number {
@@ -77,6 +77,11 @@ export class WorkQueue<Item extends PlacedWork> {
     if (isRealtime && sentence?.isFirst !== false) this.#urgent += 1;
     if (agingShare !== undefined) this.#order.agingShare = agingShare;
     else if (isLast) this.#overtaken.set(item, this.#urgent + MOST_OVERTAKING);
+    this.#promote();
+  }
+
+  /** BATCH items that were overtaken often enough count as REALTIME from now on. */
+  #promote(): void {
     for (const [oldest, atUrgent] of this.#overtaken) {
       if (atUrgent > this.#urgent) break;
       this.remove(oldest);

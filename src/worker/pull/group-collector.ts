@@ -15,7 +15,7 @@ interface Collecting<Job> {
     /** `MAX_BATCH_SIZE`: members of one group at most. */
     readonly maxSize: number;
   };
-  /** Asked at every step. */
+  /** What the device has room for, asked at every step. */
   readonly device: () => {
     /** Requests that may be taken now, besides those of the forming group. */
     readonly room: number;

@@ -20,7 +20,7 @@ import { PullConnections } from './pull-connections.js';
 /** How late Redis may end a wait before the connection counts as dead. */
 const OVERDUE_MS = 2000;
 
-/** Of one model. */
+/** Dead letters that are kept of one model. */
 const DEAD_LETTERS_KEPT = 1000;
 /** Of each; all letters of a model together stay below 90 MB. */
 const DEAD_LETTER_BYTES = 65_536;

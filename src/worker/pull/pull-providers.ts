@@ -45,13 +45,10 @@ export function pullProviders(spec: WorkerSpec, kind: ModelKind): Provider[] {
     {
       provide: LockKeeper,
       inject: [PullConnections, RequestQueue, WORKER_LOG],
-      useFactory: (link: PullConnections, queue: RequestQueue, log: Logger) =>
-        new LockKeeper(
-          link,
-          queue.key('').slice(0, -1),
-          connectionName(spec.workerId, 'locks'),
-          log,
-        ),
+      useFactory: (link: PullConnections, queue: RequestQueue, log: Logger) => {
+        const name = connectionName(spec.workerId, 'locks');
+        return new LockKeeper(link, queue.key('').slice(0, -1), name, log);
+      },
     },
     CrashMarkers,
     StopListener,

@@ -23,7 +23,7 @@ import {
 import { JobWork } from './job-work.js';
 import { PullConnections } from './pull-connections.js';
 
-/** Of one request. */
+/** Largest body of one request. */
 const MAX_BODY_BYTES = 64 * 1_048_576;
 
 @Injectable()

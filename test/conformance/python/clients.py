@@ -12,7 +12,7 @@ from product import BASE_URL, client, counting, spoken, transcribe
 @check("models: list, retrieve by id and by alias")
 def _():
     ids = [model.id for model in client.models.list()]
-    holds({"pocketsphinx-en", "whisper-1", "tts-1"} <= set(ids), ids)
+    holds({"recogniser", "whisper-1", "tts-1"} <= set(ids), ids)
     equal(client.models.retrieve("whisper-1").object, "model")
 
 

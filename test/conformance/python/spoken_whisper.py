@@ -1,13 +1,12 @@
-"""The weights of test/fixtures/whisper/spoken behind the gateway, and what flite says."""
+"""The weights and recordings of test/fixtures/whisper/spoken, behind the gateway."""
 
 import io
 import random
 import subprocess
 import sys
 import wave
-from concurrent.futures import ThreadPoolExecutor
 
-from product import client, transcribe
+from product import transcribe
 from worker_process import FOLDER, REPOSITORY, Worker
 
 TESTS = REPOSITORY / "workers" / "python" / "tests"
@@ -23,26 +22,36 @@ chosen = random.Random(7)
 SENTENCES = [" ".join(chosen.choices(WORDS, k=chosen.randint(2, 4))) for _ in range(24)]
 
 
-def spoken(text, voice="alloy"):
-    return client.audio.speech.create(model="tts-1", voice=voice, input=f"{text}.", response_format="wav").content
+def samples(at):
+    """16 kHz, 16 bits, one channel."""
+    file = REPOSITORY / "test" / "fixtures" / "whisper" / "spoken" / "speech" / f"{at:02}.ogg"
+    arguments = ["-loglevel", "error", "-i", file, "-ar", "16000", "-ac", "1", "-f", "s16le", "pipe:1"]
+    return subprocess.run(["ffmpeg", *arguments], check=True, stdout=subprocess.PIPE).stdout
 
 
-with ThreadPoolExecutor(8) as pool:
-    FILES = list(pool.map(spoken, SENTENCES))
+def as_wav(audio):
+    out = io.BytesIO()
+    with wave.open(out, "wb") as written:
+        written.setnchannels(1)
+        written.setsampwidth(2)
+        written.setframerate(16_000)
+        written.writeframes(audio)
+    return out.getvalue()
+
+
+SPEECH = [samples(at) for at in range(len(SENTENCES))]
+FILES = [as_wav(audio) for audio in SPEECH]
 
 
 def heard(audio, by="ctranslate2", **options):
     return transcribe(file=("speech.wav", audio), model=by, timeout=120, **options)
 
 
-def joined(files):
-    """One file, with a second of silence after each."""
-    out = io.BytesIO()
-    with wave.open(out, "wb") as written:
-        written.setnchannels(1)
-        written.setsampwidth(2)
-        written.setframerate(24_000)
-        for audio in files:
-            with wave.open(io.BytesIO(audio)) as one:
-                written.writeframes(one.readframes(one.getnframes()) + bytes(2 * 24_000))
-    return out.getvalue()
+def joined(parts):
+    """One file of samples, with a second of silence after each."""
+    return as_wav(b"".join(part + bytes(2 * 16_000) for part in parts))
+
+
+def as_flac(file):
+    arguments = ["-loglevel", "error", "-i", "pipe:0", "-f", "flac", "pipe:1"]
+    return subprocess.run(["ffmpeg", *arguments], check=True, input=file, stdout=subprocess.PIPE).stdout

@@ -13,7 +13,7 @@ import tiktoken
 import torch
 import whisper
 from checks import check, holds
-from spoken_whisper import FILES, REPOSITORY, SENTENCES, TESTS, heard, joined
+from spoken_whisper import FILES, REPOSITORY, SENTENCES, SPEECH, TESTS, heard, joined
 
 FIXTURES = REPOSITORY / "test" / "fixtures" / "whisper"
 PAGE = REPOSITORY / "test" / "conformance" / "whisper-agreement.md"
@@ -124,7 +124,7 @@ HEAD = """# Agreement with openai-whisper
 
 `npm run conformance -- --only whisper_agreement` writes this page. openai-whisper {version} and
 `ctranslate2` hear the same files on the same weights: those of `test/fixtures/whisper/spoken`, trained on 16 words of
-flite's voices, with windows of 4 s. All decode greedily, without the text before. "Same": the text is that of
+a synthetic voice, with windows of 4 s. All decode greedily, without the text before. "Same": the text is that of
 openai-whisper, letter by letter.
 
 Three things of openai-whisper are set to fit these small models: the length of a window (4 s in place of 30), the
@@ -146,7 +146,7 @@ in a pause; openai-whisper begins each window where the last segment ended, whic
 @check("whisper agreement: ctranslate2 hears what openai-whisper hears, file by file")
 def _():
     files = list(zip(SENTENCES, FILES, strict=True))
-    files += [(", ".join(SENTENCES[at : at + 4]), joined(FILES[at : at + 4])) for at in range(0, 12, 4)]
+    files += [(", ".join(SENTENCES[at : at + 4]), joined(SPEECH[at : at + 4])) for at in range(0, 12, 4)]
     model = transcriber()
     rows = [row(said, audio, model) for said, audio in files]
     count = sum(same for _, same in rows)

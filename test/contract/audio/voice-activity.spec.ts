@@ -2,31 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type VoiceEvent } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
-import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
 import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
 import { liveStream } from '../../../src/worker/execution/voice-activity-stream.js';
-import { joinSamples, modelSpec, silence, synthesizeItem } from '../engines/engine-items.js';
+import { recording } from '../../support/recordings.js';
+import { joinSamples, modelSpec, silence } from '../engines/engine-items.js';
 
 const RATE = 16_000;
-const FIRST = 'He opened the window because the room was too hot.';
-const SECOND = 'The government announced a new plan to build more houses.';
 const options = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
-
-const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
-
-beforeAll(() => voice.load());
-afterAll(() => voice.close());
-
-/** Speech without the silence that flite puts around it, so that its ends are known. */
-async function say(text: string, voiceId = 'rms'): Promise<Int16Array> {
-  const speech = synthesizeItem(text, voiceId);
-  await voice.synthesize([speech.item]);
-  const samples = speech.all();
-  const audible = (sample: number) => Math.abs(sample) > 300;
-  return samples.slice(samples.findIndex(audible), samples.findLastIndex(audible) + 1);
-}
 
 /** Room noise of a given amplitude, the same in every run. */
 function noise(seconds: number, amplitude: number): Int16Array {
@@ -49,40 +33,32 @@ async function eventsOf(samples: Int16Array, frame = 320): Promise<VoiceEvent[]>
   return all;
 }
 
-describe('voice activity on real speech', () => {
-  it.each(['rms', 'slt', 'awb'])(
-    'finds starts and stops of %s within 150 ms, in quiet and in noise',
-    async voiceId => {
-      const parts = [
-        silence(1),
-        await say(FIRST, voiceId),
-        silence(2),
-        await say(SECOND, voiceId),
-        silence(1.5),
-      ];
-      const quiet = joinSamples(parts);
-      const hiss = noise(quiet.length / RATE, 100);
-      const truth: number[] = [];
-      parts.reduce((at, part, i) => {
-        if (i % 2 === 1) truth.push(at / RATE, (at + part.length) / RATE);
-        return at + part.length;
-      }, 0);
-      for (const audio of [quiet, quiet.map((sample, i) => sample + hiss[i]!)]) {
-        const events = await eventsOf(audio);
-        expect(events.map(({ type }) => type)).toEqual([
-          'started',
-          'stopped',
-          'started',
-          'stopped',
-        ]);
-        const errors = events.map(({ atS }, i) => Math.abs(atS - truth[i]!));
-        expect(Math.max(...errors)).toBeLessThan(0.15);
-      }
-    },
-  );
+describe('voice activity on recorded speech', () => {
+  it('finds starts and stops within 200 ms, in quiet and in noise', async () => {
+    const parts = [
+      silence(1),
+      await recording('window'),
+      silence(2),
+      await recording('houses'),
+      silence(1.5),
+    ];
+    const quiet = joinSamples(parts);
+    const hiss = noise(quiet.length / RATE, 100);
+    const truth: number[] = [];
+    parts.reduce((at, part, i) => {
+      if (i % 2 === 1) truth.push(at / RATE, (at + part.length) / RATE);
+      return at + part.length;
+    }, 0);
+    for (const audio of [quiet, quiet.map((sample, i) => sample + hiss[i]!)]) {
+      const events = await eventsOf(audio);
+      expect(events.map(({ type }) => type)).toEqual(['started', 'stopped', 'started', 'stopped']);
+      const errors = events.map(({ atS }, i) => Math.abs(atS - truth[i]!));
+      expect(Math.max(...errors)).toBeLessThan(0.2);
+    }
+  });
 
   it('gives the same events however the audio is cut, and beside 31 other streams', async () => {
-    const audio = joinSamples([silence(0.5), await say(FIRST), silence(1)]);
+    const audio = joinSamples([silence(0.5), await recording('window'), silence(1)]);
     const whole = await eventsOf(audio);
     expect(await eventsOf(audio, 777)).toEqual(whole);
     const together = await Promise.all(
@@ -109,14 +85,17 @@ describe('voice activity on real speech', () => {
 
 describe('a live stream with voice activity', () => {
   const recognizer = createEngine(
-    modelSpec('pocketsphinx', 'stt', { streams: 1 }),
+    modelSpec('sherpa-onnx', 'stt', {
+      modelDir: 'test/fixtures/sherpa/streaming-nemo-ctc',
+      streams: 1,
+    }),
   ) as SpeechRecognizer;
   beforeAll(() => recognizer.load());
   afterAll(() => recognizer.close());
 
-  async function listen(samples: Int16Array, partials = false): Promise<StreamEvent[]> {
+  async function listen(samples: Int16Array): Promise<StreamEvent[]> {
     const events: StreamEvent[] = [];
-    const inner = await recognizer.openStream!({ language: 'en', partials });
+    const inner = await recognizer.openStream!({ language: '', partials: true });
     const stream = liveStream(inner, openVoiceActivity(options), event => events.push(event));
     for (let at = 0; at < samples.length; at += 320)
       await stream.push(samples.subarray(at, at + 320));
@@ -126,19 +105,14 @@ describe('a live stream with voice activity', () => {
     return events;
   }
 
-  it('finals of 2 utterances without a commit, no word lost, times of the session', async () => {
-    const [first, second] = [await say(FIRST), await say(SECOND)];
-    const events = await listen(
-      joinSamples([silence(2), first, silence(3), second, silence(1)]),
-      true,
-    );
+  it('finals of 2 utterances without a commit, with times of the session', async () => {
+    const [first, second] = [await recording('window'), await recording('houses')];
+    const events = await listen(joinSamples([silence(2), first, silence(3), second, silence(1)]));
     const finals = events.filter(event => event.type === 'final');
-    expect(finals.map(({ text }) => text)).toEqual([
-      'he opened the window because the room was too hot',
-      expect.stringMatching(/^the government announced a new plan/),
-    ]);
-    expect(finals[0]!.words[0]!.start).toBeGreaterThan(1.9);
-    expect(Math.abs(finals[1]!.words[0]!.start - (5 + first.length / RATE))).toBeLessThan(0.3);
+    expect(finals).toHaveLength(2);
+    const [one, two] = finals.map(({ words }) => words[0]!.start);
+    expect(one).toBeGreaterThan(1.6);
+    expect(two).toBeGreaterThan(2 + first.length / RATE + 2.6);
     for (const utterance of [0, 1]) {
       const types = events.filter(event => event.utterance === utterance).map(({ type }) => type);
       expect([...new Set(types.filter(type => type !== 'partial'))]).toEqual([
@@ -146,14 +120,13 @@ describe('a live stream with voice activity', () => {
         'speech_stopped',
         'final',
       ]);
-      expect(types.indexOf('partial')).toBeGreaterThan(0);
       expect(types.at(-1)).toBe('final');
     }
   });
 });
 
 it('cuts speech without pauses into utterances of at most 15 s, where it is quiet, and loses no sample', async () => {
-  const sentence = await say(SECOND);
+  const sentence = await recording('houses');
   const speech = joinSamples(Array.from({ length: 10 }, () => sentence));
   const utterances: Int16Array[] = [];
   const parts: Int16Array[] = [];

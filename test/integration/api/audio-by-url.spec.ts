@@ -45,7 +45,10 @@ beforeAll(async () => {
   };
   const models = [
     sttModel({ replicas: 1, options: { maxBatch: 4 } }),
-    sttModel({ id: 'ear', aliases: [], engine: 'pocketsphinx', replicas: 1 }),
+    sttModel({
+      ...{ id: 'ear', aliases: [], engine: 'sherpa-onnx', replicas: 1 },
+      options: { modelDir: 'test/fixtures/sherpa/nemo-ctc' },
+    }),
     sttModel({
       id: 'echo',
       aliases: [],

@@ -8,7 +8,13 @@ const PATH = '/v1/audio/transcriptions';
 
 let rig: GatewayRig;
 beforeAll(async () => {
-  const models = [sttModel({ engine: 'pocketsphinx', replicas: 1 })];
+  const models = [
+    sttModel({
+      engine: 'sherpa-onnx',
+      options: { modelDir: 'test/fixtures/sherpa/nemo-ctc' },
+      replicas: 1,
+    }),
+  ];
   rig = await GatewayRig.start({ models, launch: 'hosted' });
 });
 afterAll(() => rig.close());

@@ -76,7 +76,7 @@ const LOCAL: Readonly<Record<string, Row>> = {
   'models check': { args: [], wrong: ['none.yaml'] },
   doctor: { args: [], wrong: ['--fix'] },
   'engines list': { args: [], wrong: ['--limit', '1'] },
-  'engines install': { args: [], wrong: ['pocketsphinx'] },
+  'engines install': { args: [], wrong: ['openai-http'] },
   'gpu check': { args: [], wrong: ['--fix'] },
   'gpu install': { args: [], wrong: ['cuda'] },
   'config check': { args: [], wrong: ['--yaml'] },

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
@@ -15,13 +16,13 @@ const model = syntheticModel(
   { id: 'voice', kind: 'tts', capabilities: ['speech'], voices: { alloy: 'synthetic' } },
 );
 
-/** A real one: it speaks sentences in turns. */
+/** With generated weights: it speaks sentences in turns. */
 const turns: ModelSpec = {
   ...model,
   id: 'turns',
-  engine: 'flite',
-  voices: { alloy: 'rms' },
-  options: {},
+  engine: 'sherpa-onnx',
+  voices: { alloy: '1' },
+  options: { modelDir: resolve('test/fixtures/sherpa/vits') },
 };
 
 describeWith(REDIS)('speech through the queue in Redis', () => {

@@ -1,20 +1,14 @@
 import { type ClientDuplexStream } from '@grpc/grpc-js';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
-import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
 } from '@switchyard/worker-protocol/stt.codec.js';
 import { decodeFailure } from '../../../src/contracts/errors/status.codec.js';
-import { createEngine } from '../../../src/worker/engine-factory.js';
-import {
-  joinSamples,
-  modelSpec,
-  silence,
-  synthesizeItem,
-} from '../../contract/engines/engine-items.js';
+import { joinSamples, silence } from '../../contract/engines/engine-items.js';
 import { type HostedWorker } from '../../support/hosted-worker.js';
+import { recording } from '../../support/recordings.js';
 import { SttCaller } from './stt-caller.js';
 import { hostedWorker, sttModel } from './worker-process.js';
 
@@ -51,12 +45,7 @@ const COMMIT: TranscribeStreamRequest = { message: { $case: 'commit', value: {} 
 /** A second of silence, a sentence, a second of silence. */
 let SPOKEN: Buffer;
 beforeAll(async () => {
-  const voice = createEngine(modelSpec('flite', 'tts')) as SpeechSynthesizer;
-  await voice.load();
-  const { item, all } = synthesizeItem('He opened the window because the room was too hot.', 'rms');
-  await voice.synthesize([item]);
-  await voice.close();
-  SPOKEN = bytesOf(joinSamples([silence(1), all(), silence(1)]));
+  SPOKEN = bytesOf(joinSamples([silence(1), await recording('window'), silence(1)]));
 });
 
 /** Collects a stream's events; `seen` waits for the n-th. */

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { installCommand } from '@switchyard/engine-api/install-command.js';
-import { openNativeLibrary } from '@switchyard/engine-debian/threads/native-library.js';
 import { gpuPackage, LLAMA_PACKAGE } from '@switchyard/engine-llama-cpp/binaries.js';
 import { CliError, EXIT } from '../../shared/cli-error.js';
 import {
@@ -40,21 +38,6 @@ export const isPackage = (product = PRODUCT_FOLDER): boolean =>
  */
 export const engineModules = (product = PRODUCT_FOLDER): string =>
   join(product, ...(isPackage(product) ? ['engines'] : []), 'node_modules');
-
-const library = (name: string, ...packages: string[]) => ({
-  /** @returns what was loaded. @throws Error with what is missing */
-  load: () => {
-    openNativeLibrary(name, packages);
-    return name;
-  },
-  fix: installCommand(packages),
-});
-
-/** Engines that need a library of the system, by their name in models.yaml. */
-export const EMBEDDED_LIBRARIES: Readonly<Record<string, ReturnType<typeof library>>> = {
-  pocketsphinx: library('libpocketsphinx.so.3', 'libpocketsphinx3', 'pocketsphinx-en-us'),
-  flite: library('libflite.so.1', 'libflite1'),
-};
 
 /** Engines whose npm packages can be installed. */
 export const PACKAGED_ENGINES: readonly string[] = Object.keys(ENGINE_TABLE).filter(

@@ -24,7 +24,6 @@ interface EngineRow {
   readonly elsewhere?: string;
 }
 
-const CPU = { cpu: 'always' } as const;
 const CPU_BY_DEFAULT = { cpu: '`device: cpu` (default)' } as const;
 
 /**
@@ -33,18 +32,6 @@ const CPU_BY_DEFAULT = { cpu: '`device: cpu` (default)' } as const;
  * options of each engine accept.
  */
 export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
-  pocketsphinx: {
-    kinds: ['stt'],
-    capabilities: ['transcribe', 'word_timestamps', 'stream'],
-    without: 'punctuation, languages other than English',
-    devices: CPU,
-  },
-  flite: {
-    kinds: ['tts'],
-    capabilities: ['speech', 'speed'],
-    without: 'languages other than English',
-    devices: CPU,
-  },
   'sherpa-onnx': {
     npm: ['sherpa-onnx-node'],
     kinds: ['stt', 'tts'],

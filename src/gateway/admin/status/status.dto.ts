@@ -35,7 +35,7 @@ class StatusRatesDto extends answer({
 }) {}
 
 class StatusModelDto extends answer({
-  id: textField({ example: 'pocketsphinx-en' }),
+  id: textField({ example: 'moonshine-tiny-en' }),
   state: choiceField(MODEL_STATES),
   waiting: StatusWaitingDto,
   oldest_wait_ms: numberField('Milliseconds; 0 when nothing waits.'),

@@ -29,7 +29,7 @@ interface KnownConversation {
 export interface ResponseTurn extends TextTurn {
   readonly request: ResponseRequest;
   readonly conversation: KnownConversation;
-  /** As it begins. */
+  /** The response as it begins, without output. */
   readonly response: ResponseObject;
 }
 

@@ -51,7 +51,7 @@ export class ResponseRecords {
       request,
     }: Pick<ResponseRecord, 'request'> & {
       readonly response: ResponseObject;
-      /** Of this turn. */
+      /** Input items of this turn, without those of earlier responses. */
       readonly input: readonly ResponseItem[];
     },
     events: readonly string[] = [],

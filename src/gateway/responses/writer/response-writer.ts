@@ -13,21 +13,8 @@ import {
 } from '../../../contracts/openai/responses.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
 import { type GenerationPiece } from '../../text/generation-pieces.js';
+import { isCall, TEXTS, textIn, withEvent } from './item-text.js';
 import { failureOf } from './response-generation.js';
-
-/**
- * What has a text that comes in pieces, a part of an item or a call: how its events are
- * named, and the field of the text.
- */
-const TEXTS = {
-  output_text: ['output_text', 'text'],
-  refusal: ['refusal', 'refusal'],
-  reasoning_text: ['reasoning_text', 'text'],
-  function_call: ['function_call_arguments', 'arguments'],
-  custom_tool_call: ['custom_tool_call_input', 'input'],
-} as const;
-
-type SpokenText = Fields & { readonly type: keyof typeof TEXTS };
 
 const status = 'in_progress';
 const MESSAGE = {
@@ -46,30 +33,6 @@ const BEGINNINGS = {
   refusal: { item: MESSAGE, part: { type: 'refusal', refusal: '' } },
   reasoning: { item: REASONING, part: { type: 'reasoning_text', text: '' } },
 } as const;
-
-const isCall = (item: ResponseItem | undefined): boolean => item !== undefined && 'call_id' in item;
-
-/** What holds the text of an item: its one part, or itself. */
-const textIn = (item: ResponseItem): SpokenText =>
-  ('content' in item ? item.content[0] : item) as SpokenText;
-
-/** An item that is made, with what an event about it tells. */
-function withEvent(item: ResponseItem, event: ResponseEventBody): ResponseItem {
-  if (event.type === 'response.content_part.added')
-    return { ...item, content: [event.part] } as ResponseItem;
-  if (!('delta' in event)) return item;
-  const { delta, logprobs = [] } = event;
-  const before = textIn(item);
-  const [, field] = TEXTS[before.type];
-  const after = {
-    ...before,
-    [field]: `${before[field] as string}${delta}`,
-    ...(logprobs.length > 0 && {
-      logprobs: [...(before.logprobs as readonly object[]), ...logprobs],
-    }),
-  };
-  return ('content' in item ? { ...item, content: [after] } : after) as ResponseItem;
-}
 
 type ItemStatus = ResponseItem['status'];
 
@@ -123,7 +86,7 @@ export class ResponseWriter {
     return this.#sequence;
   }
 
-  /** Before the work begins. */
+  /** Events of a response that waits in the queue. */
   queued(): readonly ResponseEvent[] {
     this.#tell('response.created', { status: 'queued' });
     this.#tell('response.queued', {});
@@ -295,7 +258,7 @@ export class ResponseWriter {
     });
   }
 
-  /** Of the open item. */
+  /** The fields that name the open item in an event. */
   get #place() {
     return {
       item_id: this.#open!.id,

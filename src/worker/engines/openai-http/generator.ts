@@ -170,19 +170,25 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
         traceparent: item.traceparent,
       });
       const generation = new UpstreamGeneration(modelId, item);
-      if (item.stream) {
-        const texts = this.#textsOf(answer.head.headers['content-type']);
-        // Read to the end of the answer: its connection can be used again.
-        for await (const piece of answer.body)
-          for (const json of texts.take(piece)) yield generation.take(json);
-        for (const json of texts.end()) yield generation.take(json);
-        this.#demandEnd(texts.complete || generation.complete);
-      } else yield generation.take(await this.#whole(answer.body));
+      if (item.stream) yield* this.#streamed(generation, answer);
+      else yield generation.take(await this.#whole(answer.body));
       yield generation.done();
     } catch (error) {
       if (item.signal.aborted) throw cancelledError(item.requestId);
       throw error instanceof UpstreamFailure ? error.error : error;
     }
+  }
+
+  async *#streamed(
+    generation: UpstreamGeneration,
+    { head, body }: Awaited<ReturnType<UpstreamEngine['stream']>>,
+  ): AsyncGenerator<GenerationEvent> {
+    const texts = this.#textsOf(head.headers['content-type']);
+    // Read to the end of the answer: its connection can be used again.
+    for await (const piece of body)
+      for (const json of texts.take(piece)) yield generation.take(json);
+    for (const json of texts.end()) yield generation.take(json);
+    this.#demandEnd(texts.complete || generation.complete);
   }
 
   /**

@@ -1,4 +1,3 @@
-import { open, readFile } from 'node:fs/promises';
 import { type IncomingMessage } from 'node:http';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
@@ -15,10 +14,10 @@ import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { pause } from '@switchyard/engine-api/process/pause.js';
 import { BehaviorSubject } from 'rxjs';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { isLoopback } from '../../../platform/http/networks.js';
 import { REAL_TIMING, retryAfterMs, type RetryTiming } from '../../../platform/http/retry-after.js';
 import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
 import { type OpenAiHttpOptions } from './options.js';
+import { readCredentials } from './upstream-credentials.js';
 import {
   bodyOf,
   failureOfNetwork,
@@ -27,70 +26,6 @@ import {
   UpstreamExchange,
 } from './upstream-exchange.js';
 import { failureOfStatus, problemIn, withRetries } from './upstream-failure.js';
-
-/** Any key is shorter; a longer file is another file. */
-const MAX_BYTES = 4096;
-const OTHERS_MAY_READ = 0o004;
-
-/**
- * Reads a bearer key. A file that everyone may read is taken with a warning, not refused:
- * the secrets of Docker and Kubernetes come with mode 0444 and 0644.
- *
- * @throws Error naming the file and what is wrong with it, never its content.
- */
-async function readApiKey(path: string) {
-  const { content, mode } = await readSmallFile(path);
-  const key = content.trim();
-  if (key === '')
-    throw new Error(`options.apiKeyFile: ${path} is empty; write the key of the upstream into it`);
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw new Error(`options.apiKeyFile: ${path} must hold one line with the key and nothing else`);
-  // Said once to the operator; the key is not in it.
-  const warning = `${path} holds a key and everyone may read it; chmod 600 ${path}`;
-  return { key, warning: mode & OTHERS_MAY_READ ? warning : undefined };
-}
-
-async function readSmallFile(path: string) {
-  try {
-    await using file = await open(path, 'r');
-    const { mode, size } = await file.stat();
-    if (size > MAX_BYTES) throw new Error(`${size} bytes are too many for a key`);
-    return { content: await file.readFile('utf8'), mode };
-  } catch (error) {
-    throw unreadable('apiKeyFile', path, error as Error);
-  }
-}
-
-async function readAuthorities(path: string): Promise<string> {
-  const pem = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw unreadable('caFile', path, error as Error);
-  });
-  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-  throw new Error(`options.caFile: ${path} holds no certificate in PEM form`);
-}
-
-const unreadable = (option: string, path: string, cause: Error): Error =>
-  new Error(`options.${option}: cannot read ${path}: ${cause.message}`, { cause });
-
-/**
- * What the files of these options hold, and what the operator should be warned of.
- * @throws Error naming the file that cannot be used
- */
-async function readCredentials({
-  apiKeyFile,
-  caFile,
-  baseUrl,
-}: Pick<OpenAiHttpOptions, 'apiKeyFile' | 'caFile' | 'baseUrl'>) {
-  const read = apiKeyFile === undefined ? undefined : await readApiKey(apiKeyFile);
-  const ca = caFile === undefined ? undefined : await readAuthorities(caFile);
-  const isBare = baseUrl.startsWith('http:') && !isLoopback(new URL(baseUrl).hostname);
-  const exposed = 'options.baseUrl is http: the key travels unencrypted';
-  return {
-    key: read?.key,
-    ca,
-    warnings: [read?.warning, read && isBare ? exposed : undefined],
-  };
-}
 
 interface UpstreamRequest {
   /** Below `baseUrl`, such as `/audio/speech`. */

@@ -167,7 +167,7 @@ function explanation({ status, problem }: AnswerStatus): string {
 const said = ({ message }: UpstreamProblem): string =>
   message === '' ? '' : ` It says: ${message}`;
 
-/** As OpenAI's clients. */
+/** Waits between attempts, as OpenAI's clients have them. */
 const OWN_WAITS = { firstMs: 500, longestMs: 8000 };
 
 /**

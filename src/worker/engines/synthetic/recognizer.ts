@@ -57,7 +57,7 @@ class SyntheticStream implements RecognizerStream {
       /** What the text depends on besides the audio. */
       readonly conditions: readonly string[];
       readonly faults: readonly ScriptedFault[];
-      /** Its place is free. */
+      /** Gives its place for a stream back. */
       release(): void;
     },
   ) {}
