@@ -4,6 +4,7 @@ import {
   filesOfManyClasses,
   longFiles,
   orphanSpecs,
+  promisesAwaitedLate,
 } from '../support/habits.js';
 
 describe('habits of the code', () => {
@@ -17,6 +18,10 @@ describe('habits of the code', () => {
 
   it('a file is read in one go, but for fifteen', () => {
     expect(longFiles().length).toBeLessThanOrEqual(15);
+  });
+
+  it('a promise that may fail is waited for before another one is: at most two cannot', () => {
+    expect(promisesAwaitedLate().length).toBeLessThanOrEqual(2);
   });
 
   it('a spec beside the code is named for its file', () => {
