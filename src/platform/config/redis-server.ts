@@ -10,13 +10,24 @@ export const namesRedis = ({ url, sentinels }: RedisSettings): boolean => (url |
  * `redis://user:password@host:port,host:port/database`: the one address of `redis.url`, or
  * those of `redis.sentinels`. `rediss`: TLS.
  */
-const ADDRESSES = /^(rediss?:\/\/(?:[^\s/]*@)?)([^\s@/]+)(\/\S*)?$/;
+const ADDRESSES = /^(rediss?:\/\/(?:[^\s/]*@)?)([^\s@/]+)(\/\d*(?:\?\S*)?)?$/;
 
-/** The addresses one by one; undefined: it is no such text. */
+/** The addresses one by one; undefined: it is no such text, or has a `%` that encodes nothing. */
 export function redisAddresses(text: string): readonly URL[] | undefined {
   const [, head = '', hosts = '', path = ''] = ADDRESSES.exec(text) ?? [];
   const urls = hosts.split(',').map(host => head + host + path);
-  return urls.every(url => URL.canParse(url)) ? urls.map(url => new URL(url)) : undefined;
+  return isEncoded(head) && urls.every(url => URL.canParse(url))
+    ? urls.map(url => new URL(url))
+    : undefined;
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -29,8 +40,10 @@ export function redisServer({ url, sentinels, masterName }: RedisSettings): Redi
   if (!first) throw new Error('redis.url or redis.sentinels must name a Redis.');
   const { username, password, pathname, searchParams, protocol } = first;
   const secret = password === '' ? undefined : decodeURIComponent(password);
+  const { family, ...more } = Object.fromEntries(searchParams);
   const own: RedisOptions = {
-    ...Object.fromEntries(searchParams),
+    ...more,
+    ...(family !== undefined && { family: Number(family) }),
     ...(username !== '' && { username: decodeURIComponent(username) }),
     ...(secret !== undefined && { password: secret }),
     ...(pathname.length > 1 && { db: Number(pathname.slice(1)) }),
