@@ -26,7 +26,8 @@ export class AdminDevicesController {
         memory_bytes: memory,
         used_bytes: placements.used(id),
         models: models.filter(model => isOf(model, id)).map(model => this.#model(model)),
-        history: this.swaps.history.spans
+        history: this.swaps.history
+          .since(Date.now())
           .filter(({ device }) => device === id)
           .map(({ model, stage, fromMs, toMs }) => ({
             ...{ model, stage, from: fromMs / 1000 },
