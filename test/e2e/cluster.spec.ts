@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
-import { type Redis } from 'ioredis';
 import OpenAI, { toFile } from 'openai';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { defaultModels, heard, SENTENCE } from '../support/default-models.js';

@@ -100,7 +100,7 @@ export function promisesAwaitedLate(): readonly string[] {
     const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
     const visit = (node: ts.Node): void => {
       if (ts.isFunctionLike(node) && 'body' in node && node.body)
-        for (const begun of begunBeforeOthers(node.body as ts.Node)) {
+        for (const begun of begunBeforeOthers(node.body)) {
           const { line } = source.getLineAndCharacterOfPosition(begun.pos);
           found.push(`${file}:${line + 1} ${begun.name.getText(source)}`);
         }
