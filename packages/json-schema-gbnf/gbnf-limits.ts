@@ -1,4 +1,4 @@
-import { type GbnfItem, GbnfReader, type GbnfRule, nameOf } from './gbnf-reader.js';
+import { type GbnfItem, GbnfReader, type GbnfRule, ruleNameOf } from './gbnf-reader.js';
 import { refused } from './grammar-error.js';
 
 /**
@@ -85,11 +85,11 @@ class GrammarWalk {
     if (known) return known;
     const rule = this.rules[number]!;
     if (this.#open.has(number))
-      throw refused(this.param, `the rule \`${nameOf(rule)}\` begins with itself`);
+      throw refused(this.param, `the rule \`${ruleNameOf(rule)}\` begins with itself`);
     if (this.#open.size >= MOST.depth)
       throw refused(
         this.param,
-        `more than ${MOST.depth} rules begin one with the other, up to \`${nameOf(rule)}\``,
+        `more than ${MOST.depth} rules begin one with the other, up to \`${ruleNameOf(rule)}\``,
       );
     this.#open.add(number);
     const beginning = this.#eitherOf(rule);
@@ -136,7 +136,7 @@ class GrammarWalk {
     const ways = `there is a place where an answer could go on in more than ${MOST.ways} ways`;
     return refused(
       this.param,
-      this.param === 'grammar' ? `${ways}, in the rule \`${nameOf(rule)}\`` : ways,
+      this.param === 'grammar' ? `${ways}, in the rule \`${ruleNameOf(rule)}\`` : ways,
     );
   }
 }

@@ -45,7 +45,7 @@ export class GbnfReader {
     this.#skip(true);
     while (this.#at < this.text.length) this.#rule();
     const missing = this.rules.find(({ alternates }) => alternates.length === 0);
-    if (missing) throw refused(this.param, `there is no rule \`${nameOf(missing)}\``);
+    if (missing) throw refused(this.param, `there is no rule \`${ruleNameOf(missing)}\``);
     if (!this.#numbers.has('root'))
       throw refused(this.param, 'there is no rule `root`, with which an answer begins');
     return this;
@@ -232,4 +232,4 @@ const CHARACTER = /\\(?:[trn\\"[\]-]|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8
 
 const once = (elements: number): GbnfItem => ({ elements, least: 1, most: 1 });
 
-export const nameOf = ({ name }: GbnfRule): string => name.slice(0, 64);
+export const ruleNameOf = ({ name }: GbnfRule): string => name.slice(0, 64);

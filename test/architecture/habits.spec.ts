@@ -5,6 +5,7 @@ import {
   longFiles,
   longOrComplexFunctions,
   orphanSpecs,
+  promisesAwaitedLate,
 } from '../support/habits.js';
 
 describe('habits of the code', () => {
@@ -22,6 +23,10 @@ describe('habits of the code', () => {
 
   it('a function is short and has few ways through it, but for three', () => {
     expect(longOrComplexFunctions().length).toBeLessThanOrEqual(3);
+  });
+
+  it('a promise that may fail is waited for before another one is: at most two cannot', () => {
+    expect(promisesAwaitedLate().length).toBeLessThanOrEqual(2);
   });
 
   it('a spec beside the code is named for its file', () => {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { silentWav } from '../support/http-request.js';
 import { Product } from '../support/product.js';
+import { redisClient } from '../support/redis-client.js';
 import { type RedisServer } from '../support/redis-server.js';
 import { describeWith, REDIS } from '../support/requires.js';
 import { stt } from '../support/scheduler-harness.js';
@@ -44,8 +44,7 @@ describeWith(REDIS)('a gateway behind Sentinels', () => {
     ScriptedPuller.start({ url: sentinels.urlOf(server), model: 'alpha', lockMs: 3000 });
 
   async function promoted(server: RedisServer): Promise<void> {
-    const client = new Redis(sentinels.urlOf(server), { maxRetriesPerRequest: null });
-    client.on('error', () => undefined);
+    const client = redisClient(sentinels.urlOf(server));
     while (!(await client.info('replication')).includes('role:master')) await pause(50);
     client.disconnect();
   }
@@ -73,8 +72,7 @@ describeWith(REDIS)('a gateway behind Sentinels', () => {
       sentinels.replica.pause();
       const late = Array.from({ length: 5 }, (_, at) => transcribe(`only-at-the-primary-${at}`));
       // Accepted, and in the primary's memory alone.
-      const primary = new Redis(sentinels.urlOf(sentinels.primary));
-      primary.on('error', () => undefined);
+      const primary = redisClient(sentinels.urlOf(sentinels.primary));
       while ((await primary.zcard('switchyard:requests-alpha:prioritized')) < late.length)
         await pause(20);
       primary.disconnect();

@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
-import { Redis } from 'ioredis';
 import OpenAI, { toFile } from 'openai';
 import { ClusterProcess } from '../support/cluster-process.js';
 import { freePort } from '../support/free-port.js';
 import { openaiAt } from '../support/openai-at.js';
 import { fetchFirstModels, heard, SENTENCE } from '../support/real-models.js';
+import { redisClient } from '../support/redis-client.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -51,7 +51,7 @@ describeWith(
   }, 120_000);
 
   it('has its files and speech pulled from Redis, each model from its own queue', async () => {
-    const redis = new Redis(cluster.of('redis')[0]!.port, '127.0.0.1');
+    const redis = redisClient(`redis://127.0.0.1:${cluster.of('redis')[0]!.port}`);
     // Jobs go when they are answered; what happened to them stays in the event stream
     // of their queue for a minute.
     const streams = await redis.keys('switchyard:requests-*:events');

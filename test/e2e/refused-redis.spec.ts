@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { settingsFrom } from '../../src/platform/config/settings.js';
 import { RedisLink } from '../../src/platform/redis/redis.module.js';
 import { GatewayProcess } from '../support/gateway-process.js';
+import { redisClient } from '../support/redis-client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -22,7 +23,7 @@ describeWith(REDIS)('a Redis that refuses the password', () => {
   const refusedUrl = () => redis.url.replace('//', `//:${WRONG}@`);
   beforeAll(async () => {
     redis = await RedisServer.start();
-    owner = new Redis(redis.url);
+    owner = redisClient(redis.url);
     await owner.config('SET', 'requirepass', RIGHT);
     await owner.auth(RIGHT);
     folder = temporaryFolder();

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
+import { processTree } from '../support/process-tree.js';
 import { type Product } from '../support/product.js';
 import { embeddedProduct } from './products.js';
 
@@ -25,6 +26,14 @@ describe('the built product after its start', () => {
       models: Array(4).fill(expect.objectContaining({ ready: true, workers: { ready: 1 } })),
     });
     expect(await product.json('/admin/v1/queue')).toMatchObject({ accepting: true });
+  });
+
+  it('names each of its processes for ps and top', () => {
+    const names = processTree(product.gateway.process.child.pid).map(({ command }) => command);
+    const workers = ['synthetic', 'voice', 'llm', 'vectors'].map(id => `switchyard worker ${id}`);
+    expect(names).toEqual(
+      expect.arrayContaining(['switchyard gateway', 'switchyard batch', ...workers]),
+    );
   });
 
   it('serves an API page whose script uses nothing of the bundle', async () => {

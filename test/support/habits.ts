@@ -93,6 +93,48 @@ function classAround(node: ts.Node): ts.ClassLikeDeclaration | undefined {
   return around;
 }
 
+/**
+ * Promises that are begun and waited for after something else: if that fails, nobody waits for
+ * them, and their own failure ends the process. Those with a `catch` of their own are none.
+ */
+export function promisesAwaitedLate(): readonly string[] {
+  const found: string[] = [];
+  for (const file of sources()) {
+    const text = readFileSync(file, 'utf8');
+    const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+    const visit = (node: ts.Node): void => {
+      if (ts.isFunctionLike(node) && 'body' in node && node.body)
+        for (const begun of begunBeforeOthers(node.body)) {
+          const { line } = source.getLineAndCharacterOfPosition(begun.pos);
+          found.push(`${file}:${line + 1} ${begun.name.getText(source)}`);
+        }
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+  }
+  return found;
+}
+
+/** Of one function, not of those inside of it. */
+function begunBeforeOthers(body: ts.Node): readonly ts.VariableDeclaration[] {
+  const begun: ts.VariableDeclaration[] = [];
+  const awaited: ts.AwaitExpression[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node)) return;
+    if (ts.isAwaitExpression(node)) awaited.push(node);
+    if (ts.isVariableDeclaration(node) && node.initializer && ts.isCallExpression(node.initializer))
+      begun.push(node);
+    ts.forEachChild(node, visit);
+  };
+  ts.forEachChild(body, visit);
+  return begun.filter(({ name, end }) => {
+    const isIt = ({ expression }: ts.AwaitExpression) => expression.getText() === name.getText();
+    const later = awaited.filter(({ pos }) => pos >= end).sort((a, b) => a.pos - b.pos);
+    const isLate = later.findIndex(isIt) > 0;
+    return isLate && !body.getText().includes(`${name.getText()}.catch(`);
+  });
+}
+
 /** The sources without the packages that they use, which takes a third of the time. */
 function ownProgram(): ts.Program {
   const options: ts.CompilerOptions = { target: ts.ScriptTarget.Latest, noLib: true, types: [] };

@@ -1,4 +1,5 @@
-import { once } from 'node:events';
+import { type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { type ClientOptions, WebSocket } from 'ws';
 
 export interface RealtimeEvent {
@@ -10,6 +11,17 @@ export interface RealtimeEvent {
 }
 
 export const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
+
+/** The handshake was answered, and not by an upgrade. */
+export class HandshakeRefused extends Error {
+  constructor(
+    readonly status: number,
+    readonly headers: Headers,
+    readonly text: string,
+  ) {
+    super(`the handshake was answered ${status} ${text}`);
+  }
+}
 
 /**
  * A plain client of `/v1/realtime` that keeps every event and waits for those
@@ -35,7 +47,10 @@ export class RealtimeClient {
     );
   }
 
-  /** @param url of the gateway, http */
+  /**
+   * @param url of the gateway, http
+   * @throws HandshakeRefused; the error of a connection that there is none of
+   */
   static async open(
     url: string,
     query: Record<string, string> = {},
@@ -43,8 +58,24 @@ export class RealtimeClient {
   ): Promise<RealtimeClient> {
     const address = `${url.replace(/^http/, 'ws')}/v1/realtime?${new URLSearchParams(query).toString()}`;
     const client = new RealtimeClient(new WebSocket(address, options));
-    await once(client.socket, 'open');
+    await client.#opened();
     return client;
+  }
+
+  async #opened(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage | undefined>();
+    this.socket.once('open', () => resolve(undefined)).once('error', reject);
+    this.socket.once('unexpected-response', (_request, answer) => resolve(answer));
+    const answer = await promise;
+    if (!answer) return;
+    const said = await text(answer);
+    this.socket.terminate();
+    const headers = Object.entries(answer.headers).map(([name, value]) => [name, String(value)]);
+    throw new HandshakeRefused(
+      answer.statusCode ?? 0,
+      new Headers(headers as [string, string][]),
+      said,
+    );
   }
 
   /**

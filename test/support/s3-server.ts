@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import S3rver from 's3rver';
 import { type S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
 import { temporaryFolder } from './temporary-folder.js';
@@ -55,8 +56,16 @@ export class S3Server implements AsyncDisposable {
   }
 }
 
-const serverOn = (folder: string, port: number): S3rver =>
-  new S3rver({
+function serverOn(folder: string, port: number): S3rver {
+  const server = new S3rver({
     ...{ address: '127.0.0.1', port, silent: true, directory: folder },
     configureBuckets: [{ name: BUCKET, configs: [] }],
   });
+  const { store } = server;
+  // Its own removes the empty folder, too: an object that is being made there ends the process.
+  store.deleteObject = async (bucket, key) => {
+    for (const resource of ['object', 'object.md5', 'metadata.json'])
+      await rm(store.getResourcePath(bucket, key, resource), { force: true });
+  };
+  return server;
+}

@@ -16,6 +16,10 @@ declare module 's3rver' {
     });
     /** While it runs. */
     readonly httpServer: Server;
+    readonly store: {
+      getResourcePath(bucket: string, key: string, resource: string): string;
+      deleteObject: (bucket: string, key: string) => Promise<void>;
+    };
     run(): Promise<AddressInfo>;
     close(): Promise<void>;
   }

@@ -11,7 +11,8 @@ import { RedisOrder } from '@switchyard/shared-queue/order/redis-order.js';
 import { type QueueJobResult, type JobValue } from '@switchyard/shared-queue/result.codec.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { type Job, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
+import { redisClient } from './redis-client.js';
 
 export interface PullerOptions {
   readonly url: string;
@@ -48,9 +49,7 @@ export class ScriptedPuller implements AsyncDisposable {
 
   private constructor(private readonly options: Required<PullerOptions>) {
     this.#keys = new QueueKeys(options.prefix);
-    this.#connections = Array.from({ length: 2 }, () =>
-      quiet(new Redis(options.url, { maxRetriesPerRequest: null })),
-    );
+    this.#connections = Array.from({ length: 2 }, () => redisClient(options.url));
     const { agingShare } = options;
     this.#order = new RedisOrder({
       redis: this.#commands,
@@ -214,8 +213,4 @@ function announcementOf(
       },
     },
   };
-}
-
-function quiet(client: Redis): Redis {
-  return client.on('error', () => undefined);
 }

@@ -5,7 +5,13 @@ import { type LlamaEmbeddingOptions } from '../options.js';
 import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
 import { type Pointer } from './c-library.js';
 import { openModel } from './library.js';
-import { floatsAt, type NativeModel, offThread, openNativeContext, tokenizer } from './native-model.js';
+import {
+  floatsAt,
+  type NativeModel,
+  offThread,
+  openNativeContext,
+  tokenizer,
+} from './native-model.js';
 import { NativeRun } from './native-run.js';
 import { RunStop } from './run-stop.js';
 

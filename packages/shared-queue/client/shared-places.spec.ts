@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
+import { redisClient } from '../../../test/support/redis-client.js';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
 import { pause, until } from '../../../test/support/waiting.js';
@@ -24,7 +25,7 @@ describeWith(REDIS)('SharedPlaces', () => {
   let nth = 0;
   beforeAll(async () => {
     server = await RedisServer.start();
-    redis = new Redis(server.url, { maxRetriesPerRequest: null });
+    redis = redisClient(server.url);
     listener = redis.duplicate();
   });
   beforeEach(() => redis.flushdb());

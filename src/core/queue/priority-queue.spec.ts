@@ -29,6 +29,14 @@ describe('PriorityQueue order', () => {
     expect([take(), take(), take()]).toEqual([['a', 'b', 'c'], ['d'], undefined]);
   });
 
+  it('gives up what has reached its deadline, the earliest first, each once', () => {
+    for (const [id, queueDeadlineMs] of Object.entries({ a: 20, b: 10, c: 30 }))
+      harness.queue.enqueue(aRequest(id, { queueDeadlineMs }));
+    const expired = (nowMs: number) => harness.queue.expired(nowMs).map(({ id }) => id);
+    expect([9, 20, 20].map(expired)).toEqual([[], ['b', 'a'], []]);
+    expect(harness.takeAll(20)).toBe('c');
+  });
+
   it('keeps all lanes when whoever chooses throws', () => {
     harness.batch('a', 1, 'm1');
     harness.batch('b', 2, 'm2');

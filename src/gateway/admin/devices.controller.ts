@@ -30,7 +30,8 @@ export class AdminDevicesController {
         used_bytes: placements.used(id),
         models: models.filter(model => isOf(model, id)).map(model => this.#model(model)),
         next: this.#next(id),
-        history: this.swaps.history.spans
+        history: this.swaps.history
+          .since(Date.now())
           .filter(({ device }) => device === id)
           .map(({ model, stage, fromMs, toMs }) => ({
             ...{ model, stage, from: fromMs / 1000 },

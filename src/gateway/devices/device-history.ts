@@ -14,22 +14,34 @@ export interface DeviceSpan {
   toMs?: number;
 }
 
-/** What was on which device in the last 15 minutes, oldest first. */
+/** What was on which device in the last 15 minutes. */
 export class DeviceHistory {
-  spans: readonly DeviceSpan[] = [];
+  #spans: readonly DeviceSpan[] = [];
+  /** Of these, what still is, by model. */
+  readonly #open = new Map<string, DeviceSpan>();
 
-  /** As it is now. */
-  look(placements: Placements, models: readonly string[], nowMs: number): void {
-    for (const model of models) {
-      const open = this.spans.findLast(span => span.model === model && span.toMs === undefined);
+  /** Oldest first. */
+  since(nowMs: number): readonly DeviceSpan[] {
+    return this.#spans.filter(({ toMs = nowMs }) => toMs >= nowMs - KEPT_MS);
+  }
+
+  /** As it is now. Called with each event: what has not changed costs nothing. */
+  look(placements: Pick<Placements, 'at'>, models: readonly string[], nowMs: number): void {
+    // Also of models whose entry is gone.
+    for (const model of new Set([...models, ...this.#open.keys()])) {
+      const open = this.#open.get(model);
       const place = placements.at(model);
-      if (open?.stage === place?.stage) continue;
+      if (open?.stage === place?.stage && open?.device === place?.device) continue;
       if (open) open.toMs = nowMs;
-      if (!place) continue;
-      const { device, stage } = place;
-      this.spans = [...this.spans, { model, device, stage, fromMs: nowMs }];
+      this.#open.delete(model);
+      if (place) this.#begin({ model, device: place.device, stage: place.stage, fromMs: nowMs });
     }
-    const isRecent = ({ toMs = nowMs }: DeviceSpan) => toMs >= nowMs - KEPT_MS;
-    this.spans = this.spans.filter(isRecent).slice(-MOST);
+  }
+
+  #begin(span: DeviceSpan): void {
+    this.#open.set(span.model, span);
+    const spans = [...this.since(span.fromMs), span];
+    let surplus = spans.length - MOST;
+    this.#spans = spans.filter(({ toMs }) => toMs === undefined || (surplus -= 1) < 0);
   }
 }

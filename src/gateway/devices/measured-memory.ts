@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type Settings } from '../../platform/config/settings.js';
 
 /**
@@ -15,7 +15,7 @@ export class MeasuredMemory {
 
   constructor({ data }: Settings) {
     this.#file = join(data.dir, 'model-memory.json');
-    this.#bytes = new Map(Object.entries(remembered(this.#file)));
+    this.#bytes = new Map(remembered(this.#file));
   }
 
   /** Undefined: it was never loaded. */
@@ -36,10 +36,10 @@ export class MeasuredMemory {
   }
 }
 
-function remembered(file: string): Readonly<Record<string, number>> {
-  try {
-    return parseBoundedJson(readFileSync(file, 'utf8')) as Record<string, number>;
-  } catch {
-    return {};
-  }
+/** Of a file that is not there or was damaged, what can be read. */
+function remembered(file: string): readonly [string, number][] {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return Object.entries(objectIn(text) ?? {}).flatMap(([model, bytes]) =>
+    typeof bytes === 'number' && bytes > 0 ? [[model, bytes]] : [],
+  );
 }

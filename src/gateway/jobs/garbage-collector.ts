@@ -59,7 +59,7 @@ export class GarbageCollector
   }
 
   /**
-   * One round. @param nowMs wall-clock time. @returns the number of removed objects
+   * One round. @param nowMs by the clock of the database. @returns the number of removed objects
    * of each kind
    */
   async collect(
@@ -93,7 +93,7 @@ export class GarbageCollector
 
   async #round(): Promise<void> {
     try {
-      const removed = await this.collect(Date.now());
+      const removed = await this.collect(await this.uploads.clockMs());
       if (Object.values(removed).some(count => count > 0))
         this.#logger.log(removed, 'garbage collected');
     } catch (error) {

@@ -3,8 +3,9 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '@switchyard/shared-queue/heartbeat.js';
 import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { Subject } from 'rxjs';
+import { redisClient } from '../../../test/support/redis-client.js';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
 import { pause, until } from '../../../test/support/waiting.js';
@@ -28,8 +29,8 @@ describeWith(REDIS)('workers that pull', () => {
 
   beforeEach(async () => {
     server = await RedisServer.start();
-    redis = new Redis(server.port, '127.0.0.1');
-    listener = new Redis(server.port, '127.0.0.1');
+    redis = redisClient(`redis://127.0.0.1:${server.port}`);
+    listener = redisClient(`redis://127.0.0.1:${server.port}`);
     for (const pid of [1, 2]) await announced(pid);
     const pool = { activity$: activity, workers: () => [], models: () => [], of: () => undefined };
     const link = {

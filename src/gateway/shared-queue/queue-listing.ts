@@ -124,14 +124,18 @@ export class QueueListing {
    */
   async #waiting(model: string): Promise<string[]> {
     const { access, clock } = this.link;
-    const returned = this.queues.returned(model, MAX_LISTED);
-    const accounts = await this.queues.accounts(model);
-    return [...(await returned), ...dispatchOrder(accounts, access, clock.nowMs())];
+    const [returned, accounts] = await Promise.all([
+      this.queues.returned(model, MAX_LISTED),
+      this.queues.accounts(model),
+    ]);
+    return [...returned, ...dispatchOrder(accounts, access, clock.nowMs())];
   }
 
   async #listed(model: string): Promise<ListedJob[]> {
-    const running = this.queues.running(model, MAX_LISTED);
-    const [all, active] = await Promise.all([this.#waiting(model), running]);
+    const [all, active] = await Promise.all([
+      this.#waiting(model),
+      this.queues.running(model, MAX_LISTED),
+    ]);
     const waiting = all.slice(0, MAX_LISTED);
     const refs = [...waiting, ...active].map(jobId => ({ model, jobId }));
     const facts = await this.queues.facts(refs);

@@ -80,9 +80,10 @@ describe('the configuration of the server', () => {
     expect(problems({ ...behind, 'redis.sentinels': 's1:26379' })).toEqual([
       'redis.sentinels: must look like redis://s1:26379,s2:26379,s3:26379',
     ]);
-    expect(problems({ 'redis.url': 'redis://a,b' })).toEqual([
-      expect.stringContaining('redis.url: must look like'),
-    ]);
+    for (const none of ['redis://a,b', 'redis://a/main', 'redis://:100%@a', 'redis://:%ff@a'])
+      expect(problems({ 'redis.url': none })).toEqual([
+        expect.stringContaining('redis.url: must look like'),
+      ]);
   });
 
   it.each(['10.0.0.0/33', '10.0.0.0/x', '::1/129', 'name/8', '1.2.3.4/8/8'])(

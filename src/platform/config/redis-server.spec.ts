@@ -14,7 +14,7 @@ describe('the Redis that the settings name', () => {
       password: 'p@ss',
       db: 2,
       tls: {},
-      family: '6',
+      family: 6,
     });
   });
 

@@ -10,13 +10,24 @@ export const namesRedis = ({ url, sentinels }: RedisSettings): boolean => (url |
  * `redis://user:password@host:port,host:port/database`: the one address of `redis.url`, or
  * those of `redis.sentinels`. `rediss`: TLS.
  */
-const ADDRESSES = /^(rediss?:\/\/(?:[^\s/]*@)?)([^\s@/]+)(\/\S*)?$/;
+const ADDRESSES = /^(rediss?:\/\/(?:[^\s/]*@)?)([^\s@/]+)(\/\d*(?:\?\S*)?)?$/;
 
-/** The addresses one by one; undefined: it is no such text. */
+/** The addresses one by one; undefined: it is no such text, or has a `%` that encodes nothing. */
 export function redisAddresses(text: string): readonly URL[] | undefined {
   const [, head = '', hosts = '', path = ''] = ADDRESSES.exec(text) ?? [];
   const urls = hosts.split(',').map(host => head + host + path);
-  return urls.every(url => URL.canParse(url)) ? urls.map(url => new URL(url)) : undefined;
+  return isEncoded(head) && urls.every(url => URL.canParse(url))
+    ? urls.map(url => new URL(url))
+    : undefined;
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -38,13 +49,17 @@ export function redisServer({ url, sentinels, masterName }: RedisSettings): Redi
   };
 }
 
-const loginOf = ({ username, password, pathname, searchParams, protocol }: URL): RedisOptions => ({
-  ...Object.fromEntries(searchParams),
-  ...(username !== '' && { username: decodeURIComponent(username) }),
-  ...(password !== '' && { password: decodeURIComponent(password) }),
-  ...(pathname.length > 1 && { db: Number(pathname.slice(1)) }),
-  ...(protocol === 'rediss:' && { tls: {} }),
-});
+function loginOf({ username, password, pathname, searchParams, protocol }: URL): RedisOptions {
+  const { family, ...more } = Object.fromEntries(searchParams);
+  return {
+    ...more,
+    ...(family !== undefined && { family: Number(family) }),
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+    ...(pathname.length > 1 && { db: Number(pathname.slice(1)) }),
+    ...(protocol === 'rediss:' && { tls: {} }),
+  };
+}
 
 const placeOf = ({ hostname, port }: URL, usual: number) => ({
   host: hostname.replaceAll(/[[\]]/g, ''),

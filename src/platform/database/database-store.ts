@@ -46,6 +46,12 @@ export abstract class DatabaseStore {
       : sql`cast(unixepoch('subsec') * 1000 as integer)`;
   }
 
+  /** `now`, for what is not compared in a statement: what ends then, and what has ended. */
+  async clockMs(): Promise<number> {
+    const { nowMs } = await this.db.selectNoFrom(this.now.as('nowMs')).executeTakeFirstOrThrow();
+    return Number(nowMs);
+  }
+
   protected after(ms: number): RawBuilder<number> {
     return sql`${this.now} + ${ms}`;
   }

@@ -1,4 +1,5 @@
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import { StreamTail } from '@switchyard/engine-api/audio/stream-tail.js';
 import { quietestPoint } from '@switchyard/engine-api/audio/utterance-split.js';
 import {
   FRAME_SAMPLES,
@@ -87,38 +88,6 @@ function recognizerBacklog(stream: RecognizerStream, emit: EmitEvent) {
 }
 
 /**
- * The end of a stream of samples, addressed by position in the stream; samples no longer
- * needed are dropped.
- */
-function sampleTail() {
-  let kept = new Int16Array(0);
-  /** Positions of the first sample kept, and after the last one. */
-  let [from, end] = [0, 0];
-  return {
-    append: (samples: Int16Array): void => {
-      const length = end - from;
-      const needed = length + samples.length;
-      if (needed > kept.length) {
-        const larger = new Int16Array(Math.max(needed, kept.length * 2, 8192));
-        larger.set(kept.subarray(0, length));
-        kept = larger;
-      }
-      kept.set(samples, length);
-      end += samples.length;
-    },
-    /** A copy of the samples kept between two positions. */
-    slice: (first: number, to: number): Int16Array =>
-      kept.slice(Math.max(0, first - from), Math.max(0, Math.min(to, end) - from)),
-    dropBefore: (position: number): void => {
-      const gone = Math.min(position, end) - from;
-      if (gone <= 0) return;
-      kept.copyWithin(0, gone, end - from);
-      from += gone;
-    },
-  };
-}
-
-/**
  * Near the length limit the recogniser is held back by this much, so that the cut can
  * fall on the best pause of the last 2 s.
  */
@@ -130,7 +99,7 @@ const HELD_BACK = 2 * RECOGNISER_RATE;
  * final. A final comes when it is decoded, possibly after the next speech_started.
  */
 class VoiceActivityStream implements LiveStream {
-  readonly #tail = sampleTail();
+  readonly #tail = new StreamTail<Int16Array>(length => new Int16Array(length));
   readonly #work: ReturnType<typeof recognizerBacklog>;
   /** Number of the utterance being spoken, or of the next one. */
   #utterance = 0;
@@ -198,7 +167,7 @@ class VoiceActivityStream implements LiveStream {
   }
 
   #cut(): void {
-    const held = this.#tail.slice(this.#givenTo, this.voice.position);
+    const held = this.#tail.view(this.#givenTo, this.voice.position);
     for (const event of this.voice.split(this.#givenTo + quietestPoint(held, 0, held.length)))
       this.#received(event);
   }
@@ -210,7 +179,7 @@ class VoiceActivityStream implements LiveStream {
 
   #give(to: number): void {
     if (to <= this.#givenTo) return;
-    this.#work.push(this.#tail.slice(this.#givenTo, to));
+    this.#work.push(this.#tail.view(this.#givenTo, to).slice());
     this.#givenTo = to;
   }
 }

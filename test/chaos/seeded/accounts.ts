@@ -1,3 +1,4 @@
+import { pause } from '../../support/waiting.js';
 import { untilEmpty } from './aftermath.js';
 import { jsonPost } from './interactive-operations.js';
 import { type Ledger } from './ledger.js';
@@ -16,6 +17,12 @@ const MOST_OF_WAIT = 0.75;
 const ANSWER_MS = 60_000;
 const WRITTEN_MS = 15_000;
 const QUEUED_MS = 10_000;
+
+/** Each gateway writes what was used every five seconds. */
+const WRITTEN_EVERY_MS = 6000;
+
+/** What the episodes before used has been written, and is not charged to the next one. */
+export const usageWritten = (): Promise<void> => pause(WRITTEN_EVERY_MS);
 
 /** Completed requests by tenant, since these processes and their data began. */
 export async function usageByTenant(topology: Topology): Promise<ReadonlyMap<string, number>> {
@@ -36,7 +43,6 @@ export async function expectUsage(
   before: ReadonlyMap<string, number>,
   mayRepeat: boolean,
 ): Promise<void> {
-  // Each gateway writes its own every five seconds.
   const wrong = await untilEmpty(() => misjudged(topology, ledger, before, mayRepeat), WRITTEN_MS);
   for (const text of wrong) ledger.note('usage', text);
 }

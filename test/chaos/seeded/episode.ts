@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pause } from '../../support/waiting.js';
-import { expectShares, expectUsage, usageByTenant } from './accounts.js';
+import { expectShares, expectUsage, usageByTenant, usageWritten } from './accounts.js';
 import {
   type DescriptorBase,
   descriptorBase,
@@ -117,6 +117,7 @@ class Stage {
     const strikes: string[] = [];
     try {
       if (!this.#base) await this.#topology.start();
+      else if (isHidden(plan)) await usageWritten();
       const base = (this.#base ??= descriptorBase(this.#topology));
       const fire = { plan, ledger, strikes, base, operations: this.options.operations };
       await underFire(this.#topology, fire);

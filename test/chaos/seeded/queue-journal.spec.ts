@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { Ledger } from './ledger.js';
@@ -13,7 +14,7 @@ let redis: Redis;
 
 beforeAll(async () => {
   server = await RedisServer.start();
-  redis = new Redis(server.port, '127.0.0.1');
+  redis = redisClient(`redis://127.0.0.1:${server.port}`);
 });
 afterAll(async () => {
   redis.disconnect();

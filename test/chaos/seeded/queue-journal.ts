@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import { redisClient } from '../../support/redis-client.js';
 import { type Ledger } from './ledger.js';
 import { type Topology } from './topology.js';
 
@@ -13,7 +13,7 @@ const JOURNAL = 'switchyard:requests-synthetic:events';
 export async function expectComputedOnce(topology: Topology, ledger: Ledger): Promise<void> {
   const [server] = topology.of('redis');
   if (!server) return;
-  const redis = new Redis(server.spec.port, '127.0.0.1');
+  const redis = redisClient(`redis://127.0.0.1:${server.spec.port}`, { maxRetriesPerRequest: 20 });
   try {
     const entries = await redis.xrange(JOURNAL, '-', '+');
     await redis.xtrim(JOURNAL, 'MAXLEN', 0);

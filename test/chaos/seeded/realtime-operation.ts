@@ -1,10 +1,13 @@
-import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
+import { HandshakeRefused, RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
+import { type Entry } from './ledger.js';
 import { heardLive } from './models.js';
 import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
 
 const HANDSHAKE_MS = 10_000;
 /** A session whose worker is replaced waits `realtime.recovery_ms` (30 s) at most. */
 const ANSWER_MS = 45_000;
+
+const WHAT = 'its live session';
 
 /** Share of callers who vanish: their sessions could be resumed for a while. */
 const DROPPED = 0.3;
@@ -19,7 +22,7 @@ export const realtime: Operation = async turn => {
     evenBytes(uniqueWords({ ...turn, id: `${turn.id}-${index}` })),
   );
   const entry = opened(turn, 'realtime');
-  const heard = await client.repeated(entry, 'its live session', () => session(turn, said));
+  const heard = await client.repeated(entry, WHAT, () => session(turn, said, entry));
   const wanted = said.map(heardLive).join(' | ');
   if (heard !== undefined && expectSame(client.ledger, entry, heard.join(' | '), wanted))
     client.ledger.settle(entry);
@@ -31,7 +34,8 @@ const evenBytes = (text: string): string => (text.length % 2 === 0 ? text : `${t
 async function session(
   { client, random }: Turn,
   said: readonly string[],
-): Promise<readonly string[] | undefined> {
+  entry: Entry,
+): Promise<readonly string[] | undefined | 'broken'> {
   const { url } = client.options;
   const options = { headers: client.authorization, handshakeTimeout: HANDSHAKE_MS };
   let live: RealtimeClient | undefined;
@@ -48,6 +52,11 @@ async function session(
     }
     return heard;
   } catch (error) {
+    if (error instanceof HandshakeRefused) {
+      client.noteLost(WHAT, error, sinceMs);
+      client.expectCalm(entry, WHAT, { ...error, attempts: 1 });
+      return client.mayRepeat(entry, WHAT, error) ? undefined : 'broken';
+    }
     const heard = live ? ` after ${live.types().join(', ')}` : '';
     client.noteUnanswered(`the live session of ${client.tenant}${heard}`, sinceMs, error);
     return undefined;

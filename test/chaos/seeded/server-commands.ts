@@ -1,10 +1,9 @@
-import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { postgresUrl } from '../../../scripts/topology/servers.mjs';
+import { redisClient } from '../../support/redis-client.js';
 
 export async function redisCommand(port: number, name: string, ...args: string[]): Promise<void> {
-  const redis = new Redis(port, '127.0.0.1');
-  redis.on('error', () => undefined);
+  const redis = redisClient(`redis://127.0.0.1:${port}`, { maxRetriesPerRequest: 20 });
   try {
     await redis.call(name, ...args);
   } finally {

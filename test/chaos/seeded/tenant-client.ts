@@ -23,6 +23,9 @@ export interface Answer {
   readonly text: string;
 }
 
+/** An answer that is none of what was asked for. */
+export type Refusal = Omit<Answer, 'bytes'>;
+
 export interface Sent {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -66,8 +69,7 @@ export class TenantClient {
       const { status, headers, body } = await this.open(path, sent);
       const bytes = Buffer.concat(await Array.fromAsync(body ?? []));
       const answer = { status, headers, bytes, text: bytes.toString() };
-      if (answer.text.includes(GATEWAY_LOST))
-        this.ledger.noteUnanswered(what, 'broken off', sinceMs);
+      this.noteLost(what, answer, sinceMs);
       return answer;
     } catch (error) {
       if ((error as Error).name === 'TimeoutError' && id !== undefined) this.mayRunAgain(id);
@@ -76,14 +78,22 @@ export class TenantClient {
     }
   }
 
+  /** The proxy answered in place of a gateway. */
+  noteLost(what: string, { text }: Pick<Answer, 'text'>, sinceMs: number): void {
+    if (text.includes(GATEWAY_LOST)) this.ledger.noteUnanswered(what, 'broken off', sinceMs);
+  }
+
   /** The caller left, or was told to come again. */
   mayRunAgain(id: string): void {
     this.ledger.mayRunAgain.add(JOB_IDS.job(id, this.tenant));
   }
 
   noteUnanswered(what: string, sinceMs: number, error?: unknown, isKept = true): void {
-    const { name, cause } = (error ?? {}) as Error & { cause?: NodeJS.ErrnoException };
-    const isRefused = cause?.code === 'ECONNREFUSED';
+    const { name, code, cause } = (error ?? {}) as NodeJS.ErrnoException;
+    // Of a WebSocket, and of `fetch`.
+    const isRefused = [code, (cause as NodeJS.ErrnoException | undefined)?.code].includes(
+      'ECONNREFUSED',
+    );
     const broken = isKept ? 'broken off' : 'not kept';
     const how = isRefused ? 'refused' : name === 'TimeoutError' ? 'silent' : broken;
     this.ledger.noteUnanswered(what, how, sinceMs);
@@ -153,7 +163,7 @@ export class TenantClient {
   }
 
   /** False: no retry helps, so the request is lost. */
-  mayRepeat(entry: Entry, what: string, { status, headers, text }: Omit<Answer, 'bytes'>): boolean {
+  mayRepeat(entry: Entry, what: string, { status, headers, text }: Refusal): boolean {
     const isBug = text.includes('"internal_error"');
     // No retry helps while the disk is full; a person makes room, and asks again.
     if (status === 507) return true;

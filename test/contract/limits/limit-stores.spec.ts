@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { failOpenLimitStore } from '../../../src/gateway/limits/fail-open-limit-store.js';
 import { LocalLimitStore } from '../../../src/gateway/limits/local-limit-store.js';
 import { RedisLimitStore } from '../../../src/gateway/limits/redis-limit-store.js';
 import { NO_LIMITS } from '../../support/limits.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { limitStoreContract } from './limit-store.contract.js';
@@ -54,7 +55,7 @@ withRedis('limits in Redis', () => {
   let redis: Redis;
   beforeAll(async () => {
     server = await RedisServer.start();
-    redis = new Redis(server.url);
+    redis = redisClient(server.url);
   });
   afterAll(async () => {
     redis.disconnect();
@@ -94,12 +95,11 @@ withRedis('limits in Redis', () => {
 withRedis('limits while Redis is away', () => {
   it('are counted by the gateway alone, and shared again when it is back', async () => {
     const server = await RedisServer.start();
-    const redis = new Redis(server.url, {
+    const redis = redisClient(server.url, {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: 2000,
     });
-    redis.on('error', () => undefined);
     const failures: Error[] = [];
     const store = failOpenLimitStore(
       new RedisLimitStore(redis, PREFIX),

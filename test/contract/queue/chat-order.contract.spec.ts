@@ -3,10 +3,11 @@ import { SharedPlaces, type Grant } from '@switchyard/shared-queue/client/shared
 import { QueueJobClass, QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../../src/core/request/scheduled-request.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { aRequest } from '../../support/requests.js';
 import { describeWith, REDIS } from '../../support/requires.js';
@@ -77,7 +78,7 @@ describeWith(REDIS)('the order of text over several gateways', () => {
   let redis: Redis;
   beforeAll(async () => {
     server = await RedisServer.start();
-    redis = new Redis(server.url, { maxRetriesPerRequest: null });
+    redis = redisClient(server.url);
   });
   afterAll(async () => {
     redis.disconnect();

@@ -4,11 +4,12 @@ import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
 import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type TakenJob } from '@switchyard/shared-queue/worker/taken-job.js';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { pino } from 'pino';
 import { PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { priorityLabel, RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../../src/core/request/scheduled-request.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { aRequest } from '../../support/requests.js';
 import { type Driver } from './queue-harness.js';
@@ -101,10 +102,7 @@ class RedisLines implements FairLines {
   #opened = 0;
 
   constructor(private readonly server: RedisServer) {
-    this.#clients = Array.from(
-      { length: 4 },
-      () => new Redis(server.url, { maxRetriesPerRequest: null }),
-    );
+    this.#clients = Array.from({ length: 4 }, () => redisClient(server.url));
   }
 
   open(weights: Weights = {}): FairLine {

@@ -1,7 +1,7 @@
 import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { RedisOrder } from '@switchyard/shared-queue/order/redis-order.js';
 import { encodeJobError } from '@switchyard/shared-queue/result.codec.js';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
 import { inferenceTimeout } from '../../../src/core/request/device-progress.js';
 import {
@@ -11,6 +11,7 @@ import {
 import { TextPlaces } from '../../../src/gateway/shared-queue/text-places.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { SchedulerHarness } from '../../support/scheduler-harness.js';
 import { type HeldJob, ScriptedPuller } from '../../support/scripted-puller.js';
@@ -190,7 +191,7 @@ class RedisHarness extends QueueHarness {
         ...settings,
       },
     });
-    const client = new Redis(server.url, { maxRetriesPerRequest: null });
+    const client = redisClient(server.url);
     const agingShare = Number(settings['queue.aging_share'] ?? 0.25);
     const harness = new RedisHarness(scheduler, server, folder, client, agingShare);
     await harness.until('Redis is usable', () => harness.usable);
@@ -296,7 +297,7 @@ class TextHarness extends EmbeddedHarness {
     const where = { 'queue.driver': 'redis', 'redis.url': server.url, 'data.dir': folder } as const;
     const scheduler = await SchedulerHarness.start({ settings: { ...where, ...settings } });
     scheduler.pool.sharesSlots = true;
-    const client = new Redis(server.url, { maxRetriesPerRequest: null });
+    const client = redisClient(server.url);
     const harness = new TextHarness(scheduler);
     harness.#age = ms => aged(client, ms, Number(settings['queue.aging_share'] ?? 0.25));
     harness.#close = async () => {

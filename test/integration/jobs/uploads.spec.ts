@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { errorOf } from '../api/gateway-rig.js';
 import { answerOf, type FileAnswer, JobsRig } from './jobs-rig.js';
 
@@ -62,6 +62,17 @@ describe('a file in parts', () => {
     });
     expect(await (await rig.content(upload.file!.id)).text()).toBe('worldhello ');
     expect(await rig.blobKeys()).toEqual([expect.stringContaining(upload.file!.id)]);
+  });
+
+  it.each([-1, 1])('has its hour when the clock of its gateway was %i h ahead', async hours => {
+    const now = Date.now;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + hours * 3_600_000);
+    const { id, expires_at: end } = await answerOf<UploadAnswer>(begin(5));
+    clock.mockRestore();
+    expect(Math.abs(end - 3600 - now() / 1000)).toBeLessThan(600);
+    const { id: only } = await answerOf<{ id: string }>(part(id, 'hello'));
+    const { file } = await answerOf<UploadAnswer>(post(`/${id}/complete`, { part_ids: [only] }));
+    expect(await (await rig.content(file!.id)).text()).toBe('hello');
   });
 
   it('stays pending when bytes, md5 or ids are wrong, so that the right ones can follow', async () => {

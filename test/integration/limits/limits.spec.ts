@@ -1,10 +1,11 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { WebSocket } from 'ws';
 import { addApiKey, type ApiKeyEntry } from '../../../src/platform/auth/keys-file.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { formOf } from '../api/audio-forms.js';
@@ -226,7 +227,7 @@ describeWith(REDIS)('two gateways with one Redis', () => {
     await using server = await RedisServer.start();
     const settings = { 'limits.requests_per_minute': 3, 'redis.url': server.url };
     const [one, other] = [await gateway(settings), await gateway(settings)];
-    const redis = new Redis(server.url);
+    const redis = redisClient(server.url);
     await shared(one, redis, 'warm', warm);
     await shared(other, redis, 'warmer', warmer);
     redis.disconnect();

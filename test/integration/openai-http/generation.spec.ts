@@ -99,6 +99,27 @@ describe('openai-http: generation', () => {
     await expect(running).rejects.toThrow('answered a stream with application/json');
   });
 
+  it.each([
+    ['ten megabytes of nested lists', '['.repeat(10_000_000), 'no JSON object'],
+    [
+      'a million fields',
+      `{${Array.from({ length: 1_000_000 }, (_, at) => `"k${at}":1`).join(',')}}`,
+      'no JSON object',
+    ],
+    ['a choice that is none', '{"choices":[null]}', 'a choice that is no object'],
+  ])('refuses %s, whole and as an event', async (_title, body, message) => {
+    const engine = await rig.generator();
+    rig.upstream.script(
+      { kind: 'body', type: 'application/json', body },
+      { kind: 'body', type: 'text/event-stream', body: `data: ${body}\n\n` },
+    );
+    for (const stream of [false, true])
+      await expect(all(engine, generateItem('x', { stream }))).rejects.toMatchObject({
+        code: 'engine_failed',
+        message: expect.stringContaining(message),
+      });
+  });
+
   it('has no option maxBatch: generations form no groups', async () => {
     await expect(rig.generator({ maxBatch: 2 })).rejects.toThrow('options.maxBatch is unknown');
   });
@@ -122,7 +143,9 @@ describe('openai-http: embeddings', () => {
       'neither numbers nor base64',
     ],
     ['no list', '{}', 'without `data`'],
+    ['no vector', '{"data":[null,{"embedding":[1]}]}', 'neither numbers nor base64'],
     ['no JSON', '<html>', 'no JSON'],
+    ['nothing', 'null', 'without `data`'],
   ])('refuse %s', async (_title, body, message) => {
     rig.upstream.script({ kind: 'body', type: 'application/json', body });
     const engine = await rig.embedder();
@@ -183,6 +206,7 @@ describe('openai-http: reranking', () => {
       '{"results":[{"index":0,"relevance_score":1}]}',
       'no score for some of 2',
     ],
+    ['no scores', '{"results":[null,null]}', 'no score for some of 2'],
     ['no list', '{}', 'without `results`'],
   ])('refuses %s', async (_title, body, message) => {
     rig.upstream.script({ kind: 'body', type: 'application/json', body });

@@ -5,8 +5,9 @@ import { LockKeeper } from '@switchyard/shared-queue/worker/lock-keeper.js';
 import { type LockThreadData } from '@switchyard/shared-queue/worker/lock.thread.js';
 import { type TakenJob } from '@switchyard/shared-queue/worker/taken-job.js';
 import { type WorkerLink } from '@switchyard/shared-queue/worker/worker-link.js';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { pino } from 'pino';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { until } from '../../support/waiting.js';
 
@@ -25,7 +26,7 @@ describe('thread that renews locks', () => {
   let keeper: MortalKeeper;
   beforeAll(async () => {
     server = await RedisServer.start();
-    redis = new Redis(server.url);
+    redis = redisClient(server.url);
     const link = {
       ...{ keys: new QueueKeys('p'), announcedId: 'w' },
       sharedQueue: { server: { port: server.port }, lockMs: 1500 },

@@ -8,7 +8,7 @@ import {
 } from '@switchyard/shared-queue/messages.codec.js';
 import { type QueueJobResult } from '@switchyard/shared-queue/result.codec.js';
 import { type Job, type JobsOptions, Queue } from 'bullmq';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import {
@@ -17,6 +17,7 @@ import {
   type SharedQueueAccess,
 } from '../../../src/platform/config/worker-spec.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
@@ -50,11 +51,9 @@ export class PullQueue implements AsyncDisposable {
   ) {
     this.model = options.model ?? sttModel;
     const connect = (): Redis => {
-      const client = new Redis(redis.url, {
-        maxRetriesPerRequest: null,
+      const client = redisClient(redis.url, {
         retryStrategy: () => 50,
       });
-      client.on('error', () => undefined);
       return client;
     };
     this.#connections = [connect(), connect()];

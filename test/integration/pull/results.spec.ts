@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type QueueJobResult } from '@switchyard/shared-queue/result.codec.js';
 import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
+import { redisClient } from '../../support/redis-client.js';
 import { ttsModel } from '../worker/worker-process.js';
 import { PullQueue } from './pull-harness.js';
 
@@ -138,7 +138,7 @@ describe('a bare BullMQ client', () => {
     await using harness = await PullQueue.start();
     await harness.worker();
     const { blob } = await harness.audio('any bytes');
-    const connection = new Redis(harness.redis.url, { maxRetriesPerRequest: null });
+    const connection = redisClient(harness.redis.url);
     const queue = new Queue('requests-synthetic-stt', { connection, prefix: 'test' });
     const job = await queue.add(
       'request',

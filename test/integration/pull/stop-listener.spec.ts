@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type StopNote } from '@switchyard/shared-queue/messages.codec.js';
 import { type RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { pino } from 'pino';
 import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { PullReadiness } from '../../../src/worker/lifecycle/worker-state.js';
 import { PullConnections } from '../../../src/worker/pull/pull-connections.js';
 import { StopListener } from '../../../src/worker/pull/stop-listener.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { pause, until } from '../../support/waiting.js';
 
@@ -24,7 +25,7 @@ describe('StopListener', () => {
   const opened: PullConnections[] = [];
   beforeAll(async () => {
     server = await RedisServer.start();
-    redis = new Redis(server.url);
+    redis = redisClient(server.url);
   });
   afterEach(() => opened.splice(0).forEach(connections => connections.close()));
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
 import { RealtimeSessions } from '../../../src/gateway/realtime/realtime-sessions.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { type GatewayRig, until } from '../api/gateway-rig.js';
@@ -155,7 +155,7 @@ suite('sessions whose Redis hangs', () => {
     const meanwhile = await RealtimeClient.synthetic(one.url);
     await heard(meanwhile, 'new one ');
     redis.resume();
-    const state = new Redis(redis.url);
+    const state = redisClient(redis.url);
     const written = async ({ events }: RealtimeClient): Promise<boolean> => {
       const json = await state.hget(`switchyard:realtime:{${events[0]!.session.id}}`, 'state');
       return (JSON.parse(json ?? '{}') as { sent?: number }).sent === events.length;

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
@@ -49,7 +50,7 @@ describeWith(REDIS)('memory of Redis', () => {
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    client = new Redis(redis.url, { maxRetriesPerRequest: null });
+    client = redisClient(redis.url);
     folder = temporaryFolder();
     a = await GatewayProcess.start([model], settings(), { folder });
   }, LIMIT_MS);

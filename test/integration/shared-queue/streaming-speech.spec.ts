@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { GatewayProcess } from '../../support/gateway-process.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
@@ -33,7 +34,7 @@ describeWith(REDIS)('speech through the queue in Redis', () => {
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    client = new Redis(redis.url, { maxRetriesPerRequest: null });
+    client = redisClient(redis.url);
     folder = temporaryFolder();
     const settings = {
       'queue.driver': 'redis',

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
 import { silentWav } from '../../support/http-request.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { stt } from '../../support/scheduler-harness.js';
 import { ScriptedPuller } from '../../support/scripted-puller.js';
@@ -38,8 +39,7 @@ export class TwoGateways implements AsyncDisposable {
     const folder = temporaryFolder();
     const redis = await RedisServer.start();
     const puller = await ScriptedPuller.start({ url: redis.url, model: 'alpha' });
-    const client = new Redis(redis.url, { maxRetriesPerRequest: null });
-    client.on('error', () => undefined);
+    const client = redisClient(redis.url);
     const shared: SettingOverrides = {
       ...{
         'queue.driver': 'redis',

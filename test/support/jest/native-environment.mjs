@@ -11,6 +11,17 @@ import { ModuleMocker } from 'jest-mock';
 /** What a spec file does not place elsewhere: the data of the clone are the person's. */
 const DATA = join(tmpdir(), `switchyard-data-${process.pid}`);
 
+/** Where Node keeps what `fetch` connects with. */
+const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+
+/** An answer that no test read to its end holds its connection, and that this process. */
+async function closeConnections() {
+  const { [DISPATCHER]: dispatcher } = globalThis;
+  if (!dispatcher) return;
+  globalThis[DISPATCHER] = new dispatcher.constructor();
+  await dispatcher.destroy();
+}
+
 const atLeast = (least, ms) => Math.max(least, ms ?? 0);
 
 export default class NativeEnvironment {
@@ -62,6 +73,7 @@ export default class NativeEnvironment {
 
   async teardown() {
     await globalThis[Symbol.for('switchyard.jest.leftovers')]?.();
+    await closeConnections();
     await rm(DATA, { recursive: true, force: true });
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();

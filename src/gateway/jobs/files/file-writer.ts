@@ -72,7 +72,7 @@ export class FileWriter {
     },
   ): Promise<StoredFile> {
     this.assertFresh(id);
-    const createdAtMs = Date.now();
+    const createdAtMs = await this.files.clockMs();
     // 0 = unlimited.
     const defaultMs = purpose === 'batch' ? this.settings.files.batchExpiryMs : 0;
     const lifeMs = expiresAfterS === undefined ? defaultMs : expiresAfterS * 1000;

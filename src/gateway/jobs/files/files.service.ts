@@ -180,7 +180,7 @@ export class FilesService {
 
   async find(tenant: string, id: string, param = 'id'): Promise<StoredFile> {
     const file = await this.files.find(tenant, id);
-    if (file && (file.expiresAtMs ?? Infinity) > Date.now()) return file;
+    if (file && (file.expiresAtMs ?? Infinity) > (await this.files.clockMs())) return file;
     throw new DomainError(
       'file_not_found',
       `There is no file \`${id}\`; it may have been deleted or have expired.`,

@@ -46,7 +46,7 @@ export class UploadsService {
   async create(tenant: string, dto: UploadCreateDto): Promise<Upload> {
     const { maxBytes } = this.#limits(dto.purpose);
     if (dto.bytes > maxBytes) throw fileTooLarge(maxBytes);
-    const nowMs = Date.now();
+    const nowMs = await this.uploads.clockMs();
     const upload: Upload = {
       id: timeOrderedId('upload_', nowMs),
       tenant,
@@ -118,7 +118,8 @@ export class UploadsService {
       throw new DomainError('upload_not_found', `There is no upload \`${id}\`.`, {
         param: 'id',
       });
-    if (upload.status !== 'pending' || upload.expiresAtMs <= Date.now()) throw notPending(id);
+    const isOver = upload.expiresAtMs <= (await this.uploads.clockMs());
+    if (upload.status !== 'pending' || isOver) throw notPending(id);
     return upload;
   }
 

@@ -47,6 +47,21 @@ describe('what a new worker gets', () => {
     expect(sketch(log)).toBe('6:gh 8:ijkl 12:mnop');
   });
 
+  it('is the same of the smallest frames, which are held in larger pieces', () => {
+    const log = new AudioLog();
+    const frames = Array.from({ length: 50_000 }, (_, at) => String(10 + (at % 90)));
+    for (const [at, frame] of frames.entries()) {
+      log.append(Buffer.from(frame));
+      if (at === 20_000) log.commit();
+      while (log.next(1_000_000));
+    }
+    expect(log.audio.length).toBeLessThan(5000);
+    expect(Buffer.concat(log.audio.map(({ pcm }) => pcm)).toString()).toBe(frames.join(''));
+    expect(log.state).toEqual({ position: 100_000, keepFrom: 0, commits: [40_002] });
+    log.completed(60_001);
+    expect(log.audio[0]).toMatchObject({ start: 60_000 });
+  });
+
   it('forgets the commit that was answered and keeps the one that was not', () => {
     const log = new AudioLog();
     log.append(Buffer.from('abcd'));

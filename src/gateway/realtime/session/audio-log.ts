@@ -7,6 +7,10 @@ type LogEntry =
   /** `reopen`: what follows is for a new stream; `end`: nothing follows. */
   | { readonly kind: 'reopen' | 'end' };
 
+/** Entries that were sent are joined beyond that: the smallest frames cost much more than their bytes. */
+const MOST_ENTRIES = 4096;
+const PIECE_BYTES = 4096;
+
 /**
  * What the recogniser gets, in order: first what the current worker has got since the
  * last completed segment, then what it gets next. Positions are bytes of PCM from the
@@ -94,7 +98,15 @@ export class AudioLog {
     if (entry?.kind === 'reopen' || entry?.kind === 'end') this.#entries.splice(this.#sent, 1);
     else if (entry) this.#sent += 1;
     while (this.nextStart - this.#audioFrom(0) > keptBytes) this.#dropOldestAudio();
+    if (this.#sent > MOST_ENTRIES) this.#joinSent();
     return entry;
+  }
+
+  #joinSent(): void {
+    const waiting = this.#entries.splice(this.#sent);
+    const joined = piecesOf(this.#entries);
+    this.#sent = joined.length;
+    this.#entries = [...joined, ...waiting];
   }
 
   /**
@@ -135,4 +147,26 @@ export class AudioLog {
     this.#entries.splice(at, 1);
     this.#sent -= 1;
   }
+}
+
+/** The same with audio in larger pieces. */
+function piecesOf(entries: readonly LogEntry[]): LogEntry[] {
+  const pieces: LogEntry[] = [];
+  let open: (LogEntry & { readonly kind: 'audio' })[] = [];
+  let bytes = 0;
+  const close = (): void => {
+    const [first] = open;
+    if (first) pieces.push({ ...first, pcm: Buffer.concat(open.map(({ pcm }) => pcm)) });
+    [open, bytes] = [[], 0];
+  };
+  for (const entry of entries) {
+    if (entry.kind !== 'audio' || bytes + entry.pcm.length > PIECE_BYTES) close();
+    if (entry.kind !== 'audio') pieces.push(entry);
+    else {
+      open.push(entry);
+      bytes += entry.pcm.length;
+    }
+  }
+  close();
+  return pieces;
 }

@@ -1,4 +1,5 @@
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import { StreamTail } from '@switchyard/engine-api/audio/stream-tail.js';
 import {
   FRAME_SAMPLES,
   LONGEST_UTTERANCE,
@@ -74,9 +75,8 @@ export class UtteranceStream implements StreamHandle {
   readonly #events: StreamEvent[] = [];
   #wake: () => void = () => undefined;
   #failure: Error | undefined;
-  /** Audio from byte `#from` of the stream on; what no utterance needs is dropped. */
-  #audio: Buffer = Buffer.alloc(0);
-  #from = 0;
+  /** What no utterance needs is dropped. */
+  readonly #audio = new StreamTail<Buffer>(length => Buffer.allocUnsafeSlow(length));
   /** Bytes that voice activity has judged. */
   #judged = 0;
   /** Byte at which the utterance began that is being spoken; without voice activity always. */
@@ -135,16 +135,16 @@ export class UtteranceStream implements StreamHandle {
 
   /** Share of the audio that is speech; until enough is heard, all of it. */
   get speaking(): number {
-    if (this.#received < this.#bytesAt(HEARD_ENOUGH)) return 1;
-    return this.#uttered / this.#received;
+    if (this.#audio.end < this.#bytesAt(HEARD_ENOUGH)) return 1;
+    return this.#uttered / this.#audio.end;
   }
 
   async sendFrame(data: Buffer, isLast = false): Promise<void> {
     if (this.#closed) return;
-    this.#audio = Buffer.concat([this.#audio, data]);
+    this.#audio.append(data);
     if (this.#tracker) this.#judge(this.#tracker);
-    else if (this.#received - this.#openFrom! >= this.#bytesAt(LONGEST_UTTERANCE))
-      this.#finish(this.#received);
+    else if (this.#audio.end - this.#openFrom! >= this.#bytesAt(LONGEST_UTTERANCE))
+      this.#finish(this.#audio.end);
     this.#recogniseBeginning();
     this.#dropOld();
     if (isLast) void this.close();
@@ -193,11 +193,6 @@ export class UtteranceStream implements StreamHandle {
     this.#wake();
   }
 
-  /** Bytes received in all. */
-  get #received(): number {
-    return this.#from + this.#audio.length;
-  }
-
   /** The byte of a sample of 16 kHz. */
   #bytesAt(sample: number): number {
     return BYTES * Math.round((sample * this.options.sampleRate) / RECOGNISER_RATE);
@@ -208,9 +203,8 @@ export class UtteranceStream implements StreamHandle {
   }
 
   #judge(tracker: VoiceActivityTracker): void {
-    while (this.#received - this.#judged >= this.#frameBytes) {
-      const at = this.#judged - this.#from;
-      const frame = this.#audio.subarray(at, at + this.#frameBytes);
+    while (this.#audio.end - this.#judged >= this.#frameBytes) {
+      const frame = this.#audio.view(this.#judged, this.#judged + this.#frameBytes);
       this.#judged += this.#frameBytes;
       const probability = this.#speech(frame);
       if (probability >= this.options.voiceActivity!.threshold) this.#spokenTo = this.#judged;
@@ -233,7 +227,7 @@ export class UtteranceStream implements StreamHandle {
   }
 
   #commit(): void {
-    if (!this.#tracker) return this.#finish(this.#received);
+    if (!this.#tracker) return this.#finish(this.#audio.end);
     for (const event of this.#tracker.finish(this.#tracker.position)) this.#spoken(event);
   }
 
@@ -246,7 +240,7 @@ export class UtteranceStream implements StreamHandle {
     this.#interim = undefined;
     this.#interims = 0;
     this.#schedule?.ended();
-    const pcm = this.#between(from, to);
+    const pcm = this.#audio.view(from, to);
     this.#uttered += pcm.length;
     const [start, end] = [this.#second(from), this.#second(to)];
     const final = { type: 'final', utterance, start, end } as const;
@@ -282,12 +276,12 @@ export class UtteranceStream implements StreamHandle {
     const [schedule, from] = [this.#schedule, this.#openFrom];
     if (!interim || !schedule || from === undefined) return;
     // The end of the utterance is near when the last of it is silence.
-    const to = this.#tracker ? this.#spokenTo : this.#received;
+    const to = this.#tracker ? this.#spokenTo : this.#audio.end;
     if (!schedule.begins(this.#second(from), this.#second(to), interim.isIdle)) return;
     const utterance = this.#utterance;
     const name = `${utterance}.${this.#interims++}`;
     try {
-      const recognised = this.#recognise(this.#between(from, this.#received), name, true);
+      const recognised = this.#recognise(this.#audio.view(from, this.#audio.end), name, true);
       this.#interim = recognised;
       const isCurrent = () => this.#interim === recognised;
       const said = ({ text }: Transcript) => {
@@ -316,14 +310,6 @@ export class UtteranceStream implements StreamHandle {
     return recognised;
   }
 
-  /** Audio from byte to byte, as far as it is there. */
-  #between(from: number, to: number): Buffer {
-    return this.#audio.subarray(
-      Math.max(0, from - this.#from),
-      Math.min(to, this.#received) - this.#from,
-    );
-  }
-
   #emit(event: StreamEvent): void {
     if (this.#ended) return;
     this.#events.push(event);
@@ -334,10 +320,6 @@ export class UtteranceStream implements StreamHandle {
     const needed = this.#tracker
       ? Math.min(this.#bytesAt(this.#tracker.claimableFrom), this.#judged)
       : this.#openFrom!;
-    const gone = needed - this.#from;
-    // A copy now and then, not with each frame.
-    if (gone < this.#bytesAt(RECOGNISER_RATE)) return;
-    this.#audio = Buffer.from(this.#audio.subarray(gone));
-    this.#from = needed;
+    this.#audio.dropBefore(needed);
   }
 }

@@ -1,6 +1,6 @@
 import { VECTOR_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { type Fields, fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import {
   type Embedding,
@@ -23,7 +23,8 @@ import { unusableAnswer } from './upstream-failure.js';
 function embeddingIn({ data }: Fields, modelId: string, inputs: number): Embedding {
   if (!Array.isArray(data)) throw unusableAnswer(modelId, 'sent an answer without `data`.');
   const place = ({ index }: Fields): number => (typeof index === 'number' ? index : 0);
-  const vectors = (data as readonly Fields[])
+  const vectors = data
+    .map(fieldsIn)
     .toSorted((a, b) => place(a) - place(b))
     .map(({ embedding }) => vectorIn(embedding, modelId));
   const dimensions = vectors[0]?.length ?? 0;
@@ -48,7 +49,7 @@ function embeddingIn({ data }: Fields, modelId: string, inputs: number): Embeddi
 function scoresIn({ results }: Fields, modelId: string, inputs: number): Embedding {
   if (!Array.isArray(results)) throw unusableAnswer(modelId, 'sent an answer without `results`.');
   const scores = new Float32Array(inputs).fill(NaN);
-  for (const { index, relevance_score: score } of results as readonly Fields[])
+  for (const { index, relevance_score: score } of results.map(fieldsIn))
     if (typeof index === 'number' && typeof score === 'number') scores[index] = score;
   if (scores.some(Number.isNaN))
     throw unusableAnswer(modelId, `sent no score for some of ${inputs} documents.`);
@@ -57,7 +58,7 @@ function scoresIn({ results }: Fields, modelId: string, inputs: number): Embeddi
 
 function parsed(json: string, modelId: string): Fields {
   const answer = jsonIn(json, VECTOR_BOUNDS);
-  if (answer !== undefined) return (answer ?? {}) as Fields;
+  if (answer !== undefined) return fieldsIn(answer);
   throw unusableAnswer(modelId, 'sent something that is no JSON.');
 }
 

@@ -17,25 +17,39 @@ export class EventTexts {
   /** False while more has to come. */
   complete = false;
   readonly #decoder = new TextDecoder();
-  #pending = '';
+  /** Of the line that has not ended, in the pieces that came: each is searched once. */
+  #line: string[] = [];
+  #lineLength = 0;
+  /** CR or nothing: at the end of a piece it may be half of a CRLF. */
+  #half = '';
   /** Lines of the event that has not ended. */
   #data: string[] = [];
   #length = 0;
 
   /** @throws DomainError for an event that is more than bearable */
   take(piece: Buffer): readonly string[] {
-    const text = this.#pending + this.#decoder.decode(piece, { stream: true });
-    // A CR at the very end may be half of a CRLF.
-    const held = text.endsWith('\r') ? 1 : 0;
-    const lines = text.slice(0, text.length - held).split(LINE_END);
-    this.#pending = (lines.pop() ?? '') + text.slice(text.length - held);
-    const texts = this.#read(lines);
-    if (this.#pending.length + this.#length > LONGEST_EVENT) throw endless();
+    const texts = this.#read(this.#linesIn(this.#decoder.decode(piece, { stream: true })));
+    if (this.#lineLength + this.#length > LONGEST_EVENT) throw endless();
     return texts;
   }
 
   end(): readonly string[] {
-    return this.#read([...(this.#pending + this.#decoder.decode()).split(LINE_END), '']);
+    return this.#read([...this.#linesIn(`${this.#decoder.decode()}\n`), '']);
+  }
+
+  /** The lines that end in this text. */
+  #linesIn(text: string): readonly string[] {
+    const all = this.#half + text;
+    this.#half = all.endsWith('\r') ? '\r' : '';
+    const [first = '', ...others] = all.slice(0, all.length - this.#half.length).split(LINE_END);
+    this.#line.push(first);
+    this.#lineLength += first.length;
+    const last = others.pop();
+    if (last === undefined) return [];
+    const lines = [this.#line.join(''), ...others];
+    this.#line = [last];
+    this.#lineLength = last.length;
+    return lines;
   }
 
   #read(lines: readonly string[]): readonly string[] {

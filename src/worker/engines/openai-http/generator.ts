@@ -1,6 +1,6 @@
 import { ANSWER_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { cancelledError, KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
@@ -59,9 +59,9 @@ class UpstreamGeneration {
 
   #takeChoices({ error, choices, usage }: Fields, json: string): void {
     if (error !== undefined && error !== null) throw failureIn(json, this.modelId);
-    for (const { index, finish_reason: reason } of Array.isArray(choices)
-      ? (choices as readonly Fields[])
-      : []) {
+    for (const choice of Array.isArray(choices) ? (choices as readonly unknown[]) : []) {
+      if (!isObject(choice)) throw unusableAnswer(this.modelId, 'sent a choice that is no object.');
+      const { index, finish_reason: reason } = choice;
       if (typeof reason === 'string')
         this.#reasons.set(typeof index === 'number' ? index : 0, reason);
     }
@@ -72,7 +72,7 @@ class UpstreamGeneration {
   #takeResponse(answer: Fields, json: string): void {
     const isWhole = answer.object === 'response';
     if (!isWhole && typeof answer.type !== 'string') throw failureIn(json, this.modelId);
-    const { status, usage } = (isWhole ? answer : (answer.response ?? {})) as Fields;
+    const { status, usage } = isWhole ? answer : fieldsIn(answer.response);
     if (OVER.includes(status)) this.#reasons.set(0, String(status));
     this.#usage = usageIn(usage) ?? this.#usage;
   }
@@ -81,9 +81,9 @@ class UpstreamGeneration {
   #takeMessage(answer: Fields, json: string): void {
     const { type, delta, message = answer } = answer;
     if (typeof type !== 'string' || type === 'error') throw failureIn(json, this.modelId);
-    const { stop_reason: reason } = (delta ?? message) as Fields;
+    const { stop_reason: reason } = fieldsIn(delta ?? message);
     if (typeof reason === 'string') this.#reasons.set(0, reason);
-    const usage = (message as Fields).usage ?? answer.usage;
+    const usage = fieldsIn(message).usage ?? answer.usage;
     if (isObject(usage)) this.#usage = usageOfMessage(usage, this.#usage);
   }
 }
@@ -116,11 +116,11 @@ function failureIn(json: string, modelId: string): DomainError {
 /** Of any answer in OpenAI's form; those of responses have names of their own. */
 export function usageIn(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined;
-  const details = usage.prompt_tokens_details ?? usage.input_tokens_details ?? {};
+  const details = fieldsIn(usage.prompt_tokens_details ?? usage.input_tokens_details);
   return {
     promptTokens: countIn(usage.prompt_tokens ?? usage.input_tokens),
     completionTokens: countIn(usage.completion_tokens ?? usage.output_tokens),
-    cachedTokens: countIn((details as Fields).cached_tokens),
+    cachedTokens: countIn(details.cached_tokens),
   };
 }
 
