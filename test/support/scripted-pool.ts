@@ -235,7 +235,9 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     if (!this.sharesSlots) return undefined;
     return [...this.#workers].flatMap(([workerId, { model: own, slots }]) => {
       const { total: credits, overdraft, inUse } = slots;
-      return own === model ? { workerId, account: workerId, credits, overdraft, inUse } : [];
+      return own === model
+        ? { workerId, account: workerId, credits, overdraft, inUse, measuresAll: true }
+        : [];
     });
   }
 

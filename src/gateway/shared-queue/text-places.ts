@@ -29,8 +29,8 @@ interface Charge {
   readonly owner: string;
   readonly level: QueueJobClass;
   readonly costMs: number;
-  /** It has its slot since then. */
-  readonly sinceMs: number;
+  /** Begin of its slot; undefined: its worker measures the device time for all gateways. */
+  readonly sinceMs: number | undefined;
 }
 
 /**
@@ -44,8 +44,8 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
   @Inject() private readonly all!: GatewayPlaces;
   readonly #models = new Map<string, ModelPlaces>();
   /**
-   * Until they have ended: a tenant pays for the time of its slots. A share of device time
-   * would be one of this gateway's requests, and the device is that of all gateways.
+   * Until they have ended. At a server of several gateways a tenant pays for the time of its
+   * slots: each gateway has a process there, which measures shares of its own requests alone.
    */
   readonly #charges = new Map<RequestKey, Charge>();
   readonly #due = new Subject<void>();
@@ -138,7 +138,7 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
       return void places.refused(request);
     }
     this.queue.takeChosen(key);
-    this.#charges.set(key, this.#chargeOf(request));
+    this.#charges.set(key, this.#chargeOf(request, workerId));
     const lease = new Lease(() => {
       inner?.release();
       free();
@@ -160,13 +160,14 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
     for (const type of ['accepted', 'requeued', 'reprioritized'] as const)
       this.events.on(type, entered);
     this.events.on('leased', ({ model, key }) => this.#models.get(model)?.left(key));
-    this.events.on('settled', ({ model, key }) => {
+    this.events.on('settled', ({ model, key, deviceMs }) => {
       this.#models.get(model)?.left(key);
       const charge = this.#charges.get(key);
       this.#charges.delete(key);
       if (!charge) return;
       const { owner, level, costMs, sinceMs } = charge;
-      this.all.settle(model, owner, level, this.clock.nowMs() - sinceMs - costMs);
+      const tookMs = sinceMs === undefined ? deviceMs : this.clock.nowMs() - sinceMs;
+      if (tookMs !== undefined) this.all.settle(model, owner, level, tookMs - costMs);
     });
   }
 
@@ -208,9 +209,11 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
     };
   }
 
-  #chargeOf({ tenant, priority, costMs }: ScheduledRequest): Charge {
+  #chargeOf({ tenant, priority, costMs, model }: ScheduledRequest, workerId: string): Charge {
+    const slots = this.pool.of(model)?.sharedSlots?.find(one => one.workerId === workerId);
+    const sinceMs = slots?.measuresAll ? undefined : this.clock.nowMs();
     const owner = this.jobs.link.keys.owner(tenant);
-    return { owner, level: levelOf(priority), costMs, sinceMs: this.clock.nowMs() };
+    return { owner, level: levelOf(priority), costMs, sinceMs };
   }
 }
 

@@ -10,6 +10,8 @@ export interface SharedSlots {
   readonly overdraft: number;
   /** Slots that requests of this gateway hold. */
   readonly inUse: number;
+  /** One process has the requests of all gateways: its shares of device time are true. */
+  readonly measuresAll: boolean;
 }
 
 /**
@@ -29,7 +31,8 @@ export function sharedStreams(
   if (!workers.every(({ options }) => options.isRemote)) return undefined;
   const shared = workers.flatMap(({ id, streams }) => {
     const { total = 0, inUse = 0 } = streams ?? {};
-    return total > 0 ? [{ workerId: id, account: id, credits: total, overdraft: 0, inUse }] : [];
+    const slots = { workerId: id, account: id, credits: total, overdraft: 0, inUse };
+    return total > 0 ? [{ ...slots, measuresAll: true }] : [];
   });
   return shared.length > 0 ? shared : undefined;
 }
@@ -49,5 +52,8 @@ function slotsAt(worker: PooledWorker): SharedSlots | undefined {
   const isOnTrial = worker.state === 'suspended';
   const credits = isOnTrial ? inUse + (offer?.free ?? 0) : total;
   if (credits === 0) return undefined;
-  return { workerId: worker.id, account, credits, overdraft: isOnTrial ? 0 : overdraft, inUse };
+  return {
+    ...{ workerId: worker.id, account, credits, overdraft: isOnTrial ? 0 : overdraft, inUse },
+    measuresAll: worker.options.isRemote ?? false,
+  };
 }
