@@ -3,6 +3,7 @@ import { IgnoredFields } from '../../src/contracts/openai/ignored-fields.js';
 import { type ResponseObject } from '../../src/contracts/openai/responses.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse/parse-response.js';
+import { OpenDatabase } from '../../src/platform/database/open-database.js';
 import { ResponseRecordStore } from '../../src/platform/database/response-store.js';
 import { StoredRequestStore } from '../../src/platform/database/stored-request-store.js';
 
@@ -71,9 +72,13 @@ export async function abandonResponse(
   } as const;
   const dead = { owner: 'dead', leaseMs: 3_600_000 };
   await requests.open({ ...stored, status: 'running' }, dead);
-  for (let count = 1; count < attempts; count++) {
-    await requests.renewLeases({ ...dead, leaseMs: 0 });
-    await requests.takeOver(dead);
-  }
+  // While the lease lasts: a gateway takes over what has none.
+  const { db } = app.get(OpenDatabase, { strict: false });
+  const { name } = stored;
+  await db
+    .updateTable('kept_requests')
+    .set({ attempts, losses: attempts - 1 })
+    .where('name', '=', name)
+    .execute();
   await requests.renewLeases({ ...dead, leaseMs: 0 });
 }
