@@ -77,7 +77,7 @@ suite('README, first-app and tutorials, typed as they are written', () => {
       'call-2.mp3',
       'call-3.mp3',
     ]);
-    expect(said.filter(line => line.includes('train'))).toHaveLength(3);
+    expect(said.filter(line => /number|leaves|ten/.test(line))).toHaveLength(3);
   }, 180_000);
 
   it('live-captions prints what is spoken', async () => {
