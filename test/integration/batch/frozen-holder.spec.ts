@@ -39,7 +39,7 @@ describe('a processor frozen while it ends a batch, whose successor has made the
       call.body.includes('bad') ? { status: 400, body: '{"error":{}}' } : echoAnswer(call),
     );
     await using harness = await BatchHarness.towards(target);
-    const sleeper = harness.start({ 'batch.lease_ms': 600 }, FREEZABLE);
+    const sleeper = harness.start({ 'batch.lease_ms': 2000 }, FREEZABLE);
     await freezeAt(sleeper, point);
     const { id } = await harness.submit(IDS.map(line => chatLine(line)));
     await untilFrozen(sleeper);
