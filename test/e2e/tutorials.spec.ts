@@ -77,7 +77,10 @@ suite('README, first-app and tutorials, typed as they are written', () => {
       'call-2.mp3',
       'call-3.mp3',
     ]);
-    expect(said.filter(line => /number|leaves|ten/.test(line))).toHaveLength(3);
+    // A slip is forgiven: this voice is random.
+    const words = /\b(recording|number|night|train|leaves)\b/gi;
+    for (const line of said)
+      expect([line, (line.match(words) ?? []).length >= 4]).toEqual([line, true]);
   }, 180_000);
 
   it('live-captions prints what is spoken', async () => {
