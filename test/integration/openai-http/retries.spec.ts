@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { filter, firstValueFrom } from 'rxjs';
@@ -179,9 +181,7 @@ describe('openai-http does not try again', () => {
     const port = await freePort();
     const engine = await rig.recognizer({ baseUrl: `http://127.0.0.1:${port}/v1` });
     const { message } = errorOf(await engine.transcribe([ITEM]));
-    expect(message).toBe(
-      "The upstream of model 'openai-http-under-test' cannot be reached (ECONNREFUSED).",
-    );
+    expect(message).toBe("The upstream of model 'openai-http-under-test' cannot be reached.");
     expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({
       code: 'upstream_unavailable',
     });
@@ -200,6 +200,31 @@ describe('openai-http does not try again', () => {
     expect(error).toMatchObject({ code: 'worker_lost' });
     expect(error.message).toMatch(/without an answer \(ECONNRESET\)\.$/);
     expect([rig.upstream.posts.length, rig.timing.waits]).toEqual([2, []]);
+  });
+
+  it('while a proxy resets each connection: it counts against one attempt, not against all', async () => {
+    const port = await freePort();
+    const first = await OpenAiUpstream.start({ port });
+    const engine = await rig.recognizer({ baseUrl: `http://127.0.0.1:${port}/v1` });
+    await first[Symbol.asyncDispose]();
+    let posts = 0;
+    const proxy = createServer(socket =>
+      socket.once('data', head => {
+        if (head.toString().startsWith('POST')) posts += 1;
+        socket.resetAndDestroy();
+      }),
+    );
+    await once(proxy.listen(port, '127.0.0.1'), 'listening');
+    expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({ code: 'worker_lost' });
+    for (let attempt = 2; attempt <= 5; attempt++)
+      expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({
+        code: 'upstream_unavailable',
+      });
+    expect(posts).toBe(1);
+    await new Promise(resolve => proxy.close(resolve));
+    await using _back = await OpenAiUpstream.start({ port });
+    await firstValueFrom(engine.away$.pipe(filter(away => !away)));
+    expect(await engine.transcribe([ITEM])).toMatchObject([{ ok: true }]);
   });
 
   it('once the request is cancelled while it waits', async () => {

@@ -23,6 +23,7 @@ import {
   failureOfNetwork,
   type RequestBody,
   textOf,
+  upstreamAway,
   UpstreamExchange,
 } from './upstream-exchange.js';
 import { failureOfStatus, problemIn, withRetries } from './upstream-failure.js';
@@ -209,7 +210,15 @@ export abstract class UpstreamEngine {
     }
   }
 
-  #retried<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+  /**
+   * An upstream that is away is asked by probes alone: a call that it cut would count
+   * against the request, although the request is not the cause (D-40).
+   */
+  #retried<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+    const attempt = async (): Promise<T> => {
+      if (this.away$.value) throw upstreamAway(this.options.modelId);
+      return await ask();
+    };
     return withRetries({ attempt, policy: this.options, signal, timing: this.timing });
   }
 
@@ -273,8 +282,8 @@ export abstract class UpstreamEngine {
   async #probe(closing: AbortSignal): Promise<void> {
     if (this.away$.value) return;
     this.away$.next(true);
-    for (let failures = 1; this.away$.value && !closing.aborted; failures++) {
-      await pause(backoffMs(failures, PROBES), closing);
+    for (let failures = 0; this.away$.value && !closing.aborted; failures++) {
+      if (failures > 0) await pause(backoffMs(failures, PROBES), closing);
       const signal = AbortSignal.timeout(PROBES.longestMs);
       await this.#send({ path: '/models', accept: 'application/json', signal }).then(
         answer => {

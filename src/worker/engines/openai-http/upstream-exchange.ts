@@ -59,6 +59,15 @@ export function failureOfNetwork(modelId: string, error: Error): UpstreamFailure
   return new UpstreamFailure(new DomainError(kind, message, { cause: error }));
 }
 
+/** Of a call that was not sent. */
+export const upstreamAway = (modelId: string): UpstreamFailure =>
+  new UpstreamFailure(
+    new DomainError(
+      'upstream_unavailable',
+      `The upstream of model '${modelId}' cannot be reached.`,
+    ),
+  );
+
 const cutOff = (modelId: string, code: string): DeviceGone =>
   new DeviceGone(
     `The upstream of model '${modelId}' closed the connection without an answer (${code}).`,
