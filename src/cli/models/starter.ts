@@ -75,8 +75,11 @@ class Arrivals implements Disposable {
   }
 }
 
-/** What answers soonest first; Whisper needs its Python environment, and then takes over. */
-const STARTERS = ['moonshine-tiny-en', 'piper-en-joe', 'whisper-base', 'smollm2-135m-instruct'];
+/**
+ * What answers soonest first, and the voice before what can hear it; Whisper needs its Python
+ * environment, and then takes over.
+ */
+const STARTERS = ['piper-en-joe', 'moonshine-tiny-en', 'whisper-base', 'smollm2-135m-instruct'];
 
 const NOTES = `Moonshine tiny, a Piper voice, Whisper base and SmolLM2 135M Instruct: 390 MB, and 0.5 GB for the Python environment of
 CTranslate2. Each model is loaded as soon as it is there, and then takes its aliases from models that stand in
