@@ -10,7 +10,7 @@ import {
   switchyard,
 } from './league/abandoned-servers.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
-import { CpuMeter, devicesOf, workAfter } from './support/cpu-activity.js';
+import { CpuMeter, devicesOf, longestIdleWork, workAfter } from './support/cpu-activity.js';
 import { distribution, type Distribution, rounded } from './support/percentiles.js';
 import { seededRandom } from './support/seeded-random.js';
 
@@ -21,6 +21,8 @@ const ONLY = process.env.LEAGUE_ROUTES?.split(';');
 /** Names of servers to leave out, such as `llama.cpp,litellm`. */
 const WITHOUT = (process.env.LEAGUE_WITHOUT ?? '').split(',');
 const GIVE_UP_MS = 10_000;
+/** So long a device without requests is watched. */
+const WATCH_MS = 5000;
 /** Of a try of a route, before it is measured. */
 const ANSWER_MS = 120_000;
 
@@ -105,6 +107,7 @@ async function abandon(
   const wholeMs = performance.now() - startMs;
   progress(`    a whole one takes ${Math.round(wholeMs)} ms`);
   const meter = new CpuMeter(devicesOf(server.pid(device)));
+  const idleWorkMs = await longestIdleWork(meter, WATCH_MS);
   const idleMs: number[] = [];
   const cpuMs: number[] = [];
   let usedMs = 0;
@@ -117,7 +120,7 @@ async function abandon(
     );
     await pause(wholeMs * (0.1 + 0.7 * random()));
     caller.abort();
-    const after = await workAfter(meter, GIVE_UP_MS);
+    const after = await workAfter(meter, GIVE_UP_MS, idleWorkMs);
     // One that was quicker than expected says nothing.
     if (await answered) continue;
     idleMs.push(after.idleMs);

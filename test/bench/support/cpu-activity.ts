@@ -65,20 +65,65 @@ export interface Afterwards {
 }
 
 /**
+ * CPU milliseconds of the longest piece of work that processes do while nobody asks: they answer
+ * probes and have timers.
+ */
+export async function longestIdleWork(meter: CpuMeter, forMs: number): Promise<number> {
+  const untilMs = performance.now() + forMs;
+  const work = new PieceOfWork(meter, 0);
+  let longestMs = 0;
+  while (performance.now() < untilMs) longestMs = Math.max(longestMs, await work.next());
+  return longestMs;
+}
+
+/** Samples with work, without so long a pause between them, are one piece. */
+const PAUSE_MS = 50;
+
+class PieceOfWork {
+  #last: { readonly wantedMs: number };
+  #lastMs = performance.now();
+  #workedAtMs = this.#lastMs;
+
+  constructor(
+    private readonly meter: CpuMeter,
+    /** CPU milliseconds so far. */
+    private soFarMs: number,
+  ) {
+    this.#last = meter.read();
+  }
+
+  /** Takes one sample. @returns its CPU milliseconds so far; 0: the sample has no work in it */
+  async next(): Promise<number> {
+    await new Promise(resolve => setTimeout(resolve, SAMPLE_MS));
+    const [nowMs, now] = [performance.now(), this.meter.read()];
+    const [wantedMs, tookMs] = [now.wantedMs - this.#last.wantedMs, nowMs - this.#lastMs];
+    [this.#lastMs, this.#last] = [nowMs, now];
+    if (wantedMs <= AT_WORK * tookMs) return 0;
+    if (nowMs - this.#workedAtMs > PAUSE_MS) this.soFarMs = 0;
+    this.#workedAtMs = nowMs;
+    return (this.soFarMs += wantedMs);
+  }
+}
+
+/**
  * How long processes go on working from now. Seen from outside, by their CPU time: the
  * same yardstick for any server whose device is the CPU. Resolution 5 ms, and a tick.
+ * @param idleWorkMs a piece of work that begins later and is not longer is not that of a request
  */
-export async function workAfter(meter: CpuMeter, limitMs: number): Promise<Afterwards> {
+export async function workAfter(
+  meter: CpuMeter,
+  limitMs: number,
+  idleWorkMs: number,
+): Promise<Afterwards> {
   const startMs = performance.now();
   const start = meter.read();
-  let [lastMs, last] = [startMs, start];
+  // What runs now is the request's.
+  const work = new PieceOfWork(meter, Infinity);
   let after: Afterwards = { idleMs: 0, cpuMs: 0 };
-  while (lastMs - startMs < limitMs && lastMs - startMs - after.idleMs < QUIET_MS) {
-    await new Promise(resolve => setTimeout(resolve, SAMPLE_MS));
-    const [nowMs, now] = [performance.now(), meter.read()];
-    if (now.wantedMs - last.wantedMs > AT_WORK * (nowMs - lastMs))
-      after = { idleMs: nowMs - startMs, cpuMs: now.usedMs - start.usedMs };
-    [lastMs, last] = [nowMs, now];
+  for (let nowMs = 0; nowMs < limitMs && nowMs - after.idleMs < QUIET_MS;) {
+    const piece = await work.next();
+    nowMs = performance.now() - startMs;
+    if (piece > idleWorkMs) after = { idleMs: nowMs, cpuMs: meter.ms - start.usedMs };
   }
   return after;
 }
