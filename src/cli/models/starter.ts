@@ -79,11 +79,10 @@ class Arrivals implements Disposable {
 const STARTERS = ['moonshine-tiny-en', 'piper-en-joe', 'whisper-base', 'smollm2-135m-instruct'];
 
 const NOTES = `Moonshine tiny, a Piper voice, Whisper base and SmolLM2 135M Instruct: 390 MB, and 0.5 GB for the Python environment of
-CTranslate2. Each model is loaded as soon as it is there, and then takes its aliases from models that stand in
-(\`stand_in\`, such as Moonshine, and engine synthetic), whose workers stop when no name is left: a request for their id
-starts them again, for ten minutes without work. Entries
-are written to models.yaml in data.dir, which is read beside workers.models_file; that one wins where they differ. What
-is there already is not fetched again.`;
+CTranslate2. Each model takes its aliases from models that stand in (\`stand_in\`, such as Moonshine, and engine
+synthetic), whose workers stop when no name is left: a request for their id starts them again, for ten minutes without
+work. Entries are written to models.yaml in data.dir, which is read beside workers.models_file; that one wins where
+they differ.`;
 
 export const modelsStarterCommand = gatewayCommand('starter [names...]', {
   about: 'fetch the starter set, with its engines, and load each model when it is there',

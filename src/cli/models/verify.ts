@@ -61,10 +61,9 @@ export const modelsVerifyCommand = gatewayCommand('verify <name>', {
     'models verify smollm2-135m-instruct --beside http://127.0.0.1:8080',
   ],
   notes:
-    'The row fits the table "Runs" of docs/reference/models.md. Speed is measured alone, then with ' +
-    '8 callers, and with 32 where a model generates text: nothing else should use the gateway. ' +
-    "With --beside, the same model on another server, such as that of the engine's own library, gets a row, too, " +
-    'and the first one says how many words are equal.',
+    'Speed is measured alone, then with 8 callers, and with 32 where a model generates text: nothing else should use ' +
+    'the gateway. With --beside, the same model on another server gets a row, too, and the first row says how many ' +
+    'words are equal.',
   options: {
     '--audio <file>': 'stt: other speech, with --text',
     '--text <words>': 'what is said in --audio',
