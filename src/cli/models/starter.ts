@@ -131,7 +131,10 @@ async function fetchAll(entries: readonly CatalogueEntry[], invocation: Starting
   return failed;
 }
 
-/** Whether stand-ins, or nobody, have its names. */
+/**
+ * Whether the model is to be fetched: it is not in models.yaml, and no real model has its
+ * names.
+ */
 function lacks({ name, aliases }: CatalogueEntry) {
   const { models } = loadConfig();
   if (models.some(({ id }) => id === name)) return false;
@@ -141,7 +144,7 @@ function lacks({ name, aliases }: CatalogueEntry) {
   return free || aliases.length === 0;
 }
 
-/** @returns what is said of it when it is there */
+/** Fetches and loads one model. @returns the line that reports it */
 async function arrive(entry: CatalogueEntry, invocation: Starting, signal: AbortSignal) {
   signal.throwIfAborted();
   // Another program may have brought it meanwhile.

@@ -287,7 +287,10 @@ export class PriorityQueue {
     for (const { item } of this.lanesOf(model).inOrder(nowMs, yields)) yield item;
   }
 
-  /** Others go before it (D-51). */
+  /**
+   * Whether requests of others go before it: its tenant is a suspect, and it has not aged
+   * (D-51).
+   */
   yields({ yields, enqueuedAtMs }: ScheduledRequest, nowMs: number): boolean {
     return yields === true && nowMs - enqueuedAtMs < this.options.agingMs;
   }

@@ -130,7 +130,7 @@ async function linkBlobs(settings: Settings, stage: string, keys: Set<string>): 
   }
 }
 
-/** False: it was removed meanwhile. */
+/** Links or copies a file. @returns false: the file was removed meanwhile */
 async function linkOrCopy(source: string, target: string): Promise<boolean> {
   try {
     // Some file systems know no links.
