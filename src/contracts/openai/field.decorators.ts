@@ -21,7 +21,7 @@ interface FieldOptions {
   readonly description?: string;
   readonly example?: unknown;
   readonly default?: unknown;
-  /** Name of the field in requests (default: the name of the property). */
+  /** Name of the field in OpenAPI (default: the name of the property). */
   readonly name?: string;
   /** Default: `honoured`. */
   readonly rule?: FieldRule;
@@ -36,7 +36,7 @@ interface Demand extends Pick<FieldType, 'shape'> {
 
 /** The fields of one class, after those of the class that it extends. */
 interface DeclaredFields {
-  /** Types of the fields by their names in requests. */
+  /** Types of the fields, by the names of their properties. */
   readonly demands: Map<string, Demand>;
   readonly rules: Map<string, FieldRule>;
 }

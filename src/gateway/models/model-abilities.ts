@@ -23,7 +23,7 @@ interface RestrictedField {
   readonly nature: FieldNature;
   /** The one value that needs the capability. */
   readonly value?: string | undefined;
-  /** What the field has when it is not given. */
+  /** Value of the field where the request does not give it. */
   readonly usual: unknown;
 }
 
