@@ -63,7 +63,7 @@ const FREE: ReadonlySet<string> = new Set(['text', 'true or false']);
 function settingItem(path: SettingPath): string {
   const { default: initial, allowed, help } = settingDefinition(path);
   const value = initial === '' ? 'empty' : code(String(initial));
-  const range = FREE.has(allowed) ? '' : `; ${allowed.replace(/^a (whole )?number from /, '')}`;
+  const range = FREE.has(allowed) ? '' : `; ${allowed.replace(/^a (?:whole )?number from (\S+) to /, '$1-')}`;
   return `${code(path)} (${value}${range}): ${help}`;
 }
 
