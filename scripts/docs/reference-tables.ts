@@ -56,8 +56,8 @@ function usualType(status: number): string {
 
 const settingList = (paths: readonly SettingPath[]) => list(paths.map(settingItem));
 
-/** What needs no range: any text, and a flag, whose default shows what it is. */
-const FREE: ReadonlySet<string> = new Set(['text', 'true or false']);
+/** What needs no range: text, which is not empty unless its default is, and flags. */
+const FREE: ReadonlySet<string> = new Set(['text', 'text, not empty', 'true or false']);
 
 /** Its variable follows from its path, as the page says. */
 function settingItem(path: SettingPath): string {
