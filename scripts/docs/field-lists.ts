@@ -48,8 +48,7 @@ function fieldList(rules: FieldRules, other?: readonly [group: string, rules: Fi
     ([, outcome]) => outcome,
   );
   const lines = [...items].map(
-    ([outcome, fields]) =>
-      `${fields.map(([name]) => code(name)).join(', ')}: ${outcome.trimEnd()}`,
+    ([outcome, fields]) => `${fields.map(([name]) => code(name)).join(', ')}: ${outcome.trimEnd()}`,
   );
   return list(alike.length === 0 ? lines : [asIn(group, alike, [...known.keys()]), ...lines]);
 }
@@ -75,18 +74,18 @@ function sections(groups: Groups, ...before: readonly Groups[]): string {
     .join('\n\n');
 }
 
-/** The group with the most fields alike, of equal ones the smaller, if it saves explanations. */
+/** The group with the most fields alike, of equal ones that without others, if it saves explanations. */
 function mostAlike(rules: FieldRules, others: readonly (readonly [string, FieldRules])[]) {
   const own = outcomesOf(rules);
   const alike = ([, other]: readonly [string, FieldRules]) =>
     [...outcomesOf(other)].filter(([name, outcome]) => own.get(name) === outcome);
-  const missing = (other: readonly [string, FieldRules]) =>
-    Object.keys(other[1]).length - alike(other).length;
+  const hasOthers = (other: readonly [string, FieldRules]) =>
+    Number(Object.keys(other[1]).length > alike(other).length);
   return others
     .filter(
       other => alike(other).filter(([, outcome]) => outcome !== PLAIN).length >= MIN_EXPLAINED,
     )
-    .toSorted((a, b) => alike(b).length - alike(a).length || missing(a) - missing(b))[0];
+    .toSorted((a, b) => alike(b).length - alike(a).length || hasOthers(a) - hasOthers(b))[0];
 }
 
 /** Lists of `docs/reference/fields.md`. */

@@ -63,7 +63,9 @@ const FREE: ReadonlySet<string> = new Set(['text', 'text, not empty', 'true or f
 function settingItem(path: SettingPath): string {
   const { default: initial, allowed, help } = settingDefinition(path);
   const value = initial === '' ? 'empty' : code(String(initial));
-  const range = FREE.has(allowed) ? '' : `; ${allowed.replace(/^a (?:whole )?number from (\S+) to /, '$1-')}`;
+  const range = FREE.has(allowed)
+    ? ''
+    : `; ${allowed.replace(/^a (?:whole )?number from (\S+) to /, '$1-')}`;
   return `${code(path)} (${value}${range}): ${help}`;
 }
 
@@ -85,8 +87,8 @@ const METRIC_TABLES: Tables = {
 const fileFields = (fields: Readonly<Record<string, (typeof MODEL_FIELDS)['id']>>): string =>
   list(
     Object.entries(fields).map(
-      ([name, { default: unset = 'required', allowed, help }]) =>
-        `${code(name)} (${unset}; ${allowed}): ${help}`,
+      ([name, { default: unset, allowed, help }]) =>
+        `${code(name)}: ${help} Allowed: ${allowed}. ${unset ? `Default: ${unset}.` : 'Required.'}`,
     ),
   );
 
