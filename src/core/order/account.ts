@@ -13,7 +13,7 @@ interface Place {
   readonly sinceMs: number;
   /** Order within a tenant: the smallest goes first. */
   readonly orderMs: number;
-  /** Monotonic milliseconds from which on it is aged. */
+  /** Time in milliseconds from which on it is aged. */
   readonly agesAtMs: number;
   /** Work that its tenant is charged when it is taken, above 0. */
   readonly costMs: number;
@@ -83,7 +83,7 @@ export class Account<T> extends SortedList<Entry<T>> implements HeapItem {
     this.startTag = Math.max(this.startTag, tag);
   }
 
-  /** Charges the tenant. @param work device milliseconds divided by the weight */
+  /** Charges the tenant. @param work cost divided by the tenant's weight */
   served(work: number): void {
     this.startTag += work;
   }

@@ -27,7 +27,7 @@ interface RestrictedField {
   readonly usual: unknown;
 }
 
-/** By class. */
+/** The restricted fields of each request class, found once. */
 const RESTRICTED = new WeakMap<NewableFunction, readonly RestrictedField[]>();
 
 function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
@@ -101,7 +101,7 @@ export function demandAbilities(
   return [...unusable.map(({ param }) => param), ...ignored.paths];
 }
 
-/** By class. */
+/** The rules of the fields of each request class, found once. */
 const KNOWN = new WeakMap<NewableFunction, FieldRules>();
 
 function knownFieldsOf(type: NewableFunction): FieldRules {
