@@ -46,7 +46,10 @@ const BACKSLASH = 0x5c;
 /** By its code, what a character outside of strings is; the kinds below. */
 const KINDS = new Uint8Array(0x1_00_00);
 const [ENTRY, FIELD, OPEN, CLOSE, TEXT, NUMBER, FRACTION] = [1, 2, 3, 4, 5, 6, 7];
-/** By kind, what it adds. */
+/**
+ * What a character of each kind adds to the depth, the nodes and the entries; the index is
+ * the kind.
+ */
 const LEVELS = [0, 0, 0, 1, -1, 0, 0];
 const NODES = [0, 0, 1, 1, 0, 0, 0];
 const ENTRIES = [0, 1, 0, 0, 0, 0, 0];
@@ -117,7 +120,7 @@ export function jsonExcess(
 /** Whole numbers of so many characters are the same in JavaScript, but `-0`. */
 const EXACT_CHARACTERS = 15;
 const ANY_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-/** What a number goes on with after its first digits. */
+/** The characters of a number after its first digits. */
 const REST = /[-+.\deE]+/y;
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;

@@ -30,7 +30,7 @@ export class EngineOptionsError extends Error {
 /** What one option may be. */
 interface OptionRule<S extends z.ZodType> {
   readonly schema: S;
-  /** As its problem says it: `a whole number from 1 to 8`. */
+  /** The allowed values as an error message names them: `a whole number from 1 to 8`. */
   readonly allowed: string;
   /** For an option that is absent or null. It is checked too: a required text has ''. */
   readonly fallback: unknown;
@@ -58,7 +58,7 @@ export const choiceOption = <const T extends string>(choices: readonly T[], fall
 
 type OptionRules = Readonly<Record<string, OptionRule<z.ZodType>>>;
 
-/** What is read by rules; without those that are undefined. */
+/** The options of an engine, typed by the schemas of its rules. */
 export type OptionsOf<R extends OptionRules> = z.output<
   z.ZodObject<{ [K in keyof R]: R[K]['schema'] }>
 >;

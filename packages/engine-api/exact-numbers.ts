@@ -1,6 +1,6 @@
 declare global {
   interface JSON {
-    /** A value that is written as the text is. */
+    /** A value that `JSON.stringify` writes as `text`, unchanged. */
     rawJSON(text: string): { readonly rawJSON: string };
     isRawJSON(value: unknown): value is { readonly rawJSON: string };
   }
@@ -14,13 +14,16 @@ declare global {
  */
 const DIGITS = Symbol('digits');
 
-/** A list has them by index. */
+/** An object with the digits of its numbers by name; a list has them by index. */
 type Holder = Record<string, unknown> & { [DIGITS]?: Record<string, string> };
 
-/** Nothing to look for until the first such number comes. */
+/** Whether any number was read with its digits; until then `writeJson` need not look for them. */
 let areKept = false;
 
-/** No text of a caller begins so. */
+/**
+ * Prefix of the strings that stand for numbers while JSON is parsed; random, so no caller's
+ * text has it.
+ */
 const MARK = `\ue000${crypto.randomUUID()}:`;
 
 const COLON = /\s*:/y;

@@ -42,13 +42,13 @@ export interface GenerationPlan<T> {
 }
 
 export type ItemResult =
-  /** Its tokens are computed; none was to be drawn. */
+  /** The tokens of the item are computed; the plan asked for no next token. */
   | { readonly type: 'computed' }
   /** The next token; with `stop` it was the last (a stop string is complete). */
   | { readonly type: 'token'; readonly token: number; readonly stop?: boolean }
   /** The model ended the answer; there is no token to show. */
   | { readonly type: 'stop' }
-  /** This item alone could not be done. */
+  /** This item failed; others of the step may have succeeded. */
   | { readonly type: 'failed'; readonly error: Error };
 
 export type StepOutcome<T> =

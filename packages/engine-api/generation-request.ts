@@ -7,7 +7,7 @@ export interface MemoryRequest {
    * changes nothing before its end.
    */
   readonly tokens: readonly number[];
-  /** Tokens to reserve room for. */
+  /** Tokens of prompt and answer for which room is reserved. */
   readonly capacity: number;
 }
 
@@ -23,7 +23,7 @@ export interface KvMemory<K> {
   readonly blockTokens: number;
   /** Blocks that an allocation could take now. */
   readonly available: number;
-  /** Most tokens of one sequence when nothing else is here. */
+  /** Most tokens that one sequence can have while the memory holds no other. */
   readonly capacity: number;
   blocksFor(tokens: number): number;
   /** Where the sequence's tokens are, in order, as the backend addresses them. */
@@ -60,7 +60,7 @@ export interface KvMemory<K> {
   release(key: K): void;
   /** The memory itself is gone: nothing computed before can be found any more. */
   forgetContents(): void;
-  /** @throws Error when room is lost or counted twice; for tests. */
+  /** Checks that every block is counted once; for tests. @throws Error when it is not */
   audit(): void;
 }
 

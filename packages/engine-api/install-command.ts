@@ -1,11 +1,11 @@
-/** By Debian's names, where Homebrew's differ. */
+/** Homebrew's names of packages by Debian's, where they differ. */
 const HOMEBREW: Readonly<Record<string, string>> = {
   'espeak-ng-data': 'espeak-ng',
   'ninja-build': 'ninja',
   'g++': 'gcc',
 };
 
-/** Venv and pip are in Homebrew's Python. */
+/** Homebrew's name of a Debian package. Its Python includes venv and pip. */
 const homebrewName = (name: string): string =>
   name.startsWith('python3') ? 'python' : (HOMEBREW[name] ?? name);
 

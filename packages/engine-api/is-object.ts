@@ -5,5 +5,5 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Its fields; what is no object has none. */
+/** The fields of an object; an empty object for any other value. */
 export const fieldsIn = (value: unknown): Fields => (isObject(value) ? value : {});

@@ -57,7 +57,7 @@ export const listOf = <S extends z.ZodType>(item: S, items: string, least = 0) =
     return least > 0 ? list.min(least, error) : list;
   });
 
-/** For one word where a list of such words is due. */
+/** The closest match for a single word that was given where a list of such words is required. */
 const nearestChoice = (word: unknown, item: z.ZodType) =>
   typeof word === 'string' && item instanceof z.ZodLiteral
     ? didYouMean(word, [...item.values].map(String))
@@ -69,13 +69,13 @@ export const textUpTo = (most: number) =>
 
 export const ANY_TEXT = z.string('must be a string');
 
-/** The message of a text that is given, and empty. */
+/** The error message for an empty text where one is required. */
 export const REQUIRED = 'is required';
 
-/** Text of a client that must be given: an empty one is none. */
+/** A text from a client that must not be empty. */
 export const filled = (most = Infinity) => textUpTo(most).min(1, REQUIRED);
 
-/** Text, or what `schema` reads, whose problems are told. */
+/** A text, or a value that `schema` reads; the problems reported are those of the schema. */
 export const textOr = <S extends z.ZodType>(schema: S) =>
   z.unknown().transform((value, { issues }): string | z.output<S> => {
     if (typeof value === 'string') return value;
@@ -127,7 +127,7 @@ export const defaulted = <S extends z.ZodType>(schema: S, fallback: z.output<S>)
 /** Absent and `null` are `null`. */
 export const orNull = <S extends z.ZodType>(schema: S) => defaulted(schema.nullable(), null);
 
-/** Whatever is given, it is this. */
+/** A fixed value, whatever the input has. */
 export const always = <const V>(value: V) =>
   z
     .unknown()

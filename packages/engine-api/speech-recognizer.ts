@@ -66,7 +66,7 @@ export interface Transcript {
   readonly durationS: number;
   readonly segments: readonly TranscriptSegment[];
   readonly words: readonly TranscriptWord[];
-  /** When asked for, of models that have them. */
+  /** Present when they were asked for and the model has them. */
   readonly logprobs?: readonly TokenLogprob[];
 }
 
@@ -210,7 +210,7 @@ export interface SpeechRecognizer extends EngineBase {
 
 export interface RecognizerStreamOptions {
   readonly language: string;
-  /** Not empty for models with the capability `prompt` only. */
+  /** Text that precedes the audio; set only for models with the capability `prompt`. */
   readonly prompt?: string;
   /** Wants `partial` events while speech goes on. */
   readonly partials: boolean;

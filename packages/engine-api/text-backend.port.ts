@@ -42,11 +42,11 @@ export type Grammar = (
       readonly type: 'tool_calls';
       readonly tools: readonly GrammarTool[];
       readonly several: boolean;
-      /** Absent: `hermes`. */
+      /** How the model writes calls of tools; absent: `hermes`. */
       readonly form?: ToolForm;
     }
 ) & {
-  /** The field that it came from, for messages; absent: OpenAI's. */
+  /** Name of the field of the request, for error messages; absent: OpenAI's name. */
   readonly param?: string;
 };
 
@@ -66,7 +66,7 @@ export interface GrammarTool {
   readonly name: string;
   /** A JSON schema; absent: the function takes none. */
   readonly parameters?: object;
-  /** Of the schema in the request, for messages. */
+  /** Path of the schema in the request, for error messages. */
   readonly path: string;
 }
 
@@ -123,7 +123,7 @@ export interface Drawn {
 
 export type TextOutcome =
   | (Extract<StepOutcome<TextSequence>, { type: 'done' }> & {
-      /** Of each that drew a token. */
+      /** The drawn token of each sequence that drew one. */
       readonly drawn: ReadonlyMap<TextSequence, Drawn>;
     })
   | Exclude<StepOutcome<TextSequence>, { type: 'done' }>;
@@ -132,7 +132,7 @@ export type TextOutcome =
 export type Prompt =
   | {
       readonly type: 'chat';
-      /** Each has one text as its `content`. */
+      /** Messages whose `content` is one text each. */
       readonly messages: readonly Fields[];
       readonly tools?: unknown;
       /** Of the chat template, beside its own; absent: none. */

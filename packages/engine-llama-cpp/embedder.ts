@@ -21,7 +21,7 @@ import { type EmbeddingInfo, type EmbeddingOperations } from './protocol.js';
  * As for steps of generation: what a token may add before the process is taken as hung.
  */
 const TOKEN_LIMIT_MS = 250;
-/** Of its process; native runs have threads of their own. */
+/** Size of the thread pool of the child process; llama.cpp computes on threads of its own. */
 const POOL_THREADS = 4;
 /** Longer texts are refused before they are cut into tokens. */
 const LONGEST_TOKEN_BYTES = 256;
@@ -31,12 +31,12 @@ interface Work {
   readonly item: EmbedItem;
   readonly dimensions: number;
   readonly vectors: Float32Array;
-  /** Of each of its texts. */
+  /** Token ids of each text of the request. */
   readonly tokens: readonly Int32Array[];
   error?: Error;
 }
 
-/** One text of a group: whose it is, and which of its. */
+/** One text of a group: the request that it belongs to, and its index there. */
 interface TextPiece {
   readonly work: Work;
   readonly input: number;
@@ -135,7 +135,10 @@ export class LlamaEmbedder implements TextEmbedder {
     return { tokens: await this.#tokens(inputs), dimensions: dimensions ?? full };
   }
 
-  /** The query stands before each document. */
+  /**
+   * Token ids of each document of a rerank request, with the query before it.
+   * @throws EngineError
+   */
   async #pairs({ body }: EmbedItem) {
     if (!this.#use().ranks)
       throw new EngineError('unsupported_task', 'This model makes vectors and ranks nothing.');
@@ -148,7 +151,11 @@ export class LlamaEmbedder implements TextEmbedder {
     return { tokens, dimensions: 1 };
   }
 
-  /** What a text may be long. @param beside which counts as well */
+  /**
+   * Checks of the length of a text, in characters and in tokens.
+   * @param param name of the field with the text of an index
+   * @param beside what else counts, for the message
+   */
   #demands(param: (index: number) => string, beside = '') {
     const most = Math.min(this.options.batchTokens, this.#use().trainedContextTokens);
     const demand =

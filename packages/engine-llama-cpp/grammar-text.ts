@@ -59,7 +59,7 @@ export function compiledGrammarText(grammar: Grammar, compile: (text: string) =>
   }
 }
 
-/** Written once, by the child when the grammar is checked. */
+/** The GBNF text of a grammar, written at its first use and kept with it. */
 export function knownGrammarText(grammar: Grammar): string {
   const text = texts.get(grammar) ?? grammarText(grammar);
   texts.set(grammar, text);
@@ -107,7 +107,7 @@ function grammarText(grammar: Grammar): string {
   return text;
 }
 
-/** The field that a grammar came from. */
+/** Name of the field of the request with the grammar, for error messages. */
 const grammarParam = ({ type, param }: Grammar): string =>
   param ??
   {

@@ -13,7 +13,7 @@ import {
 import { z } from 'zod';
 import { POOLINGS } from './protocol.js';
 
-/** What is decided here, where the model runs. */
+/** Options that depend on the machine. */
 interface MachineOptions {
   readonly device: 'auto' | 'cpu' | 'cuda' | 'vulkan';
   /** Which CUDA device; absent: all that the driver shows. */
@@ -23,7 +23,7 @@ interface MachineOptions {
    * one too many on a busy machine costs more than it brings.
    */
   readonly threads: number;
-  /** Of a run of more tokens. */
+  /** Threads of a native run of more than one token. */
   readonly batchThreads: number;
 }
 

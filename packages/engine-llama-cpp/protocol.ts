@@ -44,7 +44,7 @@ export interface ChildInfo {
   readonly cutsBack: boolean;
   /** Milliseconds, measured while warming up. */
   readonly costs: {
-    /** Of one token of a prompt. */
+    /** To compute one token of a prompt. */
     readonly computeMs: number;
     /**
      * Of a copy of one sequence's memory to another, whatever its length: llama.cpp copies
@@ -109,13 +109,13 @@ export interface DrawnProbabilities {
 export interface StepReply {
   /** Per item: the token drawn; -1: none was to be drawn, or its draw failed. */
   readonly drawn: Int32Array;
-  /** By item, for those who asked. */
+  /** Probabilities around the drawn token, by item; only of items that asked for them. */
   readonly probabilities?: ReadonlyMap<number, DrawnProbabilities>;
   /** By item: why its draw failed. */
   readonly failures?: ReadonlyMap<number, string>;
   /** The native run as a whole failed; nothing was drawn. */
   readonly failure?: string;
-  /** The frame that this one goes on from failed. */
+  /** This frame was not run, because the frame before it failed. */
   readonly skipped?: true;
 }
 

@@ -21,7 +21,7 @@ interface Slot {
   isDirty: boolean;
   /** The sampler of its sequence is not set up yet. */
   isNew: boolean;
-  /** Tokens that its holder has room for; 0 without one. */
+  /** Tokens that are reserved for the sequence that holds the slot; 0: no sequence does. */
   reserved: number;
   /** Counts allocations and writes; the smallest was unused for the longest. */
   usedAt: number;
@@ -105,7 +105,7 @@ export class SlotMemory implements KvMemory<object> {
     return Math.ceil(tokens / this.options.blockTokens);
   }
 
-  /** The number of the slot that it has, as the one block. */
+  /** A sequence has one block, its slot: a list with the index of the slot. */
   blocksOf(key: object): readonly number[] {
     return [this.#slotOf(key).index];
   }

@@ -41,7 +41,7 @@ interface SlotStep {
 
 /** Translates plans to frames for the child, and its replies to outcomes. */
 export class SlotSteps {
-  /** How a sequence is drawn, or why it cannot be run. */
+  /** Sampling parameters of a sequence as the child gets them, or why it cannot be run. */
   readonly #known = new WeakMap<TextSequence, WireSampling | Error>();
 
   constructor(private readonly memory: SlotMemory) {}

@@ -34,7 +34,7 @@ export class Vocabulary {
     return this.#bytes.subarray(token === 0 ? 0 : this.#ends[token - 1], this.#ends[token]);
   }
 
-  /** The model has said all. */
+  /** Whether this token ends an answer. */
   isEnd(token: number): boolean {
     return this.#endTokens.has(token);
   }

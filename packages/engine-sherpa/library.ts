@@ -77,7 +77,7 @@ export interface OnlineRecognizer {
 
 export interface VoiceDetector {
   acceptWaveform(samples: Float32Array): void;
-  /** Speech in the last window. */
+  /** Whether the last window holds speech. */
   isDetected(): boolean;
   isEmpty(): boolean;
   flush(): void;

@@ -7,7 +7,7 @@ import { errorMessage } from '@switchyard/engine-api/error-message.js';
 /** Wire types of protobuf. */
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
-/** Bytes of the others. */
+/** Length in bytes of the values of fixed size, by wire type. */
 const FIXED: ReadonlyMap<number, number> = new Map([
   [1, 8],
   [5, 4],
@@ -83,7 +83,7 @@ class OnnxFile implements Disposable {
       : { number, start: next, end: next + value };
   }
 
-  /** Sums, not shifts: lengths pass 2 GB. */
+  /** Reads a protobuf varint by sums: shifts would overflow at 2 GiB. */
   #varint(start: number): { value: number; next: number } {
     const bytes = this.#read(start, LONGEST_VARINT);
     let value = 0;

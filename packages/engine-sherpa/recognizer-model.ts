@@ -3,11 +3,11 @@ import { type ModelFolder, readOnnxMetadata } from './model-files.js';
 import { publishedMoonshineIn } from './published-moonshine.js';
 
 interface ModelType {
-  /** Results tell when each token was said. */
+  /** Its results have a time for each token. */
   readonly hasTimes: boolean;
   /** Parts of the configuration and the words in their files' names. */
   readonly parts: Readonly<Record<string, string>>;
-  /** Key of `modelConfig`. */
+  /** Key of this type in sherpa-onnx's `modelConfig`. */
   readonly key: string;
   readonly takesLanguage?: boolean;
 }
@@ -57,7 +57,7 @@ const ONLINE: Readonly<Record<string, ModelType>> = {
 export const RECOGNIZER_TYPES = [...new Set([...Object.keys(OFFLINE), ...Object.keys(ONLINE)])];
 
 interface RecognizerModelFields {
-  /** '': find out from the files. */
+  /** The type of the model; '': detected from its files. */
   readonly type: string;
   readonly streaming: boolean;
   /** What the model is told to hear; '': it finds out. */
@@ -113,7 +113,7 @@ function typeOf(folder: ModelFolder, wanted: RecognizerModelFields) {
   throw unknownType(folder, wanted, Object.keys(types));
 }
 
-/** As its makers publish it. */
+/** A Moonshine model with the files that its makers publish; undefined: there is none. */
 function moonshineModel(
   folder: ModelFolder,
   wanted: RecognizerModelFields,

@@ -79,7 +79,7 @@ export const parseCardinal: Phrase<number> = first => {
 export const isArticleOne = ({ word, next, previous }: Token): boolean =>
   word === 'a' && isScale(next.word) && previous.word !== 'half';
 
-/** Of a number that goes on below it: "hundred" or larger. */
+/** Whether a word multiplies the number before it: "hundred", "thousand" and larger. */
 export const isScale = (word: string): boolean => word === 'hundred' || SCALES.has(word);
 
 /** The group with the scale behind it, if both stay below `limit`. */

@@ -22,7 +22,7 @@ export interface Quantity {
   readonly article: boolean;
 }
 
-/** What most quantities are without. */
+/** Defaults of the parts that most quantities do not have. */
 const PLAIN = { sign: '', decimals: '', scale: '', article: false } as const;
 
 export const quantityText = ({ sign, whole, decimals, scale }: Quantity): string =>

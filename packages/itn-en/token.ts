@@ -10,7 +10,7 @@ export interface Read<T> {
  */
 export type Phrase<T> = (first: Token) => Read<T> | undefined;
 
-/** The first of them that matches. */
+/** A phrase that reads the first of `phrases` that matches. */
 export const anyOf =
   <T>(...phrases: readonly Phrase<T>[]): Phrase<T> =>
   first => {
@@ -44,7 +44,7 @@ const inOrder =
     return { value, last };
   };
 
-/** One phrase behind the other. */
+/** A phrase that reads `begin` and then, from the next token, `end`. */
 export const both =
   <A, B, T>(begin: Phrase<A>, end: Phrase<B>, value: (first: A, second: B) => T): Phrase<T> =>
   first => {
@@ -83,7 +83,7 @@ export interface Token {
   readonly after: string;
   /** What rules compare: `spoken` in lower case, apostrophes straight. */
   readonly word: string;
-  /** The one after it in the text. */
+  /** The next token of the text. */
   following?: Token;
   /**
    * Its neighbours in a phrase: nothing but space or a hyphen parts them. `END` is before

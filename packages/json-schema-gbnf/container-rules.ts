@@ -11,7 +11,7 @@ import {
 } from './schema-fields.js';
 import { type StringRules } from './string-rules.js';
 
-/** What the rules of objects and arrays need of the whole. */
+/** What the rules of objects and arrays need from the writer of the whole schema. */
 export interface SchemaWriter {
   readonly rules: GrammarRules;
   readonly strings: StringRules;
@@ -20,7 +20,7 @@ export interface SchemaWriter {
    * it is used.
    */
   rule(schema: unknown, path: string): string;
-  /** References followed, `allOf` merged. */
+  /** The schema with `$ref` followed and `allOf` merged. */
   resolved(schema: unknown, path: string): Schema;
   /** All values, where the schema lists them. */
   valuesOf(schema: Schema, path: string): readonly unknown[] | undefined;
@@ -133,7 +133,7 @@ function members(properties: readonly Property[], writer: SchemaWriter): string 
   return isDemanded || some === '' ? some : `(${some})?`;
 }
 
-/** What members without a name of their own may be. */
+/** The schema of members that `properties` does not name. */
 const othersOf = ({ additionalProperties, unevaluatedProperties }: Schema): unknown =>
   additionalProperties ?? unevaluatedProperties ?? true;
 

@@ -7,7 +7,7 @@ import { refused } from './grammar-error.js';
  */
 const MOST = {
   bytes: 500_000,
-  /** Numbers that it keeps of the grammar. */
+  /** Elements that llama.cpp stores of the grammar. */
   elements: 1_000_000,
   rules: 100_000,
   /**
@@ -19,7 +19,7 @@ const MOST = {
    * several share it goes through again.
    */
   visits: 1_000_000,
-  /** Rules that begin with another. */
+  /** Depth of rules that begin with another rule. */
   depth: 1000,
 } as const;
 

@@ -6,14 +6,14 @@ import { type Bounds } from './schema-fields.js';
 export interface GbnfItem extends Bounds {
   /** Number of the rule; absent: it matches characters by itself. */
   readonly rule?: number;
-  /** What llama.cpp keeps of it, repetitions included. */
+  /** Elements that llama.cpp stores of it, repetitions included. */
   readonly elements: number;
 }
 
 export interface GbnfRule {
-  /** Of a group: that of the rule that it stands in. */
+  /** A group has the name of the rule that contains it. */
   readonly name: string;
-  /** Empty while it is only named. */
+  /** Empty while the rule is named elsewhere and not defined yet. */
   alternates: readonly (readonly GbnfItem[])[];
 }
 

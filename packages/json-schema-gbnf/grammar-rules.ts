@@ -31,7 +31,7 @@ const BASIC = {
 /** Any JSON object. */
 export const anyObjectGrammar = (): string => rulesText(new Map([['root', 'object']]));
 
-/** With the rules of JSON, which the given ones name. */
+/** The GBNF text of rules, with the basic rules of JSON that they refer to. */
 const rulesText = (rules: ReadonlyMap<string, string>): string =>
   [...rules, ...Object.entries(BASIC)].map(([name, body]) => `${name} ::= ${body}`).join('\n');
 
@@ -74,7 +74,7 @@ export class GrammarRules {
     return expression;
   }
 
-  /** One more schema is written or merged. */
+  /** Counts a schema that is written or merged. @throws GrammarError when there are too many */
   count(path: string): void {
     this.#schemas += 1;
     if (this.#schemas > MOST_SCHEMAS)
@@ -109,7 +109,7 @@ export class GrammarRules {
     return rulesText(this.#rules);
   }
 
-  /** A piece and what may follow it, or less than a piece. */
+  /** Up to `most` repetitions of an item, as rules of at most `PIECE` repetitions each. */
   #upTo(item: string, most: number): string {
     if (most < PIECE) return `${item}{0,${most}}`;
     return this.add(

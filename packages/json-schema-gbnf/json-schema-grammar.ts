@@ -24,7 +24,7 @@ export function schemaGrammar(schema: object, path: string): string {
   return rules.text();
 }
 
-/** As `schemaGrammar`, among other rules. */
+/** The expression of a schema; the rules that it needs are added to `rules`. */
 export const schemaExpression = (schema: object, path: string, rules: GrammarRules): string =>
   new SchemaGrammar(schema as Schema, path, rules).expression();
 
@@ -142,7 +142,7 @@ class SchemaGrammar implements SchemaWriter {
     return Array.isArray(schema.type) || written.length > 1 ? either(written) : written[0]!;
   }
 
-  /** What stands beside the options holds for each of them. */
+  /** The options of `anyOf` or `oneOf`; keywords beside it hold for each option. */
   #either(schema: Schema, keyword: 'anyOf' | 'oneOf', path: string): string {
     const { [keyword]: options, ...rest } = schema;
     if (rest.oneOf !== undefined) throw refused(`${path}.oneOf`, 'cannot be held beside `anyOf`');
@@ -262,7 +262,7 @@ function typesOf(schema: Schema, path: string): readonly JsonType[] {
   });
 }
 
-/** Of a value that was JSON. */
+/** The JSON type of a parsed value. */
 function typeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

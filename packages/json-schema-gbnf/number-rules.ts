@@ -69,7 +69,7 @@ export function numberExpression(
   return signed(range, part => multiples(part, units, digits, within));
 }
 
-/** Of a side without a bound. */
+/** Where a range ends that the schema does not bound, in units of the last digit. */
 function furthestOf(step: Decimal | undefined, scale: number): bigint {
   if (scale === 0) return BigInt(Number.MAX_SAFE_INTEGER);
   return largest(step ? EXACT_DIGITS : EXACT_DIGITS + scale);

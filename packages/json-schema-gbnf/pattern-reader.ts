@@ -5,7 +5,7 @@ import { type CodeRange, complementOf, type Language, type Languages } from './r
 interface Part {
   /** Only the beginning of the text, or what is ahead: it takes no characters itself. */
   readonly kind?: 'start' | 'look';
-  /** Its meaning depends on what stands around it. */
+  /** It contains an anchor or a look-ahead, so what it matches depends on the text around it. */
   readonly hasZeroWidth: boolean;
   /**
    * Texts that begin with it and go on with one of `rest`.
@@ -27,7 +27,7 @@ const EVERY_UNIT = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromChar
   '',
 );
 
-/** Code units that JavaScript's own `one` stands for. */
+/** The UTF-16 code units that a part of a JavaScript pattern for one character matches. */
 const rangesOf = (one: string): readonly CodeRange[] =>
   Array.from(EVERY_UNIT.matchAll(new RegExp(`${one}+`, 'g')), ({ 0: run, index }): CodeRange => [
     index,

@@ -38,10 +38,10 @@ export class Languages {
   readonly empty: Language;
   readonly any: Language;
   readonly #known = new Map<string, Language>();
-  /** Done so far. */
+  /** Units of work so far, at most `MOST_WORK`. */
   #work = 0;
 
-  /** @param refuse more than `MOST_WORK` is asked for */
+  /** @param refuse throws; called when more than `MOST_WORK` would be needed */
   constructor(
     readonly alphabet: readonly CodeRange[],
     private readonly refuse: () => never,
@@ -205,7 +205,7 @@ const distinct = (parts: readonly Language[]): Language[] =>
 export const isIn = (set: readonly CodeRange[], code: number): boolean =>
   set.some(([first, last]) => code >= first && code <= last);
 
-/** Ascending, not touching. */
+/** The code points of all ranges as ascending ranges with gaps between them. */
 function unionOf(ranges: readonly CodeRange[]): readonly CodeRange[] {
   const joined: [number, number][] = [];
   for (const [first, last] of [...ranges].sort(([a], [b]) => a - b)) {

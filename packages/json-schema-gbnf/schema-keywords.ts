@@ -17,13 +17,13 @@ interface Keyword {
   readonly treatment: 'enforced' | 'annotation' | 'refused';
   /** Types that it restricts; for others it says nothing. Absent: all. */
   readonly of?: readonly (typeof JSON_TYPES)[number][];
-  /** How far it is held. */
+  /** How far it is enforced; absent: fully. */
   readonly note?: string;
 }
 
 type Types = Keyword['of'];
 
-/** @param notes how far each of them is held */
+/** @param notes by keyword, how far it is enforced; undefined: fully */
 const enforced = (
   notes: Readonly<Record<string, string | undefined>>,
   of?: Types,
@@ -142,5 +142,5 @@ export function keywordOf(name: string): Keyword {
   return known ?? (name.startsWith('x-') ? ANNOTATION : { treatment: 'refused' });
 }
 
-/** Says nothing about what is valid. */
+/** Whether a keyword restricts no value, such as `title`. */
 export const isAnnotation = (name: string): boolean => keywordOf(name).treatment === 'annotation';

@@ -20,7 +20,7 @@ const refuseBoth: Join = (one, other, path) => {
   throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
 };
 
-/** Two values of one keyword as one that says what both say. */
+/** By keyword, how two values of it become one value that demands both. */
 const JOINS: Readonly<Record<string, Join>> = {
   type: (one, other, path) => {
     const [first, second] = [typesOf(one), typesOf(other)];
@@ -79,7 +79,10 @@ function differ(one: Schema, other: Schema, keyword: string): boolean {
   return keyword !== 'const' || jsonAt(one, keyword) !== jsonAt(other, keyword);
 }
 
-/** @throws GrammarError where both cannot be held together */
+/**
+ * The value of a keyword that demands what both schemas demand.
+ * @throws GrammarError when no value does
+ */
 function joined(one: Schema, other: Schema, keyword: string, path: string): unknown {
   const [own, value] = [one[keyword], other[keyword]];
   const [at, join] = [`${path}.${keyword}`, JOINS[keyword]];

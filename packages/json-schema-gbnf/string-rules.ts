@@ -108,12 +108,12 @@ function formatOf({ format }: Schema, hasPattern: boolean, path: string): string
   );
 }
 
-/** What a text has to be, all of it at once. */
+/** All demands of a schema on a text. */
 interface StringDemands {
   readonly lengths: Bounds;
-  /** Those of formats as well. */
+  /** Values of `pattern`, and the patterns that formats stand for. */
   readonly patterns: readonly { readonly text: string; readonly path: string }[];
-  /** Of the schema, for messages. */
+  /** Path of the schema, for error messages. */
   readonly path: string;
 }
 
@@ -146,7 +146,7 @@ export class StringRules {
   /** Rules of languages: what several texts can end with is written once. */
   readonly #names = new Map<Language, string>();
   #states = 0;
-  /** Of the schema whose texts are worked on, for messages. */
+  /** Path of the schema that is being written, for error messages. */
   #path = '';
 
   /**

@@ -12,7 +12,7 @@ const KNOWN_WITHIN_MS = 1000;
 const MAX_HELD = 128;
 const ANCHOR = '5-cancel';
 
-/** Whether what is no longer wanted stops. */
+/** Whether a cancelled call ends, and a Cancel is answered. */
 export const CANCEL_CHECKS: readonly Check[] = [
   {
     name: 'unknown-cancel',

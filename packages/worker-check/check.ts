@@ -70,7 +70,7 @@ export function demand(condition: boolean, sentence: string): asserts condition 
   if (!condition) throw new CheckVerdict('fail', sentence);
 }
 
-/** Undefined: not within the limit. */
+/** @returns what `promise` resolves with; undefined: not within `limitMs` */
 export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const timeIsUp = new Promise<undefined>(
@@ -101,7 +101,7 @@ export async function endOf<M>(
   return end;
 }
 
-/** The same of a call that must succeed. */
+/** As `endOf`, for a call that must succeed. @throws Verdict */
 export async function checkedAnswer<M>(
   call: CheckedCall<M>,
   what: string,

@@ -15,7 +15,7 @@ export const CONNECTION_CHECKS: readonly Check[] = [
     name: 'pings',
     anchor: '9-connections-tokens-tls',
     about: 'pings as those of a gateway',
-    /** On a connection that carries nothing else. */
+    /** Pings on a connection of its own without calls. */
     async run({ options: { address, remote, pingEveryMs = 10_000 } }) {
       const { tls } = remote;
       const url = `${tls ? 'https' : 'http'}://${address}`;

@@ -42,7 +42,7 @@ import {
  */
 const LENGTH_DELIMITED = 2;
 
-/** `message` is the encoding of all other fields. */
+/** Adds a field of bytes to an encoded message. @param message the encoding of all other fields */
 function appendBulk(message: Uint8Array, bulk: Uint8Array, field: number): Buffer {
   if (bulk.byteLength === 0) return asBuffer(message);
   const head = new BinaryWriter().tag(field, LENGTH_DELIMITED).uint32(bulk.byteLength).finish();
@@ -211,7 +211,7 @@ export function decodeTranscript(reported: TranscribeFileResponse): TranscribeAn
   };
 }
 
-/** Of an upload, as soon as it is final. */
+/** A segment of an upload, sent as soon as it is final. */
 interface FinalSegment {
   readonly kind: 'segment';
   readonly segment: TranscriptSegment;

@@ -30,10 +30,10 @@ export interface TrackedCall {
   cancel(): void;
 }
 
-/** Who wants to know when an RPC begins and ends. */
+/** Is notified when an RPC begins and ends. */
 interface CallObserver {
   began?(rpc: TrackedCall): void;
-  /** The worker has ended it, for whatever reason. */
+  /** The RPC has ended, for whatever reason. */
   ended(): void;
 }
 

@@ -33,10 +33,7 @@ export function helpOf(command: Command): string {
   return text.trimEnd();
 }
 
-/** An example that shows more than the options of its command: another program, a file. */
-const SHOWS_MORE = /[|<>]|\$\(/;
-
-/** The help as the manual shows it, without what all commands have in common. */
+/** The help as the manual shows it, without examples and what all commands have in common. */
 export function manualHelpOf(command: Command): string {
   const before = command.configureHelp();
   const own = (each: Option) => !isCommon(each);
@@ -49,10 +46,7 @@ export function manualHelpOf(command: Command): string {
   return text
     .replace(/^Usage: /, '')
     .replaceAll(/^(Options|Arguments):\n/gm, '')
-    .replace(/\nExamples:\n((?: {2}.*(?:\n|$))+)/, (_, lines: string) => {
-      const kept = lines.split('\n').filter(line => SHOWS_MORE.test(line));
-      return kept.length > 0 ? `\nExamples:\n${kept.join('\n')}\n` : '';
-    })
+    .replace(/\nExamples:\n(?: {2}.*(?:\n|$))+/, '')
     .trimEnd();
 }
 

@@ -26,8 +26,11 @@ function treatmentOf({ treatment, capability = '', byEngine }: FieldRule): strin
 const sentence = (why: string): string =>
   why === '' ? '' : `${why.charAt(0).toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
 
-/** Fewer rows than these are repeated instead of referred to. */
-const MIN_SHARED = 6;
+/** Fewer fields with an explanation than these are repeated instead of referred to. */
+const MIN_EXPLAINED = 2;
+
+/** The outcome of a field that needs no explanation. */
+const PLAIN = 'honoured. ';
 
 const outcomeOf = (rule: FieldRule): string => `${treatmentOf(rule)}. ${sentence(rule.why)}`;
 
@@ -38,12 +41,25 @@ const outcomesOf = (rules: FieldRules): ReadonlyMap<string, string> =>
 function fieldList(rules: FieldRules, other?: readonly [group: string, rules: FieldRules]): string {
   const [group, shared] = other ?? ['', {}];
   const known = outcomesOf(shared);
-  const items = new Map<string, string[]>();
-  for (const [name, own] of outcomesOf(rules)) {
-    const outcome = known.get(name) === own ? `as in ${code(group)}` : own;
-    items.set(outcome, [...(items.get(outcome) ?? []), code(name)]);
-  }
-  return list([...items].map(([outcome, names]) => `${names.join(', ')}: ${outcome.trimEnd()}`));
+  const own = [...outcomesOf(rules)];
+  const alike = own.filter(([name, outcome]) => known.get(name) === outcome).map(([name]) => name);
+  const items = Map.groupBy(
+    own.filter(([name]) => !alike.includes(name)),
+    ([, outcome]) => outcome,
+  );
+  const lines = [...items].map(
+    ([outcome, fields]) => `${fields.map(([name]) => code(name)).join(', ')}: ${outcome.trimEnd()}`,
+  );
+  return list(alike.length === 0 ? lines : [asIn(group, alike, [...known.keys()]), ...lines]);
+}
+
+/** Names the fields, or the fields of the other group that are not among them, if those are few. */
+function asIn(group: string, alike: readonly string[], all: readonly string[]): string {
+  const others = all.filter(name => !alike.includes(name)).map(code);
+  if (others.length * 2 > alike.length)
+    return `${alike.map(code).join(', ')}: as in ${code(group)}`;
+  const but = others.length === 0 ? '' : ` but ${others.join(', ')}`;
+  return `every field of ${code(group)}${but}: as there`;
 }
 
 /** @param before groups of the page that come first */
@@ -58,13 +74,18 @@ function sections(groups: Groups, ...before: readonly Groups[]): string {
     .join('\n\n');
 }
 
+/** The group with the most fields alike, of equal ones that without others, if it saves explanations. */
 function mostAlike(rules: FieldRules, others: readonly (readonly [string, FieldRules])[]) {
   const own = outcomesOf(rules);
   const alike = ([, other]: readonly [string, FieldRules]) =>
-    [...outcomesOf(other)].filter(([name, outcome]) => own.get(name) === outcome).length;
+    [...outcomesOf(other)].filter(([name, outcome]) => own.get(name) === outcome);
+  const hasOthers = (other: readonly [string, FieldRules]) =>
+    Number(Object.keys(other[1]).length > alike(other).length);
   return others
-    .filter(other => alike(other) >= MIN_SHARED)
-    .toSorted((a, b) => alike(b) - alike(a))[0];
+    .filter(
+      other => alike(other).filter(([, outcome]) => outcome !== PLAIN).length >= MIN_EXPLAINED,
+    )
+    .toSorted((a, b) => alike(b).length - alike(a).length || hasOthers(a) - hasOthers(b))[0];
 }
 
 /** Lists of `docs/reference/fields.md`. */

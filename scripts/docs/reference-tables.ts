@@ -56,11 +56,16 @@ function usualType(status: number): string {
 
 const settingList = (paths: readonly SettingPath[]) => list(paths.map(settingItem));
 
+/** What needs no range: text, which is not empty unless its default is, and flags. */
+const FREE: ReadonlySet<string> = new Set(['text', 'text, not empty', 'true or false']);
+
 /** Its variable follows from its path, as the page says. */
 function settingItem(path: SettingPath): string {
   const { default: initial, allowed, help } = settingDefinition(path);
   const value = initial === '' ? 'empty' : code(String(initial));
-  const range = allowed === 'text' ? '' : `; ${allowed.replace('a whole number from ', '')}`;
+  const range = FREE.has(allowed)
+    ? ''
+    : `; ${allowed.replace(/^a (?:whole )?number from (\S+) to /, '$1-')}`;
   return `${code(path)} (${value}${range}): ${help}`;
 }
 
@@ -80,14 +85,11 @@ const METRIC_TABLES: Tables = {
 };
 
 const fileFields = (fields: Readonly<Record<string, (typeof MODEL_FIELDS)['id']>>): string =>
-  table(
-    ['field', 'left out', 'allowed', 'what'],
-    Object.entries(fields).map(([name, field]) => [
-      code(name),
-      field.default ?? 'not possible',
-      field.allowed,
-      field.help,
-    ]),
+  list(
+    Object.entries(fields).map(
+      ([name, { default: unset, allowed, help }]) =>
+        `${code(name)}: ${help} Allowed: ${allowed}. ${unset ? `Default: ${unset}.` : 'Required.'}`,
+    ),
   );
 
 const MODEL_TABLES: Tables = {

@@ -48,7 +48,7 @@ export interface Waiting {
 export class ExternalWorker implements EngineBase {
   /** Resolves with the reason when the worker takes no more work. */
   readonly lost: Promise<string>;
-  /** Absent without models for it. */
+  /** Finds out who speaks; absent: no models for it are configured. */
   readonly speakersOf?: SpeechRecognizer['speakersOf'];
   readonly #bridged: BridgedWorker;
   readonly #ready = Promise.withResolvers<void>();

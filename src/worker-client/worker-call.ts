@@ -6,7 +6,7 @@ import { SinkWriter } from './sink-writer.js';
 import { type WorkerReply, type TaskRequest } from './worker-task.js';
 
 export interface CallRequest {
-  /** What a worker is sent of it. */
+  /** The fields of the request that the worker gets. */
   readonly request: Pick<TaskRequest, 'key' | 'priority' | 'tenant' | 'payload' | 'traceparent'>;
   readonly group: CallGroup;
   /** Of its tenant (D-25); absent: 1. */
@@ -76,7 +76,7 @@ export class CallProgress {
     this.#end.resolve();
   }
 
-  /** Where its output goes, until it is abandoned. */
+  /** Sends the output of the call to `sink`, until the call is abandoned. */
   writeTo(sink: Writable): SinkWriter {
     this.#writer = new SinkWriter(sink);
     return this.#writer;

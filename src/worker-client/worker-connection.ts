@@ -50,7 +50,7 @@ interface ConnectionOptions {
      * A cancelled call was reset from this side, because the worker did not end it in time.
      */
     onUnended?(): void;
-    /** More slots than before, free or urgent. Synchronous. */
+    /** The worker has more free slots, or more for REALTIME, than before. Synchronous. */
     readonly onCapacity?: () => void;
     /** A slot or a place for a live stream was released. Synchronous. */
     readonly onReturn?: () => void;

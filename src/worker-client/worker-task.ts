@@ -97,7 +97,7 @@ export type WorkerReply =
   | {
       readonly kind: 'speech';
       readonly durationS: number;
-      /** For how long its listener waited in the middle of it. */
+      /** Seconds of pauses that the listener heard within the audio. */
       readonly lateS: number;
       readonly execution: CallExecution;
     }

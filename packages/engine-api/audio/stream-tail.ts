@@ -7,7 +7,7 @@ const LEAST = 8192;
  */
 export class StreamTail<Kept extends Int16Array | Uint8Array> {
   #kept: Kept;
-  /** Of the first element that is kept, in `#kept`. */
+  /** Index in `#kept` of the first element that is still kept. */
   #at = 0;
   #from = 0;
   #end = 0;

@@ -35,7 +35,7 @@ export function killGuarded(): void {
   for (const [child, leads] of living) signal(child, 'SIGKILL', leads);
 }
 
-/** @param leads all of the process group that it leads */
+/** @param leads true: the signal goes to the whole process group that the child leads */
 function signal(child: ChildProcess, name: NodeJS.Signals, leads: boolean): void {
   if (!leads || child.pid === undefined) return void child.kill(name);
   try {

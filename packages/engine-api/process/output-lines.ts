@@ -59,7 +59,7 @@ export class OutputBound {
     this.#atMs = nowMs();
   }
 
-  /** False: drop these bytes. */
+  /** @returns false when the limit per second is used up, so the caller drops these bytes */
   admits(bytes: number): boolean {
     this.#refill();
     if (bytes <= this.#left) {
@@ -71,13 +71,13 @@ export class OutputBound {
     return false;
   }
 
-  /** What is wrong while it floods. */
+  /** A message while output is being dropped; undefined: none is. */
   get problem(): string | undefined {
     this.#refill();
     return this.#dropped === 0 ? undefined : `${EXCESS}: ${this.#dropped} bytes were dropped`;
   }
 
-  /** The flood, if there is one, is over. */
+  /** Reports how many bytes were dropped, if any, and starts counting anew. */
   end(): void {
     if (this.#dropped > 0)
       this.onExcess(`warning: ${this.#dropped} bytes of its output were dropped`);

@@ -26,11 +26,11 @@ interface RemoteCall {
 /** What the serving side says. */
 type FromRemote<Info> =
   | { readonly type: 'ready'; readonly info: Info }
-  /** It cannot load. */
+  /** The thread could not load its native code or model. */
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'notice'; readonly id: number; readonly notice: unknown }
   | { readonly type: 'reply'; readonly id: number; readonly reply: unknown }
-  /** With a code it is the caller's mistake. */
+  /** The call failed; a `code` means that its input is at fault. */
   | {
       readonly type: 'error';
       readonly id: number;

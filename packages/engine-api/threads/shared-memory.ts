@@ -57,7 +57,7 @@ export class CancelFlags {
     }
   }
 
-  /** The engine ends. */
+  /** Cancels all calls that have a flag, because the engine ends. */
   raiseAll(): void {
     for (const flag of this.#flags) flag.raise();
   }

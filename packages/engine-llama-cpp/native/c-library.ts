@@ -28,7 +28,7 @@ koffi.struct('llama_model_params', {
   load_mtp: 'bool',
 });
 
-/** `llama_context_params`, likewise. */
+/** `llama_context_params` of llama.h at the same commits. */
 koffi.struct('llama_context_params', {
   n_ctx: 'uint32_t',
   n_batch: 'uint32_t',
@@ -106,7 +106,7 @@ export interface CLibrary {
   isRecurrent(model: Pointer): boolean;
   isHybrid(model: Pointer): boolean;
   describe(model: Pointer, text: Buffer, size: number): number;
-  /** Minus what it needs, where `most` is too little. */
+  /** @returns the number of tokens; negative: minus the number that there is no room for */
   tokenize(...args: [Pointer, Buffer, number, Int32Array, number, boolean, boolean]): number;
   /** 1 SentencePiece, 2 byte-level BPE, 3 WordPiece, 4 unigram, 5 RWKV */
   vocabularyType(vocabulary: Pointer): number;
@@ -156,7 +156,7 @@ export interface CLibrary {
   newChain(params: { readonly no_perf: boolean }): Pointer;
   cloneSampler(sampler: Pointer): Pointer;
   addSampler(chain: Pointer, sampler: Pointer): void;
-  /** The one at this place, which is the caller's again. */
+  /** Takes the sampler at this index out of the chain; the caller frees it. */
   removeSampler(chain: Pointer, place: number): Pointer;
   chainLength(chain: Pointer): number;
   freeSampler(sampler: Pointer): void;
@@ -167,7 +167,7 @@ export interface CLibrary {
   minP(share: number, least: number): Pointer;
   temperature(temperature: number): Pointer;
   penalties(...args: [vocabulary: number, last: number, number, number, number]): Pointer;
-  /** @param biases token (int32) and bias (float) in turns */
+  /** @param biases token id (int32) and bias (float32), alternately */
   biases(vocabulary: number, count: number, biases: Int32Array): Pointer;
   /** Null: the text cannot be read. */
   grammar(vocabulary: Pointer, text: string, root: string): Pointer | null;

@@ -12,7 +12,7 @@ import { callsAsText, withoutTools } from './toolless-template.js';
 interface CallShape {
   /** It walks arguments or writes them as JSON itself, so it wants the object, not its text. */
   readonly objectArguments: boolean;
-  /** It accepts a text in their place. */
+  /** It accepts the arguments of a call as JSON text, too. */
   readonly textArguments: boolean;
   /** Ids have nine letters and digits, or it refuses them. */
   readonly shortIds: boolean;

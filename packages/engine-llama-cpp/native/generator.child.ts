@@ -31,9 +31,9 @@ const NOT_DRAWN = -1;
 interface WantedDraw {
   readonly item: number;
   readonly slot: number;
-  /** Of the token that is drawn. */
+  /** Position in its sequence of the token that is drawn. */
   readonly position: number;
-  /** Of its logits in the run. */
+  /** Index of its logits in the output of the native run. */
   readonly place: number;
 }
 
@@ -47,7 +47,7 @@ class StepRunner {
   readonly #drawers = new Map<number, SequenceDrawer>();
   #last: Promise<unknown> = Promise.resolve();
   #isBroken = false;
-  /** As many as draws are made at the same time. */
+  /** One for each draw that can run at the same time. */
   readonly #samplers: readonly TokenSampler[];
 
   constructor(

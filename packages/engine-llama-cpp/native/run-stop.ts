@@ -11,7 +11,7 @@ import { type Pointer } from './c-library.js';
 export class RunStop {
   readonly #text: Pointer = koffi.alloc('uint8_t', 2) as Pointer;
   readonly #bytes = new Uint8Array(koffi.view(this.#text, 2)).fill(0);
-  /** Of the run that computes. */
+  /** Number of the run that computes; Infinity before the first. */
   #current = Infinity;
   #newest = 0;
 

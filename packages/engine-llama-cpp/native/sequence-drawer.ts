@@ -38,7 +38,7 @@ export class SequenceDrawer {
   readonly #chain: Pointer;
   /** How far the answer is in it. Null: it fails alone, when its turn to draw comes. */
   readonly #grammar: Pointer | null | undefined;
-  /** What was drawn last; undefined: nothing yet. */
+  /** The token that was drawn last; undefined before the first. */
   newest: number | undefined;
 
   /** @param contextTokens as far as penalties look back */
@@ -137,7 +137,10 @@ function chainOf(
   return chain;
 }
 
-/** The logarithm of what all probabilities are divided by. */
+/**
+ * Natural logarithm of the denominator of the softmax over `logits`.
+ * @param highest largest logit
+ */
 function logSumOf(logits: Float32Array, highest: number): number {
   let sum = 0;
   // eslint-disable-next-line @typescript-eslint/prefer-for-of -- takes half the time, of a whole vocabulary

@@ -31,7 +31,7 @@ export class Candidates {
     this.#logits = new Float32Array(memory);
   }
 
-  /** Token i has the i-th logit. */
+  /** All tokens of the vocabulary as candidates: token i with the i-th logit. */
   all(logits: Float32Array): Pointer {
     for (let token = 0; token < this.most; token++) this.#set(token, token, logits[token]!);
     return this.#filled(this.most);
@@ -57,7 +57,7 @@ export class Candidates {
     return logit === -Infinity ? undefined : id;
   }
 
-  /** No sampler has ruled the first one out. */
+  /** Whether the samplers left the first candidate possible (its logit is not -Infinity). */
   get isFirstAllowed(): boolean {
     return this.#logits[1] !== -Infinity;
   }
@@ -80,7 +80,7 @@ export class Candidates {
 
 /** How one token of a sequence is drawn. */
 export interface TokenDraw {
-  /** The sequence's chain of samplers, which stays as it is. */
+  /** The sequence's chain of samplers; a draw does not change it. */
   readonly chain: Pointer;
   /** Undefined: the chain ends with the likeliest token. */
   readonly seed: number | undefined;

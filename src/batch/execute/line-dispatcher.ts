@@ -22,7 +22,7 @@ export class TargetGate {
   #busyUntilMs = 0;
   #answers = 0;
   #goodInARow = 0;
-  /** Answers still to come from before the last cut. */
+  /** Answers that are still due to lines sent before the last cut; they cut no more. */
   #stale = 0;
 
   /** @param maxSlots the configured limit, whole number >= 1 */
@@ -181,7 +181,7 @@ export class LineLane {
     return ticket;
   }
 
-  /** A line that was taken has its answer. */
+  /** A line that was taken has its answer: it is no longer in flight. */
   ended(): void {
     this.#inFlight -= 1;
   }

@@ -33,7 +33,7 @@ export const isGood = (answer: Answer): boolean =>
 export const failureCauseOf = (answer: Answer) =>
   isGood(answer) || answer.kind === 'too_large' ? undefined : causeOf(answer);
 
-/** What the target asked for. */
+/** Milliseconds to wait that the answer asks for; undefined: none. */
 export const askedMs = (answer: Answer): number | undefined =>
   answer.kind === 'answer' ? answer.retryAfterMs : undefined;
 

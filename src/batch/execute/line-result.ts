@@ -72,7 +72,7 @@ interface Settling {
   readonly parts: LineParts;
   /** Speech: the audio is stored in the output line. */
   readonly wantsBase64: boolean;
-  /** For the audio of speech. */
+  /** Where the audio of speech is stored. */
   readonly files: ResultFiles;
 }
 

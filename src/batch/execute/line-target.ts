@@ -45,7 +45,7 @@ interface TargetSpec {
 type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> &
   Partial<Pick<BatchJob, 'expiresAtMs' | 'traceparent'>>;
 
-/** What is sent. */
+/** The body of a request to a target. */
 export interface LineContent {
   readonly contentType: string;
   readonly bytes: number;

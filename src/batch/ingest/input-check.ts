@@ -30,7 +30,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export class InputCheck {
   /** Plan entries per model, in the order of their first lines; no bodies. */
   readonly entries = new Map<string, PlanEntry[]>();
-  /** The first 100. */
+  /** The first 100 problems of the file, in the order of its lines. */
   readonly problems: JobProblem[] = [];
   readonly #seen = new Set<string>();
   #line = 0;
@@ -70,7 +70,7 @@ export class InputCheck {
     return invalidLine;
   }
 
-  /** After the last line. */
+  /** To be called after the last line: rejects a file without any. */
   finish(): void {
     if (this.#line === this.#blanks) this.rejectFile('empty_file', 'The input file has no lines.');
   }

@@ -22,7 +22,7 @@ export interface JobPlan {
 export interface ClaimedJob {
   readonly lease: JobLease;
   readonly folder: JobFolder;
-  /** Another one for each attempt at the job. */
+  /** Stop signal of the attempt that runs; each attempt at the job has a new one. */
   stop: JobStop;
   /** Suffix of draft files: unique per claim. */
   readonly writer: string;

@@ -17,7 +17,7 @@ export class JobFolder {
   readonly plans: string;
   readonly results: string;
 
-  /** @param jobsFolder `<data.dir>/jobs` */
+  /** @param jobsFolder the folder of all jobs, `<data.dir>/jobs` */
   constructor(jobsFolder: string, jobId: string) {
     const pathOf = (...names: string[]) => join(jobsFolder, jobId, ...names);
     this.path = pathOf();

@@ -18,10 +18,9 @@ Examples:
   switchyard models add qwen3-8b nomic-embed-text-v1.5 --device cuda --yes
   switchyard models add vllm --as qwen --upstream http://gpu-7:8000/v1 --upstream-model Qwen/Qwen3-8B
 
-Files that are there are not downloaded again, and an interrupted download resumes. Aliases such as whisper-1 move from
-models that stand in; others keep theirs unless --aliases names them. An entry of models.yaml that
-is there already stays as it is, unless --replace. An engine that is not installed is installed first, after a
-question or with --yes. The gateway loads the model without a restart.`;
+An interrupted download resumes. Aliases such as whisper-1 move from models that stand in; others keep theirs unless
+--aliases names them. An existing entry of models.yaml stays as it is, unless --replace. An engine that is not installed
+is installed first, after a question or with --yes. The gateway loads the model without a restart.`;
 
 const OPTIONS = {
   '--as <id>': 'id in models.yaml (default: the name)',

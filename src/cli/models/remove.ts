@@ -11,8 +11,8 @@ import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { usedPaths, usersOf } from './hub/used-paths.js';
 import { reloadGateway } from './served.js';
 
-const NOTES = `NAME is an id of models.yaml: its entry goes, and with it the folders that no other entry uses. Or it is a folder that
-\`models pull\` made: it goes when no entry uses it. A running gateway stops serving the model without a restart.`;
+const NOTES = `With an id, the folders that no other entry uses are deleted, too. A folder that \`models pull\` made is deleted only
+when no entry uses it. A running gateway stops serving the model without a restart.`;
 
 export const modelsRemoveCommand = gatewayCommand('remove <name>', {
   about: 'take a model out of models.yaml and delete its files',

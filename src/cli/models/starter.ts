@@ -82,11 +82,10 @@ class Arrivals implements Disposable {
 const STARTERS = ['piper-en-joe', 'moonshine-tiny-en', 'whisper-base', 'smollm2-135m-instruct'];
 
 const NOTES = `Moonshine tiny, a Piper voice, Whisper base and SmolLM2 135M Instruct: 390 MB, and 0.5 GB for the Python environment of
-CTranslate2. Each model is loaded as soon as it is there, and then takes its aliases from models that stand in
-(\`stand_in\`, such as Moonshine, and engine synthetic), whose workers stop when no name is left: a request for their id
-starts them again, for ten minutes without work. Entries
-are written to models.yaml in data.dir, which is read beside workers.models_file; that one wins where they differ. What
-is there already is not fetched again.`;
+CTranslate2. Each model takes its aliases from models that stand in (\`stand_in\`, such as Moonshine, and engine
+synthetic), whose workers stop when no name is left: a request for their id starts them again, for ten minutes without
+work. Entries are written to models.yaml in data.dir, which is read beside workers.models_file; that one wins where
+they differ.`;
 
 export const modelsStarterCommand = gatewayCommand('starter [names...]', {
   about: 'fetch the starter set, with its engines, and load each model when it is there',
@@ -135,7 +134,10 @@ async function fetchAll(entries: readonly CatalogueEntry[], invocation: Starting
   return failed;
 }
 
-/** Whether stand-ins, or nobody, have its names. */
+/**
+ * Whether the model is to be fetched: it is not in models.yaml, and no real model has its
+ * names.
+ */
 function lacks({ name, aliases }: CatalogueEntry) {
   const { models } = loadConfig();
   if (models.some(({ id }) => id === name)) return false;
@@ -145,7 +147,7 @@ function lacks({ name, aliases }: CatalogueEntry) {
   return free || aliases.length === 0;
 }
 
-/** @returns what is said of it when it is there */
+/** Fetches and loads one model. @returns the line that reports it */
 async function arrive(entry: CatalogueEntry, invocation: Starting, signal: AbortSignal) {
   signal.throwIfAborted();
   // Another program may have brought it meanwhile.

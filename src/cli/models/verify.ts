@@ -13,7 +13,7 @@ interface Verdict {
   readonly said?: readonly string[];
 }
 
-/** What is said in the sample of speech. */
+/** The words of the recorded sample of speech. */
 const SPOKEN =
   'The train to the north leaves from the second platform. ' +
   'A switchyard groups cars into trains and puts each train on the right track. ' +
@@ -30,9 +30,9 @@ const QUESTIONS: readonly (readonly [question: string, answer: RegExp])[] = [
   ['Translate "good morning" into German. Answer with the translation only.', /guten morgen/i],
 ];
 
-/** Callers at the same time, besides one. */
+/** Concurrent callers of the runs after the one with a single caller. */
 const CALLERS = [8, 32] as const;
-/** What is told at length, so that a rate can be measured. */
+/** Prompt for a long answer, of which tokens per second are measured. */
 const TELL = 'Tell a long story about a train that goes to the north.';
 const TOLD_TOKENS = 64;
 
@@ -61,10 +61,9 @@ export const modelsVerifyCommand = gatewayCommand('verify <name>', {
     'models verify smollm2-135m-instruct --beside http://127.0.0.1:8080',
   ],
   notes:
-    'The row fits the table "Runs" of docs/reference/models.md. Speed is measured alone, then with ' +
-    '8 callers, and with 32 where a model generates text: nothing else should use the gateway. ' +
-    "With --beside, the same model on another server, such as that of the engine's own library, gets a row, too, " +
-    'and the first one says how many words are equal.',
+    'Speed is measured alone, then with 8 callers, and with 32 where a model generates text: nothing else should use ' +
+    'the gateway. With --beside, the same model on another server gets a row, too, and the first row says how many ' +
+    'words are equal.',
   options: {
     '--audio <file>': 'stt: other speech, with --text',
     '--text <words>': 'what is said in --audio',

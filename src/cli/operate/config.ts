@@ -19,11 +19,10 @@ import { settingsFile } from './settings-file.js';
 /** In place of a key, or of an address that may hold a password. */
 const HIDDEN = '(hidden)';
 
-const HELP = `Every setting with its effective value and where it came from: default, file:line:column or environment variable.
-A * marks a value that differs from its default.`;
+const HELP = `The origin is default, file:line:column or an environment variable. A * marks a value that differs from its default.`;
 
-const CHECK_HELP = `Exit code 2: there are mistakes, and a gateway would not start; each with file, line and column, or its variable.
-Warnings (!) start. Files of models: switchyard models check. This machine: switchyard doctor.`;
+const CHECK_HELP = `Exit code 2: a gateway would not start; each mistake has file, line and column, or its variable. It starts with
+warnings (!). Files of models: switchyard models check. This machine: switchyard doctor.`;
 
 const check = command('check', {
   about:

@@ -65,7 +65,7 @@ async function checkFfmpeg() {
   return failing('ffmpeg', detail, installCommand(['ffmpeg']));
 }
 
-/** Free, or taken by a Switchyard that runs: both are well. */
+/** Passes if the port is free, or if a running Switchyard has it. */
 async function checkPort({ host, port }: Settings['server']) {
   const problem = await listenProblem({ host, port });
   const what = `port ${port}`;

@@ -17,8 +17,8 @@ const ONLY_IN_DATABASE = {
   defaultPriority: '--default-priority',
 } as const;
 
-const NOTES = `The key goes to stdout, once; only its hash is stored. Without --file a running gateway stores it in its
-database. With --file it is added to the keys file of this configuration, which works without a gateway.`;
+const NOTES = `The key goes to stdout, once; only its hash is stored: without --file in the database of a running gateway, with --file
+in the keys file of this configuration, which needs no gateway.`;
 
 const NOW_REQUIRED = `From now on every request needs a key, those of this command too: SWITCHYARD_API_KEY or --key-file.
 Web pages ask for it; revoking it does not make the gateway open again.`;
@@ -165,7 +165,6 @@ keep the scopes, models and priority that they began with. Keys of a keys file a
 const rotate = gatewayCommand('rotate <id>', {
   about: 'give a key a new secret, which is printed once',
   examples: ['keys rotate key_0198a1b2c3d4', 'keys rotate key_0198a1b2c3d4 --grace 3600'],
-  notes: 'The key goes to stdout, once; the gateway stores its hash only.',
   options: {
     '--grace <seconds>': ['how long the old secret stays valid', parseWholeNumber(0), 0],
   },

@@ -38,7 +38,7 @@ function statusText({ gateway, bottleneck, models, dependencies, batches }: Stat
   ].join('\n');
 }
 
-/** Who may call. */
+/** Whether keys are required, as text for people. */
 export const KEY_TEXTS: Readonly<Record<Status['gateway']['keys'], string>> = {
   required: 'required',
   not_required: 'not required: whoever reaches the gateway may do everything',

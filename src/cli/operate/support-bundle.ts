@@ -38,8 +38,8 @@ const ROUTES: Readonly<Record<string, string>> = {
 const LIMIT_MS = 10_000;
 
 const NOTES = `Secrets are removed: passwords and keys in addresses, bearer tokens, API keys, headers of models, arguments such as
---token, values of variables such as SWITCHYARD_API_KEY, and fields by their names. Audio, prompts and answers are never part of it. Names of tenants and
-ids of requests are. Without a gateway it holds what this machine knows.`;
+--token, values of variables such as SWITCHYARD_API_KEY, and fields by their names. It has names of tenants and ids of
+requests, but no audio, prompts or answers. Without a gateway it holds what this machine knows.`;
 
 export const supportBundleCommand = gatewayCommand('support-bundle', {
   about:

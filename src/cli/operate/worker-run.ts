@@ -12,10 +12,9 @@ replicas:
     addresses: [gpu-7:9000]
     remote: { token_file: worker-token }
 
-Here the model comes from models.yaml, or from --engine, --kind and --option. Paths in options start where those of
-models.yaml do, in the folder of the settings. The worker listens before it loads the model, and the gateway sends work
-once it is ready: switchyard workers list, there, shows its state and what is wrong with it. Ctrl-C drains: running
-requests finish. Nothing restarts a worker that was started by hand. Both machines must run the same release.`;
+Here the model comes from models.yaml, or from --engine, --kind and --option. Paths in options start in the folder of
+the settings. switchyard workers list, there, shows its state and what is wrong with it. Ctrl-C drains: running requests
+finish. Nothing restarts the worker. Both machines must run the same release.`;
 
 const OPTIONS = WORKER_OPTIONS.map(([name, { value, multiple, help }]) => {
   const flags = `--${name}${value === undefined ? '' : ` <${value}>`}`;

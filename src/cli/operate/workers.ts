@@ -17,7 +17,7 @@ export const logsCommand = gatewayCommand('logs', {
   options: {
     ...LINES,
     '--level <level>': ['this level and above', LEVELS, 'info'],
-    '-f, --follow': 'go on with new lines until Ctrl-C',
+    '-f, --follow': 'print new lines until Ctrl-C',
   },
   json: 'one JSON document; with --follow one per line',
   async run({ client, options: { lines, level, follow, json } }) {

@@ -74,9 +74,9 @@ type ArgumentOf<Words, Spec> = Words extends `${string}...${string}`
 
 interface CommandSpec<Options, Arg, Spec, Answer> {
   readonly about: string;
-  /** Of the argument. */
+  /** What the argument is, how it is read, and its default. */
   readonly arg?: Spec;
-  /** In place of the one made of the argument. */
+  /** Usage line, in place of the one that is made from the argument. */
   readonly usage?: string;
   readonly options?: Options;
   /**
@@ -84,14 +84,14 @@ interface CommandSpec<Options, Arg, Spec, Answer> {
    * true: one JSON document. Without `json` and `text` there is no such option.
    */
   readonly json?: string | true;
-  /** Without the program's name; `notes` follow them. */
+  /** Command lines without the program's name; `notes` follow them in the help. */
   readonly examples?: readonly string[];
   readonly notes?: string;
-  /** In place of both. */
+  /** Text of the help in place of `examples` and `notes`. */
   readonly help?: string;
   /** @returns what `--json` prints; undefined: all is written. `ok: false` is exit code 1 */
   run(context: Invocation<Options, Arg>): Promise<Answer> | Answer;
-  /** The answer for people. */
+  /** The answer as text for people. */
   text?(answer: NonNullable<Answer>): string;
 }
 
@@ -124,7 +124,10 @@ export class Invocation<Options, Arg> {
     return this.#stopped.signal;
   }
 
-  /** Its requests end with `signal`. @throws CliError exit code 2 */
+  /**
+   * A client of the gateway that the options name; `signal` ends its requests.
+   * @throws CliError exit code 2: the options are wrong
+   */
   get client(): GatewayClient {
     return new GatewayClient(this.command.opts(), this.signal);
   }

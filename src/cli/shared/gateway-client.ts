@@ -22,7 +22,7 @@ export type GatewayAnswer<P extends GatewayPath, M extends GatewayMethod = 'get'
   Responses<P, M> extends { content: { 'application/json': infer T } } ? T : never;
 
 interface GatewayRequest {
-  /** In place of the braces of the path. */
+  /** Value of the parameter in the path, such as `{id}`. */
   readonly id?: string | undefined;
   /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;

@@ -12,7 +12,7 @@ const colours = stdout.isTTY && stderr.isTTY && stderr.hasColors();
 const paint = (code: string, text: string) => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
 
 const listeners: ((text: string) => void)[] = [];
-/** Hears each line that is said from now on. */
+/** Calls `listener` with each line that `say` writes from now on. */
 export const onSay = (listener: (text: string) => void): void => void listeners.push(listener);
 
 export function say(text: string): void {
@@ -65,7 +65,7 @@ export class ProgressLine implements Disposable {
     stderr.write(stderr.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
   }
 
-  /** Before anything else is written. */
+  /** Removes the line of progress; to be called before anything else is written. */
   clear(): void {
     if (this.#last !== '' && stderr.isTTY) stderr.write('\r\u001b[K');
     this.#last = '';

@@ -67,7 +67,7 @@ function printResults(batch: Batch, files: readonly string[], json: boolean | un
   else if (files.length > 0) print(files.join('\n'));
 }
 
-/** Whole or not at all. */
+/** Saves an answer as a file, which appears only when it is complete. */
 async function save(response: Response, path: string) {
   const draft = `${path}.part`;
   try {

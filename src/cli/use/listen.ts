@@ -175,7 +175,7 @@ const RECORDERS = [
 ];
 
 const NOTES = `Without a file the microphone is recorded by arecord, rec (SoX) or ffmpeg, whichever is installed.
-Finished sentences go to stdout, a line each; what is being spoken is shown on a terminal only.
+Finished sentences go to stdout, a line each; unfinished ones are shown on a terminal only.
 The first Ctrl-C ends the recording and waits for the last words.`;
 
 export const listenCommand = gatewayCommand('listen [file]', {

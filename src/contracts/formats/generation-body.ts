@@ -140,14 +140,14 @@ export interface ChoiceDelta {
   readonly text: string;
   /** What the model thinks before it answers. */
   readonly reasoning?: string;
-  /** The first chunk of a choice says whose words they are. */
+  /** True for the first chunk of a choice, which names the role of its author. */
   readonly first: boolean;
   readonly finishReason: string | null;
   /** The text of `stop` that ended it: vLLM's `stop_reason`. */
   readonly stoppedBy?: string | undefined;
   /** OpenAI's `logprobs` of the tokens in `text`. */
   readonly logprobs?: object;
-  /** Whole calls; `at` counts those of this choice before them. */
+  /** Complete calls of tools; `at`: number of calls that this choice had before them. */
   readonly toolCalls?: { readonly at: number; readonly calls: readonly ToolCallBody[] };
   /** Tokens of the answer up to here, after those of the chunk before. */
   readonly tokenIds?: readonly number[];

@@ -37,7 +37,7 @@ const IMAGE = block('image', {
 
 const THOUGHT = block('redacted_thinking', {});
 
-/** One that no model reads. */
+/** A block of a type that no model reads; `was` is that type. */
 const UNREAD = block('unread', { was: z.string() });
 
 const READ_TYPES: readonly unknown[] = [
@@ -138,7 +138,7 @@ export const THINKING = optional(
   ),
 );
 
-/** What the answer is held to. */
+/** The form of the answer: text that is valid under a JSON schema. */
 export const FORMAT = optional(
   z.object({ type: oneOf(['json_schema']), schema: OBJECT }, 'must be an object'),
 );

@@ -170,7 +170,7 @@ export class OllamaShowRequest {
   @ModelNameField('gpt-4o-mini', 'A model id or alias; `:latest` may follow it.')
   model!: string;
 
-  @Unlisted(ignored('all that is known is told'))
+  @Unlisted(ignored('all that is known is returned'))
   verbose?: unknown;
 }
 

@@ -37,7 +37,10 @@ export type ServiceTier = (typeof SERVICE_TIERS)[number];
 /** Header that names the ignored fields of an HTTP request, separated by commas. */
 export const IGNORED_HEADER = 'x-switchyard-ignored';
 
-/** How a field that a model cannot honour is answered. */
+/**
+ * What a field that a model cannot honour does (D-34): it only advises, or it changes the
+ * meaning.
+ */
 export type FieldNature = 'advice' | 'meaning';
 
 export interface FieldRule {
@@ -98,11 +101,11 @@ export const meaning = (capability: string, why = '', value?: string): FieldRule
 /** What is allowed in words, beside what decides it: `must be a number from 0 to 1`. */
 type Check = readonly [accepts: (value: unknown) => boolean, message: string];
 
-/** What values a field takes. */
+/** The type of a field: its schema, checks and conversion. */
 export interface FieldType {
-  /** As OpenAPI has it. */
+  /** JSON Schema of the values, as OpenAPI shows it. */
   readonly schema: Fields;
-  /** The first that fails is reported. */
+  /** Checks in order; the first that fails is reported. */
   readonly checks: readonly Check[];
   /** Converts a value before it is checked; returns unknown ones unchanged. */
   readonly shape?: (value: unknown) => unknown;
@@ -172,7 +175,7 @@ export const number = (minimum: number, maximum: number): FieldType => ({
   checks: [inRange(minimum, maximum)],
 });
 
-/** @param message what is said of fractions */
+/** @param message error for a number that is not whole */
 export const whole = (minimum: number, maximum: number, message?: string): FieldType => ({
   schema: { ...NUMBER, minimum, ...(maximum <= LARGEST_DOCUMENTED && { maximum }) },
   checks: [inRange(minimum, maximum), isWhole(message)],
@@ -207,7 +210,7 @@ export const texts = (count: number, length: number, first: readonly Check[] = [
   ],
 });
 
-/** Of a list: every entry. */
+/** A check of a value, or of every entry of a list. */
 export const every =
   (accepts: (value: unknown) => boolean) =>
   (value: unknown): boolean =>

@@ -21,11 +21,11 @@ interface FieldOptions {
   readonly description?: string;
   readonly example?: unknown;
   readonly default?: unknown;
-  /** Default: that of the property. */
+  /** Name of the field in OpenAPI (default: the name of the property). */
   readonly name?: string;
   /** Default: `honoured`. */
   readonly rule?: FieldRule;
-  /** Other words of OpenAPI, which win over those of the type. */
+  /** Other keywords of OpenAPI, which override those of the type. */
   readonly [word: string]: unknown;
 }
 
@@ -34,9 +34,9 @@ interface Demand extends Pick<FieldType, 'shape'> {
   readonly required: boolean;
 }
 
-/** Of one class, those of the class that it extends first. */
+/** The fields of one class, after those of the class that it extends. */
 interface DeclaredFields {
-  /** What the fields have to be. */
+  /** Types of the fields, by the names of their properties. */
   readonly demands: Map<string, Demand>;
   readonly rules: Map<string, FieldRule>;
 }
@@ -62,7 +62,7 @@ function declaredOn(prototype: object): DeclaredFields {
 export const Field = (type: FieldType, options: FieldOptions = {}): PropertyDecorator =>
   described(type, options, false);
 
-/** The same, of a field that must be given. */
+/** Declares a field that requests must have. */
 export const RequiredField = (type: FieldType, options: FieldOptions = {}): PropertyDecorator =>
   described(type, options, true);
 
@@ -85,7 +85,7 @@ export const Unlisted =
   (target, key) =>
     void declaredOn(target).rules.set(String(key), rule);
 
-/** Fields without a property: the body is passed on with them. */
+/** Declares fields that have no property in the class: they reach the engine with the body. */
 export const PassesOn =
   (rules: FieldRules): ClassDecorator =>
   type => {

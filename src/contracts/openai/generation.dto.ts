@@ -31,7 +31,7 @@ const isStop = (value: unknown): boolean =>
   typeof value === 'string' ||
   (Array.isArray(value) && value.every(item => typeof item === 'string'));
 
-const GUIDED = "Beyond OpenAI; vLLM's. One field at most holds the answer to a form.";
+const GUIDED = "Beyond OpenAI; vLLM's.";
 
 /** How text is drawn where the request does not say. */
 export const USUAL_SAMPLING = {
@@ -72,7 +72,8 @@ export class TextModelFields {
  */
 @PassesOn({
   response_format: byEngine(
-    'Local models refuse schema keywords that no grammar can express. `json_object` may have a `schema`.',
+    'Of this field and those of other servers for the form of the answer, one at most. ' +
+      'Local models refuse schema keywords that no grammar can express. `json_object` may have a `schema`.',
   ),
   logit_bias: byEngine(),
   'response_format.type': byEngine(),
@@ -88,10 +89,8 @@ export class TextModelFields {
   guided_regex: byEngine(GUIDED),
   guided_choice: byEngine(GUIDED),
   guided_grammar: byEngine(`${GUIDED} GBNF.`),
-  json_schema: byEngine(
-    "Beyond OpenAI; llama.cpp's. One field at most holds the answer to a form.",
-  ),
-  regex: byEngine("Beyond OpenAI; SGLang's. One field at most holds the answer to a form."),
+  json_schema: byEngine("Beyond OpenAI; llama.cpp's."),
+  regex: byEngine("Beyond OpenAI; SGLang's."),
   ebnf: byEngine("Beyond OpenAI; SGLang's. GBNF."),
   return_token_ids: byEngine('Beyond OpenAI; chunks bring the tokens that made them.'),
   clamp_max_tokens: byEngine('Beyond OpenAI; `max_tokens` is at most what the context has left.'),

@@ -67,7 +67,7 @@ type ToolName = Pick<NamedTool, 'name' | 'namespace'>;
 
 const scopedName = ({ name, namespace }: ToolName): string => `${namespace ?? ''}\0${name}`;
 
-/** Whether one of the names is that of a tool. */
+/** A test of tools: whether one of the names means the tool. */
 function areNamedBy(named: readonly ToolName[]): (tool: CallableTool) => boolean {
   const names = new Set(named.map(({ name }) => name));
   const scoped = new Set(named.map(scopedName));
@@ -77,7 +77,7 @@ function areNamedBy(named: readonly ToolName[]): (tool: CallableTool) => boolean
     scoped.has(scopedName({ ...tool, namespace }));
 }
 
-/** Whether a name is that of one of the tools. */
+/** A test of names: whether the name means one of the tools. */
 function areNamesOf(tools: readonly CallableTool[]): (named: ToolName) => boolean {
   const names = new Set(tools.map(({ name }) => name));
   const scoped = new Set(
@@ -89,13 +89,16 @@ function areNamesOf(tools: readonly CallableTool[]): (named: ToolName) => boolea
   return named => names.has(named.name) || scoped.has(scopedName(named));
 }
 
-/** The tools that a choice leaves. */
+/** The tools that a model may call under a choice. */
 export function usableTools(
   tools: readonly CallableTool[],
   choice: ToolChoice,
 ): {
   readonly usable: readonly CallableTool[];
-  /** One of them, or how many have to be called. */
+  /**
+   * The tool that has to be called, or how many calls are demanded (`auto`, `none`,
+   * `required`).
+   */
   readonly choice: Exclude<ToolChoice, object> | CallableTool;
 } {
   if (typeof choice === 'string') return { usable: tools, choice };
@@ -117,7 +120,7 @@ const TEXT_PARAMETERS = {
 const parametersOf = (tool: Callable): CallableTool['parameters'] =>
   tool.type === 'custom' ? TEXT_PARAMETERS : tool.parameters;
 
-/** Arguments of a call of a custom tool. */
+/** The JSON arguments of a call of a custom tool with this text. */
 export const argumentsOf = (input: string): string => writeJson({ input });
 
 /** The text in them; undefined: that is no JSON, or not all of it. */
@@ -130,7 +133,7 @@ export function inputOf(json: string): string | undefined {
   }
 }
 
-/** As a chat declares it. */
+/** A tool as a function in the `tools` of a chat. */
 export function functionInChat({ name, tool, parameters }: CallableTool): object {
   const { description } = tool;
   const strict = tool.type === 'custom' ? null : tool.strict;
@@ -142,7 +145,7 @@ export function functionInChat({ name, tool, parameters }: CallableTool): object
 
 const LONGEST_NAME = 128;
 
-/** What a model calls, and the name of a format. */
+/** Names of tools, and of response formats. */
 export const TOOL_NAME = filled(LONGEST_NAME).regex(
   /^[\w.-]+$/,
   'must be made of letters, digits, dots, underscores and dashes',
@@ -187,13 +190,13 @@ export type ToolChoice =
   | 'none'
   | 'required'
   | NamedTool
-  /** Some of the tools, in place of all. */
+  /** A choice among some of the tools (`allowed_tools`). */
   | (z.output<typeof ALLOWED> & {
       readonly type: 'allowed_tools';
       readonly tools: readonly NamedTool[];
     });
 
-/** Of one request, and of one namespace. */
+/** Most tools of one request, and of one namespace. */
 const MOST_TOOLS = 1024;
 
 /** Types of tools that a model can call. */
@@ -223,7 +226,7 @@ export function readTools(
   form: keyof typeof TYPED,
   ignored: IgnoredFields,
 ): {
-  /** Those that can be served, as Responses declares them. */
+  /** The tools that can be served, in the form of Responses. */
   readonly tools: readonly ResponseTool[];
   /** Path of each in the body. */
   readonly paths: readonly string[];

@@ -67,7 +67,7 @@ const ID = textUpTo(256);
 const item = <const T extends string, F extends z.ZodRawShape>(types: readonly T[], fields: F) =>
   z.object({ type: z.literal(types), id: ID, ...fields });
 
-/** What the output of a call refers to. */
+/** Fields that a call and its output share; `call_id` connects them. */
 const CALL = {
   call_id: filled(256),
   namespace: optional(textUpTo(128)),
@@ -92,7 +92,7 @@ const FUNCTION_CALL = item(['function_call'], {
   name: NAME,
   arguments: ANY_TEXT,
 });
-/** Of a tool that takes one text. */
+/** A call of a custom tool, whose input is one text. */
 const CUSTOM_CALL = item(['custom_tool_call'], { ...CALL, name: NAME, input: ANY_TEXT });
 const CALL_OUTPUT = item(['function_call_output', 'custom_tool_call_output'], {
   ...CALL,

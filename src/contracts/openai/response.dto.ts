@@ -74,7 +74,7 @@ const INNER: FieldRules = {
   'text.format': honoured(),
   'text.verbosity': honoured('Local models ignore it, with notice.'),
   'reasoning.effort': honoured(),
-  'reasoning.summary': ignored('thoughts are told as the model writes them'),
+  'reasoning.summary': ignored('thoughts are returned as the model writes them'),
   'reasoning.generate_summary': ignored('the older name of `reasoning.summary`'),
 };
 

@@ -44,7 +44,7 @@ const REASONING = z
     {
       effort: orNull(textUpTo(64)),
       summary: orNull(textUpTo(64)),
-      /** Its older name. */
+      /** The older name of `summary`. */
       generate_summary: orNull(textUpTo(64)),
     },
     'must be an object',
@@ -89,7 +89,7 @@ interface ResponseParams
  * the input with ids.
  */
 export interface ResponseRequest extends ResponseParams, SamplingRequest {
-  /** Id or alias, as it was asked for. */
+  /** Id or alias of the model, as the request has it. */
   readonly model: string;
   readonly input: readonly (ResponseItem | ItemReference)[];
   readonly include: readonly string[];

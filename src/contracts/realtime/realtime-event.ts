@@ -55,7 +55,7 @@ export type ClientEvent =
  * error is about.
  */
 interface ClientEnvelope {
-  /** Undefined: there was none, which `readClientEvent` refuses. */
+  /** Type of the event; undefined: it has none, so `readClientEvent` refuses it. */
   readonly type: string | undefined;
   readonly eventId: string | undefined;
   readonly fields: unknown;

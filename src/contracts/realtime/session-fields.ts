@@ -32,13 +32,13 @@ export const NO_CHAT = 'no language model answers here; responses speak the text
 const NOT_LIVE = 'live streams do not take it';
 const NOT_ONE = 'turns are detected by `server_vad`, which has no such setting';
 
-/** A field that acts, and what it must be. */
+/** A field that is honoured and must be given. */
 const needs = <S extends z.ZodType>(schema: S, why = '') => ({
   ...honoured(why),
   schema,
 });
 
-/** The same, where it may be absent. */
+/** A field that is honoured and may be absent. */
 const acts = <S extends z.ZodType>(schema: S, why = '') => needs(optional(schema), why);
 
 type Shape<R> = {
@@ -153,7 +153,7 @@ const VOICE = textOr(objectOf({ id: optional(textUpTo(128)) }).transform(({ id }
   optional(textUpTo(128)),
 );
 const SPEED = numberFrom(0.25, 1.5);
-/** Only what is done anyway may be asked for. */
+/** Accepted and without effect: every session sends both text and audio. */
 const MODALITIES = checked(
   value => Array.isArray(value) && value.every(one => one === 'text' || one === 'audio'),
   'a list of "text" and "audio"',
@@ -290,7 +290,7 @@ const RESPONSE = {
   ...NEWER_CHAT_SETTINGS,
 } as const;
 
-/** Neither absent nor `null`. */
+/** Any value but absent and `null`. */
 export const GIVEN = z.unknown().refine(value => value != null);
 
 /**

@@ -21,14 +21,17 @@ export class DeviceLedger {
     return this.used(device) + bytes <= memory;
   }
 
-  /** @throws Error when it does not fit, or holds memory already */
+  /**
+   * Records that a model holds memory of a device.
+   * @throws Error when it does not fit, or holds memory already
+   */
   take(model: string, device: string, bytes: number): void {
     if (this.#held.has(model)) throw new Error(`${model} holds memory already`);
     if (!this.fits(device, bytes)) throw new Error(`${model} does not fit on ${device}`);
     this.#held.set(model, { device, bytes });
   }
 
-  /** Its process has ended. */
+  /** Frees the memory of a model whose processes have ended. */
   release(model: string): void {
     this.#held.delete(model);
   }

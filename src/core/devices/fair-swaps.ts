@@ -10,7 +10,10 @@ import {
 
 /** Load times that a model in use stays; a swap costs one, so five sixths of the time is work. */
 const RESIDENCE = 5;
-/** The same against REALTIME, which pays for the swap. */
+/**
+ * Load times that a model in use stays while REALTIME of another model waits, which is
+ * charged for the swap.
+ */
 const RESIDENCE_REALTIME = 1;
 /** Load times without any work after which a model counts as idle: its next caller may be near. */
 const PAUSE = 0.1;

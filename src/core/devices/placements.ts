@@ -29,7 +29,10 @@ interface Place {
   sinceMs: number;
 }
 
-/** Those who waited for its load have left. */
+/**
+ * Whether nobody waits any more for a model that is being loaded, so that its load is broken
+ * off.
+ */
 const isUnwanted = (model: ModelAtDevice): boolean =>
   model.stage === 'loading' && isIdle(model) && !model.pin && !model.prewarm;
 
@@ -40,7 +43,7 @@ const isUnwanted = (model: ModelAtDevice): boolean =>
 export class Placements {
   readonly #ledger: DeviceLedger;
   readonly #places = new Map<string, Place>();
-  /** Models that are not to be loaded, and until when. */
+  /** Model → monotonic milliseconds until which it must not be loaded. */
   readonly #dismissed = new Map<string, number>();
   /** As of the last decision, most urgent first. Only `decide` writes it. */
   swaps: readonly Swap[] = [];
@@ -63,7 +66,7 @@ export class Placements {
     return this.from.devices();
   }
 
-  /** Where it is; undefined: it is absent. */
+  /** Device and stage of a model; undefined: it is on no device. */
   at(model: string): Readonly<Place> | undefined {
     return this.#places.get(model);
   }
@@ -137,7 +140,7 @@ export class Placements {
     return isThere ? this.#leave(model, undefined, nowMs) : undefined;
   }
 
-  /** It may be loaded from now on. */
+  /** Ends `dismiss`: the model may be loaded from now on. */
   admit(model: string): void {
     this.#dismissed.delete(model);
   }

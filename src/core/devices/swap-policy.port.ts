@@ -7,7 +7,7 @@ export type Stage = 'absent' | 'loading' | 'resident' | 'leaving';
 /** A device with memory that models share. Bytes. */
 export interface SharedDevice {
   readonly id: string;
-  /** What models may use of it together. */
+  /** Bytes of it that its models may use together. */
   readonly memory: number;
 }
 
@@ -40,7 +40,7 @@ export interface Demand {
   readonly dueMs: number;
   /** Requests and live sessions that its workers have. */
   readonly running: number;
-  /** When something last ran or waited. */
+  /** Monotonic milliseconds at which a request last ran or waited. */
   readonly usedMs: number;
   /** One of its workers takes requests. */
   readonly serves: boolean;
@@ -50,7 +50,7 @@ export interface ModelAtDevice extends PlaceableModel {
   readonly stage: Stage;
   /** Undefined: it is absent. */
   readonly device: string | undefined;
-  /** When its stage began. */
+  /** Monotonic milliseconds at which its stage began. */
   readonly sinceMs: number;
   /** Milliseconds that a load of it probably takes. */
   readonly loadMs: number;

@@ -22,7 +22,7 @@ interface EventBase {
 
 /** Units that work is charged by; absent: none, or not reported by the engine. */
 export interface WorkUsage {
-  /** Input and output. */
+  /** Input and output tokens together. */
   readonly tokens?: number;
   readonly inputTokens?: number;
   readonly outputTokens?: number;

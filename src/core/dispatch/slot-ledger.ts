@@ -44,7 +44,7 @@ export class SlotLedger {
     return this.#latestMostTogether === 1;
   }
 
-  /** What REALTIME may take in addition. */
+  /** Slots that REALTIME may take beyond the regular ones. */
   get overdraft(): number {
     return this.#overdraft;
   }
@@ -102,7 +102,11 @@ export class SlotLedger {
     this.onReturn();
   };
 
-  /** @param free before the change; the same for `urgent` */
+  /**
+   * Calls `onGrowth` if there are more slots than before.
+   * @param free free slots before the change
+   * @param urgent slots free for REALTIME before it
+   */
   #reportGrowth(free: number, urgent: number): void {
     if (this.free > free || this.urgent > urgent) this.onGrowth();
   }

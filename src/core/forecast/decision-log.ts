@@ -11,9 +11,9 @@ interface OrderedRequest {
 /** Requests that go before one, as numbers: other tenants are counted and not named. */
 export interface AheadCounts {
   readonly requests: number;
-  /** Of the same tenant. */
+  /** How many of them are of the same tenant. */
   readonly own: number;
-  /** Other tenants that have some of them. */
+  /** Number of other tenants that have some of them. */
   readonly otherTenants: number;
   /**
    * Why a request goes before another one. `priority`: REALTIME before BATCH. `age`: it

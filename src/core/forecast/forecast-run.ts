@@ -37,12 +37,12 @@ export class StartCurve {
     return this.#idleAtMs < Infinity;
   }
 
-  /** It was so from the beginning. */
+  /** Whether the lane was empty from the beginning of the run. */
   get wasIdle(): boolean {
     return this.#idleAtMs === this.startMs;
   }
 
-  /** The lane came to `tag`. Ignored once it was idle. */
+  /** Records that the lane reached the start tag `tag`; without effect once it was idle. */
   reached(atMs: number, tag: number): void {
     if (!this.isIdle && tag >= this.#last.tag) this.#points.push({ atMs, tag });
   }
@@ -98,7 +98,7 @@ export class StartCurve {
  */
 const MOST_WAITING = 1000;
 
-/** Instants after which a run ends, whatever still waits. */
+/** Most instants of a run: then it ends, although requests still wait. */
 const MOST_STEPS = 5000;
 
 /**

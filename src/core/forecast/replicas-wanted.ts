@@ -2,7 +2,7 @@ import { type HeapItem, KeyedHeap } from '../order/keyed-heap.js';
 
 /** Busy for a larger part of the time than this, replicas let waits grow without end. */
 const BUSY_AT_MOST = 0.8;
-/** More are not asked for at once. */
+/** Most replicas that are asked for at once. */
 const MOST = 1024;
 
 /** A request that waits. */

@@ -64,7 +64,7 @@ class VirtualWorker extends SlotLedger implements WorkerOffer {
     return this.inUse === 0;
   }
 
-  /** @param count negative: they are free again */
+  /** Takes slots. @param count how many; negative: they are free again */
   hold(count: number): void {
     this.inUse += count;
   }
@@ -95,7 +95,7 @@ export class VirtualWorkers implements WorkerPort {
   constructor(
     capacities: readonly WorkerCapacity[],
     private readonly groupMs: (size: number, costMs: number) => number,
-    /** The gateway's own rule. */
+    /** The gateway's own rule of which worker is next. */
     private readonly choose: (workers: readonly WorkerOffer[]) => SlotOffer | undefined,
   ) {
     this.#all = capacities.map(capacity => new VirtualWorker(capacity));
@@ -106,7 +106,7 @@ export class VirtualWorkers implements WorkerPort {
     return this.#all.length;
   }
 
-  /** Of all of them together, free or in use. */
+  /** Slots of all workers together, free or in use. */
   get slots(): number {
     return this.#all.reduce((sum, { total }) => sum + total, 0);
   }

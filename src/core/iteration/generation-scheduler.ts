@@ -50,7 +50,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
     return this.#roster.running.size;
   }
 
-  /** Steps are in flight, and nobody wants what they compute. */
+  /** Whether steps are in flight of which no sequence needs the result. */
   get computesForNobody(): boolean {
     return this.#steps.isUnwanted;
   }

@@ -33,7 +33,7 @@ export class GenerationSequence<T extends GenerationRequest> {
   overtaken = 0;
   /** When, and in which epoch of the memory, it did not fit. */
   blocked: { readonly epoch: number; readonly atMs: number } | undefined;
-  /** Its prompt was charged to its tenant. */
+  /** Whether its tenant was charged for the prompt. */
   #charged = false;
   /** Monotonic milliseconds since which its consumer is full. */
   pausedSinceMs: number | undefined;
@@ -46,7 +46,7 @@ export class GenerationSequence<T extends GenerationRequest> {
 
   /** Tokens whose keys and values are in memory. */
   computed = 0;
-  /** The same once the steps in flight are done. */
+  /** Tokens that will be in memory when the steps in flight are done. */
   planned = 0;
   #awaited = 0;
 

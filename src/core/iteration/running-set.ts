@@ -181,7 +181,7 @@ export class RunningSet<T extends GenerationRequest> {
     return this.enter(next, nowMs);
   }
 
-  /** The first `row.computed` tokens are in memory. */
+  /** Notes in the memory that the first `row.computed` tokens of a sequence are there. */
   computed(row: GenerationSequence<T>): void {
     if (this.options.memory.computed(row, row.computed)) this.#epoch += 1;
   }
@@ -199,7 +199,7 @@ export class RunningSet<T extends GenerationRequest> {
     }
   }
 
-  /** Frees row and memory. False when it does not run. */
+  /** Frees row and memory of a sequence. @returns false when it does not run */
   drop(row: GenerationSequence<T>): boolean {
     if (!this.#rows.delete(row)) return false;
     this.options.memory.release(row);
@@ -207,7 +207,7 @@ export class RunningSet<T extends GenerationRequest> {
     return true;
   }
 
-  /** The memory is gone: all wait again, in their places. */
+  /** The memory is lost: all sequences wait again, in their former places. */
   lose(): void {
     for (const row of this.#rows) this.#requeue(row, false);
     this.#preempted = [];

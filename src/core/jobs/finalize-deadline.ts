@@ -8,7 +8,7 @@ export function finalizeDeadlineMs(
      * From the last line, the cancel or the deadline until the result files must be stored.
      */
     readonly finalizeTimeoutMs: number;
-    /** The same after a cancel while they are being stored. */
+    /** The same time where a batch is cancelled while its result files are being stored. */
     readonly graceMs: number;
   },
 ): number {

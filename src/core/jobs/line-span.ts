@@ -24,7 +24,7 @@ for (const [kind, bytes] of [
 ] as const)
   for (const byte of bytes) KINDS[byte.charCodeAt(0)] = kind;
 
-/** By what a byte is. */
+/** What a byte of each kind adds to the depth of the JSON. */
 const DEPTH_CHANGES = [0, 0, 1, -1, 0, 0];
 /** The depth, after it, at which such a byte ends a name or a value of the object. */
 const ENDS_AT_DEPTH = [-1, -1, -1, 0, 1, 1];
@@ -130,7 +130,7 @@ function endOfString(json: Uint8Array, from: number): number {
   return at < 0 ? json.length : at + 1;
 }
 
-/** Behind an odd number of backslashes. */
+/** Whether the byte at `at` is escaped: an odd number of backslashes precedes it. */
 function isEscaped(json: Uint8Array, at: number): boolean {
   let backslashes = 0;
   while (json[at - 1 - backslashes] === BACKSLASH) backslashes += 1;

@@ -15,7 +15,7 @@ const LARGEST_FACTOR = 20;
  * of the members.
  */
 export class GroupTimes {
-  /** Of groups, by their members. */
+  /** Milliseconds of engine calls, as a line over their number of members. */
   readonly #group = new TimeLine();
   /** Estimated device milliseconds of one request, on average. */
   readonly #cost = new FadingMean();
@@ -34,7 +34,7 @@ export class GroupTimes {
     readonly phases: LatencyPhases;
     /** Requests in its engine call. */
     readonly batchSize?: number | undefined;
-    /** As estimated when it was queued; absent: as usual. */
+    /** Device milliseconds that were estimated when it was queued; absent: the average. */
     readonly costMs?: number | undefined;
   }): void {
     if (phases.grpcMs === undefined) return;

@@ -3,7 +3,10 @@ import { FadingMean } from './means.js';
 /** Answers that are made side by side until a sentence has been timed. */
 const USUAL_TOGETHER = 4;
 const MOST_TOGETHER = 16;
-/** Of the device; the rest is for what differs from the mean. */
+/**
+ * Part of the device time that is planned; the rest is for sentences that take longer than
+ * the mean.
+ */
 const USABLE = 0.8;
 
 /** How long a voice takes for a text, and how long it sounds, by what it has spoken. */
@@ -18,7 +21,10 @@ export class SpeechPace {
     this.#audioMs.add(audioMs / characters, characters);
   }
 
-  /** 0 before anything was spoken. @param characters as above */
+  /**
+   * Expected times of a sentence; 0 before anything was spoken.
+   * @param characters of the sentence, divided by its speed
+   */
   expected(characters: number): { readonly deviceMs: number; readonly audioMs: number } {
     return {
       deviceMs: characters * this.#deviceMs.mean,

@@ -1,6 +1,6 @@
-/** What one entry of a shared bound is. */
+/** What an entry takes of a shared bound, and who it is for. */
 export interface Claim {
-  /** Of the bound's capacity (1). */
+  /** Units of the bound's capacity that it takes (1). */
   readonly size?: number;
   /** True: it may use the reserve. */
   readonly urgent?: boolean;

@@ -11,9 +11,9 @@ interface Place {
    * older goes first.
    */
   readonly sinceMs: number;
-  /** Smallest first within a tenant. */
+  /** Order within a tenant: the smallest goes first. */
   readonly orderMs: number;
-  /** From then on it is aged. */
+  /** Time in milliseconds from which on it is aged. */
   readonly agesAtMs: number;
   /** Work that its tenant is charged when it is taken, above 0. */
   readonly costMs: number;
@@ -22,9 +22,9 @@ interface Place {
 
 /** An item in a lane. */
 export class Entry<T> implements HeapItem {
-  /** For a heap of its owner. */
+  /** Index in a heap of the entry's owner; -1: it is in none. */
   heapIndex = -1;
-  /** Undefined: it does not wait. */
+  /** Account of its tenant while it waits; undefined: it does not wait. */
   account: Account<T> | undefined;
   #isReported = false;
   readonly turn: Link<Entry<T>>;
@@ -46,7 +46,7 @@ export class Entry<T> implements HeapItem {
     this.account = undefined;
   }
 
-  /** It is aged. True the first time only. */
+  /** Notes that it was reported as aged. @returns true the first time only */
   report(): boolean {
     const isNew = !this.#isReported;
     this.#isReported = true;
@@ -83,7 +83,7 @@ export class Account<T> extends SortedList<Entry<T>> implements HeapItem {
     this.startTag = Math.max(this.startTag, tag);
   }
 
-  /** @param work per unit of weight */
+  /** Charges the tenant. @param work cost divided by the tenant's weight */
   served(work: number): void {
     this.startTag += work;
   }

@@ -13,7 +13,10 @@ const ROUNDING = 1e-9;
 export class AgingTurns {
   #credit: number;
 
-  /** @param share above 0, 1 at most. @param credit to go on from */
+  /**
+   * @param share part of the turns for aged entries, above 0, 1 at most
+   * @param credit of an earlier count that this one continues
+   */
   constructor(
     private readonly share: number,
     credit = 0,
@@ -32,12 +35,16 @@ export class AgingTurns {
     return this.#credit + this.share >= 1 - ROUNDING;
   }
 
-  /** @param contested both sides waited for this turn */
+  /**
+   * Counts a turn.
+   * @param aged it went to an aged entry
+   * @param contested REALTIME and aged entries both waited for it
+   */
   taken(aged: boolean, contested: boolean): void {
     this.#credit = contested ? this.#credit + this.share - (aged ? 1 : 0) : 0;
   }
 
-  /** The same count, to look ahead with. */
+  /** A copy of the count, for a preview. */
   copy(): AgingTurns {
     return new AgingTurns(this.share, this.#credit);
   }

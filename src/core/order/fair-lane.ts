@@ -27,7 +27,7 @@ export class FairLane<T> {
   readonly #accounts = new Map<string, Account<T>>();
   /** Tenants with entries, by start tag. */
   readonly #turns = new KeyedHeap<Account<T>>();
-  /** The entry that ages first, first. */
+  /** All entries by the time at which they age. */
   readonly ages = new SortedList<Entry<T>>();
   /** First entry not yet reported as aged. */
   #young: Link<Entry<T>> | undefined;
@@ -44,7 +44,7 @@ export class FairLane<T> {
     return this.#accounts.size;
   }
 
-  /** The oldest one that `takeAged` has not returned. */
+  /** The oldest entry that `takeAged` has not returned. */
   get oldestYoung(): Entry<T> | undefined {
     return this.#young?.of;
   }
@@ -112,7 +112,7 @@ export class FairLane<T> {
     this.append(entry, true);
   }
 
-  /** It is sent: its tenant is charged. */
+  /** Removes an entry that is sent, and charges its tenant. */
   take(entry: Entry<T>): void {
     const { account, place } = entry;
     if (account === undefined) return;

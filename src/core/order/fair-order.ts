@@ -29,7 +29,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
      * 1 at most.
      */
     readonly agingShare: number;
-    /** Of the aged turns, where the order goes on from elsewhere. */
+    /** Credit of the aged turns, where this order continues another one. */
     readonly agingCredit?: number;
   }) {
     this.realtime = realtime;
@@ -38,7 +38,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
     this.turns = new AgingTurns(agingShare, agingCredit);
   }
 
-  /** Of the turns from now on. */
+  /** Share of aged entries in the turns from now on. */
   set agingShare(share: number) {
     if (share !== this.#agingShare) this.turns = new AgingTurns(share);
     this.#agingShare = share;
@@ -56,7 +56,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
     return place.isRealtime ? this.realtime : this.batch;
   }
 
-  /** Adds an entry behind its equals. */
+  /** Adds an entry to its lane, after entries with the same order. */
   append(entry: Entry<T>): void {
     this.laneOf(entry).append(entry);
   }
@@ -66,7 +66,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
     return this.realtime.size > 0 && this.batch.hasAged(nowMs);
   }
 
-  /** While it is contested: the lane that has the next turn. */
+  /** The lane that has the next turn, while turns decide (`isContested`). */
   get inTurn(): L {
     return this.#isAgedNext(this.realtime.next(), this.batch.next(true))
       ? this.batch

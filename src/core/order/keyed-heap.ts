@@ -17,7 +17,7 @@ export class KeyedHeap<T extends HeapItem> {
 
   /** All members, the one with the smallest key first, the others unordered. */
   readonly items: readonly T[] = this.#items;
-  /** Their keys, at the same places. */
+  /** Keys of the items, at the same indexes. */
   readonly keys: readonly number[] = this.#keys;
 
   /** Adds the item, or gives a member a new key. */

@@ -8,7 +8,7 @@ export class LanePreview<T> {
   readonly #cursors = new Map<Account<T> | undefined, Contender<T>>();
   readonly #turns = new KeyedHeap<Contender<T>>();
 
-  /** @param aged entries that are aged */
+  /** @param aged number of entries that are aged at `nowMs` */
   constructor(
     accounts: readonly Account<T>[],
     private readonly weightOf: WeightOf,

@@ -9,7 +9,7 @@ export interface Sentence {
   readonly audioMs: number;
 }
 
-/** Sentences differ from what is expected of them. */
+/** Factor on the expected times of sentences, because actual ones differ. */
 const MARGIN = 1.2;
 
 /**

@@ -16,7 +16,7 @@ export interface QueueLoad {
     readonly batch: number;
     readonly bytes: number;
   };
-  /** Of one model, or of all; absent: tenants are not told apart. */
+  /** A tenant's load of one model, or of all; absent: all requests count as one tenant's. */
   loadOf?(tenant: string, model?: string): TenantLoad;
 }
 
@@ -24,7 +24,7 @@ export interface QueueLoad {
 interface QueueRefusal {
   readonly scope: 'model' | 'total';
   readonly bound: 'requests' | 'bytes';
-  /** The bound for its priority. */
+  /** The bound for the priority of the request. */
   readonly limit: number;
   /** Further capacity that only REALTIME may use. */
   readonly reserved: number;

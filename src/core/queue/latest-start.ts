@@ -8,9 +8,9 @@ import { type RequestDeadline, type ScheduledRequest } from '../request/schedule
  */
 export interface WantedDeadline {
   readonly until: RequestDeadline['until'] | 'window';
-  /** As the caller set it, from the arrival of the request. */
+  /** Milliseconds from the arrival of the request, as the caller set them. */
   readonly withinMs: number;
-  /** What is left of it. */
+  /** Milliseconds that are left of it now. */
   readonly leftMs: number;
 }
 
@@ -23,7 +23,7 @@ export interface WantedDeadline {
 export function withLatestStart<R extends ScheduledRequest>(
   request: R,
   wanted: readonly WantedDeadline[],
-  /** What is expected of it, milliseconds. */
+  /** Expected wait and service of the request, milliseconds. */
   estimate: ServiceEstimate & {
     /** Until it starts, from now. Called with its latest start, which decides its place. */
     readonly startMs: (request: ScheduledRequest) => number;
@@ -59,7 +59,7 @@ function unreachable(deadline: RequestDeadline, startMs: number, workMs: number)
   return new DomainError('deadline_unreachable', `${subjectOf(deadline)} would take ${estimate}.`);
 }
 
-/** The request was not started in time. */
+/** The error of a request that could not be started in time. */
 export const missed = (deadline: RequestDeadline): DomainError =>
   new DomainError(
     'deadline_missed',

@@ -12,7 +12,7 @@ export class ModelLane extends FairLane<ScheduledRequest> implements HeapItem {
   /** Since when only the window delays it: the start of `batch_wait`. */
   heldSinceMs: number | undefined;
 
-  /** @param heads of the lanes of its priority that have requests */
+  /** @param heads all lanes of this priority that have requests */
   constructor(
     readonly model: string,
     readonly priority: RequestPriority,

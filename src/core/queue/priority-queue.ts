@@ -287,7 +287,7 @@ export class PriorityQueue {
     for (const { item } of this.lanesOf(model).inOrder(nowMs, yields)) yield item;
   }
 
-  /** Others go before it (D-51). */
+  /** Whether others go before it: a request of a suspect that has not aged (D-51). */
   yields({ yields, enqueuedAtMs }: ScheduledRequest, nowMs: number): boolean {
     return yields === true && nowMs - enqueuedAtMs < this.options.agingMs;
   }

@@ -25,7 +25,7 @@ export function leftMs(ownMs: number, progress: DeviceProgress | undefined): num
   return Math.max(ownMs, progress.limitMs) - progress.deviceMs;
 }
 
-/** @param ownMs limit of the request alone */
+/** The error of a request that took the device too long. @param ownMs limit of the request alone */
 export const inferenceTimeout = (ownMs: number): DomainError =>
   new DomainError(
     'inference_timeout',

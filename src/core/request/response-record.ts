@@ -41,7 +41,7 @@ export interface ResponseProgress extends Pick<
   ResponseRecord,
   'status' | 'chainLength' | 'chainBytes' | 'nextSequence'
 > {
-  /** Its events are stored. */
+  /** Whether events of it are stored. */
   readonly hasEvents: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface ResponseAppend {
   readonly first: number;
   /** JSON objects, numbered without gaps. */
   readonly events: readonly string[];
-  /** It ends with these events. */
+  /** How the response ended, where these are its last events. */
   readonly ending?: ResponseEnding;
 }
 

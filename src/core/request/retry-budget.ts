@@ -9,7 +9,7 @@ export interface Suspicion {
   readonly mostTogether?: number;
   /** Losses while it ran alone. */
   readonly alone: number;
-  /** Those of them in which a process or thread was seen to end. */
+  /** Losses while it ran alone in which a process or thread was seen to end. */
   readonly deaths: number;
 }
 

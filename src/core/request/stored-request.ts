@@ -17,7 +17,7 @@ export interface StoredRequest {
    * are added when all have come.
    */
   readonly fingerprint: string;
-  /** Those that a second run needs; never credentials. */
+  /** The headers that a second run needs; never credentials. */
   readonly headers: Readonly<Record<string, string>>;
   /** Where its body and the answers of its attempts lie. */
   readonly blob: string;
@@ -31,7 +31,7 @@ export interface StoredRequest {
    * Gateways that died, or failed, while they had it; one that ended in order is none.
    */
   readonly losses: number;
-  /** A client asked another gateway to stop it. */
+  /** Whether a client asked another gateway to cancel it. */
   readonly cancelling: boolean;
   readonly createdAtMs: number;
   readonly endedAtMs?: number;

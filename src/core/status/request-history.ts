@@ -1,7 +1,7 @@
 import { type DispatchEvent } from '../dispatch/dispatch-event.js';
 import { type ErrorCode } from '../errors/domain-error.js';
 
-/** What is read from the queue when a step ends. */
+/** State of the queue of a model at the end of a step. */
 interface ModelGauges {
   readonly waiting: number;
   readonly inFlight: number;

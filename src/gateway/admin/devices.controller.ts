@@ -65,6 +65,6 @@ export class AdminDevicesController {
   }
 }
 
-/** It is there, or may come. */
+/** Whether the model is on the device, or is on none and may be loaded there. */
 const isOf = ({ device, devices }: ModelAtDevice, id: string): boolean =>
   device === undefined ? devices.includes(id) : device === id;

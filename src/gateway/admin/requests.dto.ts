@@ -18,7 +18,7 @@ const LIVE_STATUSES = ['queued', 'running'] as const;
 
 const TENANT = anyText('must be the name of a tenant');
 
-/** Whom a listing shows and a bulk cancel meets. */
+/** The filter of a listing and of a bulk cancel. */
 class RequestChoiceDto {
   @Field(anyText('must be the id of a model'), {
     description: 'Canonical model id.',

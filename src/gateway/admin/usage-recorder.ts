@@ -54,7 +54,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Requests have settled by now. */
+  /** Runs after all requests have settled, so that their usage is stored. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.#timer);
     this.#events?.unsubscribe();
@@ -68,7 +68,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     return (this.#flushing = this.#flushing.then(() => this.#flush()));
   }
 
-  /** Written once a day, not for each request. */
+  /** Name of the present UTC day; formatted once a day, not for each request. */
   #today(): string {
     const nowMs = Date.now();
     if (nowMs >= this.#day.endMs)

@@ -307,7 +307,7 @@ function chosenLanguage(model: ModelSpec, { language, languages }: Transcription
   return { language: known, ignored: known === undefined ? ['languages'] : [] };
 }
 
-/** What such a model writes is English already. */
+/** Whether a model recognises English only, so that its transcript is its translation. */
 const speaksOnlyEnglish = ({ languages }: ModelSpec): boolean =>
   languages.length > 0 && languages.every(tag => /^en(-|$)/i.test(tag));
 

@@ -1,7 +1,7 @@
 /** A text whose only element is `speak`. */
 const DOCUMENT = /^\s*(?:<\?[^<>]*\?>\s*)?<speak[\s/>]/;
 const TAG = /<[^<>]*>/g;
-/** Words do not go on across them. */
+/** Tags that separate words. */
 const SEPARATING = /^<\/?(?:speak|p|s|break)\b/;
 const CHARACTERS: Readonly<Record<string, string>> = {
   '&amp;': '&',

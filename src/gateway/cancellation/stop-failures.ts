@@ -54,7 +54,7 @@ export class StopFailures {
     }
   }
 
-  /** Undefined: a worker serves the model, or one may come up. */
+  /** Why no worker will serve the request; undefined: one does, or may become ready. */
   unserved({ request, queue }: TrackedRequest): DomainError | undefined {
     const { model } = request;
     const workers = this.pool.of(model);

@@ -20,7 +20,7 @@ const STRICT_TYPES = new WeakSet<object>();
  */
 export const Strict = (): ClassDecorator => type => void STRICT_TYPES.add(type);
 
-/** By class. */
+/** Classes whose fields may be `null` (`NullRemoves`). */
 const TYPES_WITH_NULL = new WeakSet<object>();
 
 /** A DTO of changes: null takes a value away, and an absent field leaves it as it is. */

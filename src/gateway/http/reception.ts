@@ -86,7 +86,10 @@ export class BodyWatch {
   }
 }
 
-/** All of it is here, or the buffer is full and waits for us. */
+/**
+ * Whether a body need not be waited for: it is complete, or its buffer is full and the
+ * gateway is to read.
+ */
 const isHeldHere = (message: IncomingMessage): boolean =>
   message.complete || message.readableLength >= message.readableHighWaterMark;
 

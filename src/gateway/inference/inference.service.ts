@@ -43,7 +43,7 @@ export interface InferenceCaller extends Pick<
   'id' | 'priority' | 'traceparent' | 'route'
 > {
   readonly tenant: string;
-  /** Of the caller's key; absent: none hold. */
+  /** Terms of the caller's key; absent: no terms apply. */
   readonly terms?: KeyTerms | undefined;
   /** Only of a request with `reply`; what is left of them is computed when it is submitted. */
   readonly deadlines?: Parameters<typeof wantedDeadlines>[0];

@@ -8,7 +8,7 @@ export interface RequestTimings {
   readonly execution?: CallExecution;
   /** Generated text: from acceptance to the first token. */
   readonly ttftMs?: number;
-  /** Of text that was not streamed. */
+  /** Tokens of text that was not streamed. */
   readonly usage?: { readonly promptTokens: number; readonly completionTokens: number };
 }
 

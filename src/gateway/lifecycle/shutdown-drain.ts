@@ -30,14 +30,14 @@ export class ShutdownGrace implements OnModuleDestroy {
     this.leftMs();
   }
 
-  /** Milliseconds. The first call starts the clock. */
+  /** Milliseconds left of `server.shutdown_grace_ms`, which begins with the first call. */
   leftMs(): number {
     const nowMs = this.clock.nowMs();
     this.#endMs ??= nowMs + this.settings.server.shutdownGraceMs;
     return Math.max(0, this.#endMs - nowMs);
   }
 
-  /** The drain waits for it as it waits for requests. */
+  /** Makes the drain wait for this work, as it waits for requests. */
   waitFor(work: Promise<unknown>): void {
     this.#work.push(work.catch(() => undefined));
   }

@@ -83,7 +83,7 @@ const YOUNG_MS = 1000;
 @Injectable()
 export class LimitGuard implements OnModuleInit {
   readonly #receiving: SharedBound;
-  /** What gives back the place of a request, by its key. */
+  /** Request → function that releases its place among the bodies being received. */
   readonly #places = new Map<RequestKey, () => void>();
 
   constructor(

@@ -26,7 +26,7 @@ const UNUSED: LimitUse = {
 
 interface Account {
   use: LimitUse;
-  /** Ticket → when its place is given up. */
+  /** Ticket → time at which its place is released if nobody released it before. */
   readonly places: Map<string, number>;
 }
 

@@ -26,7 +26,7 @@ import { LimitEvents } from './limits.metrics.js';
 /** Injection token of the `LimitStore` that the settings choose. */
 export const LIMIT_STORE = Symbol('LIMIT_STORE');
 
-/** Requests of a caller that are forecast when it is refused. */
+/** Most requests of a caller whose ends are forecast for the `Retry-After` of a refusal. */
 const MOST_FORECAST = 16;
 
 const WORDS: Readonly<Record<keyof Limits, string>> = {
@@ -78,7 +78,7 @@ export interface Ticket {
 @Injectable()
 export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   readonly #defaults: Limits;
-  /** Nothing is limited for who has no limits of its own. */
+  /** Whether `limits.*` limit nothing, so that only keys with own limits are counted. */
   readonly #isFree: boolean;
   /** By request key. A second request under the same key does no work of its own. */
   readonly #admitted = new SlotMap<RequestKey, Set<LimitAdmission>>();

@@ -15,7 +15,7 @@ const READ_EVERY_MS = 1000;
 @Injectable()
 export class LiveBatches implements OnApplicationShutdown {
   readonly #logger = new Logger(LiveBatches.name);
-  /** With the tenants that asked for them. */
+  /** Rooms of batches that are watched, with the tenants of their listeners. */
   readonly #watched = new Map<
     LiveRoomName,
     { readonly tenants: Set<string>; emptyRounds: number }

@@ -18,7 +18,7 @@ import { LiveSource, partTenant } from './live-source.js';
 class LiveRoom {
   readonly listeners = new Set<LiveListener>();
   readonly #view: LiveView;
-  /** Other gateways with listeners, and until when. */
+  /** Other gateway → time until which it counts as having listeners. */
   readonly #watchers = new Map<string, number>();
 
   constructor(readonly name: LiveRoomName) {
@@ -56,7 +56,7 @@ class LiveRoom {
     return this.#view.snapshots().filter(({ source }) => source.split('~', 1)[0] === gateway);
   }
 
-  /** What that listener may see of the room. */
+  /** Snapshots of the parts of the room that a listener may see. */
   snapshotsFor(listener: LiveListener): LiveSnapshot[] {
     return this.#view.snapshots().filter(part => listener.sees(partTenant(part)));
   }

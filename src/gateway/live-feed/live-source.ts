@@ -33,7 +33,7 @@ export function partTenant({ room, source }: LiveGone): string | undefined {
 
 const NO_ENDS = { rejected: 0, completed: 0, failed: 0, cancelled: 0 };
 
-/** Events after which a model's queue is another. */
+/** Events that change the queue of a model. */
 const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
   'accepted',
   'rejected',
@@ -110,7 +110,7 @@ export class LiveSource {
     );
   }
 
-  /** A request that lives, or ended recently. */
+  /** A request that has not ended, or ended recently, as its owner sees it. */
   find(key: RequestKey) {
     const record = this.registry.get(key);
     if (record) return this.#live(record);
@@ -178,7 +178,7 @@ export class LiveSource {
     ];
   }
 
-  /** Its phases are those of the latest lease until it ends. */
+  /** A request that has not ended; its phases are those of its latest lease. */
   #live(record: TrackedRequest) {
     return ownRequest(this.registry.view(record), record.lease?.phases);
   }

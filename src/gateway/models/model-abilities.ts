@@ -23,11 +23,11 @@ interface RestrictedField {
   readonly nature: FieldNature;
   /** The one value that needs the capability. */
   readonly value?: string | undefined;
-  /** What the field has when it is not given. */
+  /** Value of the field where the request does not give it. */
   readonly usual: unknown;
 }
 
-/** By class. */
+/** The restricted fields of each request class, found once. */
 const RESTRICTED = new WeakMap<NewableFunction, readonly RestrictedField[]>();
 
 function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
@@ -101,7 +101,7 @@ export function demandAbilities(
   return [...unusable.map(({ param }) => param), ...ignored.paths];
 }
 
-/** By class. */
+/** The rules of the fields of each request class, found once. */
 const KNOWN = new WeakMap<NewableFunction, FieldRules>();
 
 function knownFieldsOf(type: NewableFunction): FieldRules {

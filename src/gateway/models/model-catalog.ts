@@ -17,7 +17,7 @@ const PASSING_ENGINES: readonly string[] = ['openai-http', 'external'];
 /** Whether another server reads the request, and may know more than this one. */
 export const isPassedOn = ({ engine }: ModelSpec): boolean => PASSING_ENGINES.includes(engine);
 
-/** Requests with audio are written anew for the server. */
+/** Kinds whose bodies reach the upstream as they came; requests with audio are built anew. */
 const PASSED_KINDS: readonly string[] = ['llm', 'embedding'];
 
 export const canHonour = (model: ModelSpec, capability: string): boolean =>

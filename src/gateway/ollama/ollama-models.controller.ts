@@ -48,7 +48,7 @@ export class OllamaModelsController {
     };
   }
 
-  /** Models that are loaded, which stay so. */
+  /** Models that are loaded. */
   @Get('ps')
   @DescribesOllama('ps')
   loaded(@CallerPrincipal() { terms }: Principal) {

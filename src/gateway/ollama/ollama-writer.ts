@@ -5,7 +5,7 @@ import { type TextDialect } from '../text/text-generation.service.js';
 
 const NS_PER_MS = 1_000_000;
 
-/** What a line says. */
+/** What one line of the answer adds. */
 interface Said {
   readonly text: string;
   readonly thinking: string;
@@ -36,7 +36,7 @@ export class OllamaWriter implements TextDialect {
     return [];
   }
 
-  /** Calls are told whole, at the end. */
+  /** Lines for a piece of the answer. Calls of tools are sent complete, at the end. */
   take(piece: GenerationPiece): readonly object[] {
     this.#firstMs ??= performance.now();
     switch (piece.type) {
@@ -95,7 +95,7 @@ export class OllamaWriter implements TextDialect {
     return { ...this.#line(this.#all, this.#called()), ...this.#ending() };
   }
 
-  /** What a request is answered with that has nothing to answer. */
+  /** The answer to a request without prompt or messages, which only loads the model. */
   get loaded(): object {
     return { ...this.#line(NOTHING), done: true, done_reason: 'load' };
   }

@@ -56,7 +56,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     });
   }
 
-  /** It may be time for another turn of the dispatch loop. */
+  /** Emits when another turn of the dispatch loop may be due. */
   get due$(): Observable<void> {
     return merge(this.timers.wakes$, this.places.due$);
   }
@@ -87,7 +87,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     this.dispatcher.draining();
   }
 
-  /** No further turn is asked for by time. */
+  /** Stops the timers, so that `due$` emits for no time any more. */
   stopTimer(): void {
     this.timers.stop();
   }
@@ -113,7 +113,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     else await this.places.pool.cancel(workerId, key, reason);
   }
 
-  /** False: it does not wait here. */
+  /** Changes the priority of a waiting request. @returns false: it does not wait in this queue */
   reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
     return tracked?.queue === this && this.#reprioritize(tracked, priority);

@@ -47,7 +47,7 @@ export class Forecasts {
     },
   ) {}
 
-  /** Of a request that is not queued yet. */
+  /** Forecast of a request that is not queued yet. */
   ofNew(request: ProspectiveRequest, nowMs: number): WaitForecast | undefined {
     const model = this.#model(request.model);
     const forecast = model.ofNew(request, nowMs);

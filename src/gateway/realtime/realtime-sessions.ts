@@ -27,7 +27,7 @@ export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplic
   readonly #sessions = new Map<string, RealtimeSession>();
   readonly #releasing = new Set<RealtimeSession>();
   readonly #room: SharedBound;
-  /** What gives back the place of a session. */
+  /** Session → function that releases its place. */
   readonly #places = new WeakMap<RealtimeSession, () => void>();
   #closing = false;
   #keyChanges: Subscription | undefined;
@@ -199,5 +199,5 @@ export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplic
   }
 }
 
-/** For the answer to a close frame at the end of the process. */
+/** Longest wait for the answer to a close frame when the process ends. */
 const MAX_CLOSE_MS = 2000;

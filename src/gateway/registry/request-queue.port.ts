@@ -11,7 +11,7 @@ import { type TaskRequest, type WorkerReply } from '../../worker-client/worker-t
  * gateways share (D-19). One contract suite holds for every queue: `test/contract/queue`.
  */
 export interface SchedulerQueue {
-  /** The dispatcher of this process decides its order. */
+  /** Whether the dispatcher of this process decides its order. */
   readonly isEmbedded: boolean;
 
   /** A request that comes now finds a worker of the model that has no other. */
@@ -61,7 +61,7 @@ export interface SchedulerQueue {
  * settled changes nothing.
  */
 export interface QueueReports {
-  /** It waits, and can be cancelled. */
+  /** The request waits, and can be cancelled. */
   accepted(key: RequestKey): void;
   /** The request was refused before it waited. */
   rejected(key: RequestKey, error: DomainError): void;
@@ -70,7 +70,7 @@ export interface QueueReports {
     key: RequestKey,
     lease: {
       readonly workerId: string;
-      /** Requests that were sent together share it. */
+      /** Id of the group; requests that were sent together share it. */
       readonly groupId: string;
       /** It is BATCH and was taken because of its age (D-03). */
       readonly aged: boolean;

@@ -69,7 +69,7 @@ export class RequestRegistry {
     return this.unsettled().filter(({ accepted }) => accepted);
   }
 
-  /** The same, and those on their way into their queue. */
+  /** Requests that have not ended, those on their way into their queue included. */
   unsettled(): TrackedRequest[] {
     return [...this.#records.values()].filter(({ state }) => state !== 'settled');
   }
@@ -106,7 +106,7 @@ export class RequestRegistry {
     return isAged(request, this.clock.nowMs(), this.settings.queue.agingMs);
   }
 
-  /** Before its queue is asked. `open` or `reject` follows. */
+  /** Registers a request before its queue accepts it; `open` or `reject` follows. */
   enter(record: TrackedRequest): void {
     this.#records.set(record.key, record);
   }

@@ -44,7 +44,7 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
   #lastOutputAtMs: number | undefined;
   #lossCode: TrackedRequest['lossCode'];
   #outputStarted = false;
-  /** Undefined: no worker has given it back yet. */
+  /** Its retries; undefined: no worker has given it back yet. */
   #retries: RetryBudget | undefined;
   /** How long lost workers had it. */
   #lostMs = 0;

@@ -72,7 +72,7 @@ interface IdempotentCall {
   readonly options: IdempotencyOptions;
   /** The body if it is JSON, read before anything is decided. A form is read later. */
   readonly json: Buffer | undefined;
-  /** Without the bytes of a form. */
+  /** Digest of the request; of a form without its bytes, which come later. */
   readonly fingerprint: string;
 }
 

@@ -19,7 +19,7 @@ import { type WorkAnswer } from '../stored-work/stored-answers.js';
 const RUN_HEADER = 'x-switchyard-inner';
 /** The terms of its caller's key, as JSON. */
 const TERMS_HEADER = 'x-switchyard-inner-terms';
-/** Fastify's word for a request that comes after its end. */
+/** Fastify's error code for a request that comes after it was closed. */
 const SERVER_CLOSED = 'FST_ERR_REOPENED_CLOSE_SERVER';
 const PASSED_ON = [
   'content-type',
@@ -63,7 +63,7 @@ interface InnerRequest {
  */
 @Injectable()
 export class InnerRequests {
-  /** By name, until they are answered. */
+  /** Requests by name, until they are answered. */
   readonly #running = new Map<string, InnerRequest>();
 
   constructor(private readonly adapterHost: HttpAdapterHost<FastifyAdapter>) {}

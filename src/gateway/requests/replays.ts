@@ -21,7 +21,7 @@ interface FirstAttempt extends WorkAttempt {
   readonly asked: Asked;
 }
 
-/** What was asked; of a form, once all of it was read. */
+/** Fingerprint of the request; of a form it is known when all of it was read. */
 type Asked = Pick<StoredRequest, 'fingerprint'>;
 
 /**
@@ -32,7 +32,7 @@ type Asked = Pick<StoredRequest, 'fingerprint'>;
 export class Replays implements OnApplicationShutdown {
   readonly #logger = new Logger(Replays.name);
   readonly #storing = new Set<Promise<void>>();
-  /** Those that are not answered yet. */
+  /** First attempts that are not answered yet. */
   readonly #attempts = new WeakMap<FastifyRequest, FirstAttempt>();
 
   constructor(

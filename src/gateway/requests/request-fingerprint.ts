@@ -40,7 +40,7 @@ export function isSame(stored: string, asked: string): boolean | undefined {
  */
 export class FormDigest {
   readonly #hash = createHash('sha256');
-  /** Empty: all bytes count as they are. */
+  /** The boundary of the form, which does not count; empty: all bytes count. */
   #delimiter: Buffer;
   #delimiters = 0;
   /**
@@ -58,7 +58,7 @@ export class FormDigest {
     this.#delimiter = Buffer.from(boundary === undefined ? '' : `\r\n--${boundary}`, 'latin1');
   }
 
-  /** Of the bytes so far. */
+  /** Fingerprint of the bytes so far. */
   get fingerprint(): string {
     return `${this.head}.${this.#hash.copy().update(this.#tail).digest('hex')}`;
   }
@@ -75,7 +75,7 @@ export class FormDigest {
     this.#tail = Buffer.from(bytes.subarray(keep));
   }
 
-  /** The same bytes, which are taken as they pass. */
+  /** Passes the bytes on unchanged and adds them to the digest. */
   async *passing(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       this.take(chunk);

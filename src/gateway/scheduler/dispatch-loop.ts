@@ -66,7 +66,7 @@ export class DispatchLoop {
     this.wake();
   }
 
-  /** What may leave the queue now leaves it. */
+  /** One turn: sends every request that may leave the queue now. */
   readonly #turn = (): void => {
     this.#pending = undefined;
     this.turns += 1;

@@ -19,7 +19,7 @@ import { RequestRegistry } from '../registry/request-registry.js';
 import { DispatchLoop } from './dispatch-loop.js';
 import { RequestIntake } from './request-intake.js';
 
-/** Until places are counted again. */
+/** Milliseconds for which computed places in the queue are used again. */
 const PLACES_MS = 1000;
 
 /**

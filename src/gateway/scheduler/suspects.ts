@@ -103,7 +103,7 @@ const digestOf = (payload: WorkerTask): Promise<string | undefined> =>
 const digestOfText = (payload: Exclude<WorkerTask, TranscribeTask>): string =>
   hash('sha256', payload.kind === 'synthesize' ? payload.text : payload.body, 'base64url');
 
-/** Undefined: its bytes are not here. */
+/** SHA-256 of the audio; undefined: the gateway does not have its bytes. */
 async function digestOfAudio(audio: TranscribeTask['audio']): Promise<string | undefined> {
   if ('url' in audio) return undefined;
   const digest = createHash('sha256');

@@ -17,7 +17,7 @@ import { StoredAnswers } from './stored-answers.js';
 
 const PORTION = 200;
 
-/** `blob`: of an attempt whose row exists. */
+/** A lease of this gateway. `blob`: where the bytes of an attempt lie whose row exists. */
 type LeaseHold = StoredRef & { readonly blob?: string | undefined };
 
 /** An attempt that this gateway holds: who has it ends, drops or releases it. */
@@ -45,7 +45,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   onAbandoned: ((attempt: WorkAttempt) => void) | undefined;
   /** Remove what else has expired; each is called at every sweep. */
   readonly sweeps: (() => Promise<unknown>)[] = [];
-  /** Requests that run or are served here. */
+  /** Leases of the requests that run or are served here, by what aborts them. */
   readonly #holds = new Map<AbortController, LeaseHold>();
   #renewal: NodeJS.Timeout | undefined;
   #sweep: NodeJS.Timeout | undefined;

@@ -39,7 +39,7 @@ const PAUSES = { firstMs: 1000, longestMs: 5000 };
 type Failure = WorkAnswer<Buffer>;
 
 export interface WorkRunOptions {
-  /** True until it was queued: a rejection is its caller's. */
+  /** True until the work was queued: until then a rejection is returned to its caller. */
   readonly early: () => boolean;
   /** Aborted when another gateway has the work. */
   readonly gone: AbortSignal;

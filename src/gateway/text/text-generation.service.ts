@@ -22,13 +22,13 @@ export interface TextDialect<E = object> {
   fail(error: DomainError): readonly E[];
   /** An event as it is sent. */
   frame(event: E): string;
-  /** What was said, as one answer. */
+  /** The whole answer as one object. */
   whole(): object | Promise<object>;
 }
 
 /** The answer of one generation as its caller wants it: whole, or while it is made. */
 export interface AnswerForm extends OutputForm {
-  /** What is sent of the engine's JSON. */
+  /** The body to send for the engine's JSON. */
   readonly whole: (answer: Buffer) => Buffer | object | Promise<Buffer | object>;
 }
 

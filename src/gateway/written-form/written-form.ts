@@ -52,9 +52,9 @@ function gapsBetween({ text, segments }: Transcript): readonly string[] | undefi
 
 /** What a request wants to happen to the recogniser's text. */
 export interface WrittenFormParams {
-  /** By the client's word, else by the model's `itn`. */
+  /** Whether numbers are written: as the client asks, else by the model's `itn`. */
   readonly wanted: boolean;
-  /** The client said so itself: then it acts or is refused. */
+  /** Whether the client asked for it itself: then it is done, or the request is refused. */
   readonly demanded: boolean;
   /** BCP-47: the languages the text can be in. Empty: any, as the engine detects it. */
   readonly languages: readonly string[];

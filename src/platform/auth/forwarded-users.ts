@@ -7,7 +7,7 @@ import { INTERNAL_KEY_ID } from './short-lived-tokens.js';
 
 const USER_HEADER = 'x-openwebui-user-id';
 const USER = /^[A-Za-z0-9._-]{1,64}$/;
-/** Of the name of a tenant. */
+/** Longest name of a tenant, in characters. */
 const LONGEST = 64;
 
 /**

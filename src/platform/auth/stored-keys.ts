@@ -49,7 +49,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
 
   constructor(private readonly store: KeyStore) {}
 
-  /** The schema is up to date by now; no request has come yet. */
+  /** Reads the keys after migrations and before the first request. */
   async onApplicationBootstrap(): Promise<void> {
     await this.refresh();
     this.#timer = setInterval(() => void this.#poll(), POLL_MS).unref();

@@ -6,7 +6,7 @@ const ASK_AFTER = 2;
 
 /** One connection, whatever is spoken on it. */
 interface Link {
-  /** Undefined: it is not open, or may be silent now. */
+  /** The socket to watch; undefined: none is open, or silence is normal now. */
   readonly socket: () => Socket | undefined;
   /** Says something that is answered; absent: an answer is awaited all the time. */
   readonly ask?: () => Promise<unknown> | undefined;

@@ -28,7 +28,7 @@ export interface LoadedConfig {
    * Effective value and origin (`default`, `file:line` or the variable) of each setting.
    */
   readonly sources: SettingSources;
-  /** What starts but probably is not meant. */
+  /** Problems that do not stop the start, but are probably mistakes. */
   readonly warnings: readonly ConfigProblem[];
 }
 
@@ -43,7 +43,7 @@ interface LoadOptions {
    * a worker starts.
    */
   readonly askEngine?: EngineCheck;
-  /** No models file is read, which may be absent or wrong. */
+  /** Read the settings only: the models file may be absent or wrong. */
   readonly settingsOnly?: boolean;
 }
 

@@ -13,7 +13,7 @@ export type GatewayMessage =
 export type ProcessorMessage =
   /** It claims jobs. */
   | { readonly type: 'ready' }
-  /** Why it never will. */
+  /** It cannot start; the message says why. */
   | { readonly type: 'failed'; readonly message: string }
   /** Answer to `metrics`: the exposition text of the processor's own metrics. */
   | { readonly type: 'metrics'; readonly text: string };

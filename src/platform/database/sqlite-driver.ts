@@ -36,7 +36,7 @@ export class SqliteDriver implements Driver {
       throw new Error('no query is streamed');
     },
   };
-  /** In the order of the questions. */
+  /** Calls that wait for the answer of the thread, oldest first. */
   #waiting: Waiting[] = [];
   #thread: Worker | undefined;
   #isLate = false;

@@ -124,7 +124,7 @@ export class StoredRequestStore extends DatabaseStore {
     return isEnded ? 'ended' : this.#outcome(attempt, status);
   }
 
-  /** As if it had never come. */
+  /** Removes a request as if it had never been sent. */
   async drop({ tenant, name, blob, attempts }: StoredAttempt): Promise<void> {
     await this.db
       .deleteFrom('kept_requests')

@@ -8,7 +8,7 @@ const QUEUE_MS = 2000;
 /** Databases and buckets that restart are back within seconds. */
 const STORAGE_MS = 5000;
 
-/** No longer than a fetch of its keys takes to be tried again. */
+/** Milliseconds after which the issuer's keys may be fetched again. */
 const ISSUER_MS = 30_000;
 
 const passing = (code: ErrorCode, message: string, afterMs: number, cause?: unknown): DomainError =>

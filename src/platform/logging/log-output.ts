@@ -5,7 +5,7 @@ import { type DestinationStream } from 'pino';
 const MAX_WAITING_CHARS = 8 * 1024 * 1024;
 const MAX_WRITE_CHARS = 64 * 1024;
 const RETRY_MS = 100;
-/** Of an exit, spent on a reader that is slow. */
+/** Milliseconds that an exit waits at most for a slow reader. */
 const EXIT_LIMIT_MS = 500;
 
 /**

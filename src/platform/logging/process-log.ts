@@ -17,7 +17,7 @@ const KEPT_LINES = 500;
  * name under `key`.
  */
 export class ProcessLog {
-  /** The last ones, whatever this process's own log lets pass. */
+  /** The last lines at all levels, also those below this process's own log level. */
   readonly recent = new LogRing(KEPT_LINES);
 
   constructor(

@@ -11,7 +11,7 @@ export interface SupervisorOptions {
   /** In log lines: worker, batch processor. */
   readonly what: string;
   readonly command: string;
-  /** A function: found anew for each process. */
+  /** Arguments of the process; a function is called anew for each process. */
   readonly args: readonly string[] | (() => Promise<readonly string[]>);
   readonly env: NodeJS.ProcessEnv;
   /**
@@ -74,7 +74,7 @@ export class ProcessSupervisor {
   #events: SupervisorEvents | undefined;
   #process: SupervisedProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Of the start that runs, by its limit. */
+  /** Timer of the limit of the start that is in progress. */
   #startLimit: NodeJS.Timeout | undefined;
   /** Starts in a row that ended for their silence. */
   #silentStarts = 0;
@@ -84,7 +84,7 @@ export class ProcessSupervisor {
   lastExit: ProcessExit | undefined;
   #stopped: Promise<void> | undefined;
   #onStopped: (() => void) | undefined;
-  /** Its arguments are being found. */
+  /** True while the function of the arguments runs. */
   #isFinding = false;
   /** The end of the process that runs is wanted, and so is the next one. */
   #isRestarting = false;
@@ -99,7 +99,7 @@ export class ProcessSupervisor {
     return Math.max(0, this.#starts - 1);
   }
 
-  /** A process runs that has not been ready yet. */
+  /** Whether a process runs that has not been ready yet. */
   get isStarting(): boolean {
     return this.#process !== undefined && this.#readyAtMs === undefined;
   }

@@ -24,7 +24,7 @@ export async function syncFolder(path: string): Promise<void> {
 
 const CHUNK_BYTES = 262_144;
 
-/** Many small pieces as few chunks. */
+/** Joins small pieces to chunks of about `CHUNK_BYTES`. */
 export async function* chunked(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held: Uint8Array[] = [];
   let bytes = 0;

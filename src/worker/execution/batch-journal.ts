@@ -17,7 +17,7 @@ interface BatchMember {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`;
 
-/** Of what engines return for an item. */
+/** What an engine returned for an item, as one line of the log. */
 function itemText({
   transcript,
   durationS = 0,
@@ -51,7 +51,7 @@ export class BatchJournal {
     },
   ) {}
 
-  /** Call right before the engine call. */
+  /** Logs a group; to be called right before its engine call. */
   collected(members: readonly BatchMember[], maxBatch: number): void {
     const size = members.length;
     if (this.marks) this.marks.entering(members.map(({ id }) => id));

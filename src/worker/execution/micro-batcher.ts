@@ -51,7 +51,7 @@ type DeviceLimits = Pick<EngineInfo, 'maxBatch' | 'maxConcurrent' | 'callMs'>;
 /** A prepared item that waits for the device, or is on it. */
 interface ReadyItem<Ready, Value> extends PlacedWork {
   readonly value: Ready;
-  /** Without the wait before it. */
+  /** Milliseconds of the preparation, without the wait before it. */
   readonly prepMs: number;
   readonly id: string;
   readonly group: CallGroup;
@@ -122,7 +122,7 @@ export class MicroBatcher<Input, Ready, Value> {
       readonly spec: Pick<WorkerSpec, 'pull' | 'prepParallel'>;
       readonly clock: MonotonicClock;
       readonly journal: BatchJournal;
-      /** Told what the device computes. */
+      /** Is told which requests the device computes. */
       readonly calls: Pick<InFlightCalls, 'onDevice'>;
     },
     private readonly scheduler: SchedulerLike = asyncScheduler,

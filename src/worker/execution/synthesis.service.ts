@@ -53,7 +53,7 @@ class Speech {
       readonly pace: SpeechPace;
       readonly clock: ProcessClock;
       readonly call: SynthesizeCallFields;
-      /** Somebody hears it while it is made. */
+      /** Whether the audio is played while it is made. */
       readonly isHeard: boolean;
       /** Hz. */
       readonly sampleRate: number;

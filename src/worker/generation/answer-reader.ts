@@ -96,15 +96,15 @@ const NEARLY_BARE = /^\s*(\{\s*("\w{0,4})?)?$/;
 class ToolCallReader {
   readonly #marks: Marks;
   readonly #held = new HeldText();
-  /** What opened the call that is read. */
+  /** The mark that opened the call that is being read; undefined: no call is. */
   #opened: string | undefined;
-  /** The answer may still be a call without any mark. */
+  /** Whether the whole answer may still be a call without a mark. */
   #mayBeBare: boolean;
   /** White space since the beginning or the last call; undefined: text came since. */
   #space: string | undefined = '';
   #hasCalls = false;
 
-  /** @param texts `TOOL/PARAMETER` whose values are texts */
+  /** @param texts names `TOOL/PARAMETER` of parameters whose values are texts, not JSON */
   constructor(
     form: MarkedForm,
     private readonly texts: readonly string[],
@@ -153,7 +153,7 @@ class ToolCallReader {
     return isSpace ? '' : text;
   }
 
-  /** @returns the text that it is, if it is no call */
+  /** Adds the calls in a marked text. @returns the text to show where it holds no call */
   #read(text: string, calls: ToolCall[], close = ''): string {
     const found = callsIn(text, this.texts);
     if (found.length === 0) return `${this.#opened}${text}${close}`;

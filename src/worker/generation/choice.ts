@@ -64,7 +64,7 @@ export class Choice implements LiveSequence {
   readonly #text: AnswerText;
   readonly #reader: ReturnType<typeof answerReader>;
   #next: ChoiceOutput = NOTHING;
-  /** It ended with a call: what stands behind it is not shown. */
+  /** Whether the answer ended with a call: text after it is not shown. */
   #cut = false;
 
   constructor(
@@ -135,7 +135,7 @@ export class Choice implements LiveSequence {
     this.options.listener.said(this, said);
   }
 
-  /** @param isCut it ended, but not by itself */
+  /** @param isCut the answer ended, but the model did not end it */
   #withCalls(
     { text: drawn, tokens }: ReturnType<AnswerText['take']>,
     last: boolean,

@@ -57,7 +57,7 @@ type GenerationSink = (message: GenerationMessage) => Promise<void>;
 interface Times {
   readonly arrivedMs: number;
   readonly startedMs: number;
-  /** Of `sharedTime`. */
+  /** Mark of `sharedTime` at which the generation began. */
   readonly mark: number;
   firstChunkMs?: number;
 }

@@ -53,7 +53,7 @@ class EventBuffer implements AsyncIterable<GenerationEvent> {
     this.#waiting.length = 0;
   }
 
-  /** For one reader. @throws what it was ended with */
+  /** The events of the answer, for one reader. @throws the error that ended it */
   async *[Symbol.asyncIterator](): AsyncGenerator<GenerationEvent> {
     for (;;) {
       const next = this.#waiting.shift();
@@ -152,7 +152,7 @@ export class RunningAnswer {
     this.#endIfOver();
   }
 
-  /** Nothing more is told. Without effect on one that is over. */
+  /** Ends the answer without further events; without effect on one that has ended. */
   cancel(reason: SequenceCancelReason): void {
     this.#fail(this.#errorOf({ type: 'cancelled', reason }), reason);
     this.#endIfOver();

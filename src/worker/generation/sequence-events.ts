@@ -15,9 +15,9 @@ export interface LiveSequence extends TextSequence {
    * complete with it
    */
   read(token: number, drawn: Drawn): boolean;
-  /** The token just read counts. */
+  /** The token that was read last counts as part of the answer. */
   emitted(): void;
-  /** Once, and nothing afterwards. */
+  /** The last event of a sequence, sent once. */
   ended(end: GenerationEnd): void;
 }
 
@@ -27,7 +27,7 @@ export interface LiveSequence extends TextSequence {
  * emitted after those before them.
  */
 export function sequenceEvents() {
-  /** Without an end, a token counts. */
+  /** Events in order; one without `end` is an emitted token. */
   const events: { readonly sequence: LiveSequence; readonly end?: GenerationEnd }[] = [];
   let isHeld = false;
   /** Holds all events that arise in `work`. */

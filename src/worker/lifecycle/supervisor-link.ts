@@ -8,7 +8,7 @@ type WorkerMessage =
       readonly type: 'waiting';
       readonly message: string;
       readonly isProblem: boolean;
-      /** It makes progress: who waits for it goes on doing so. */
+      /** The worker starts and makes progress, so that its supervisor waits on. */
       readonly isStarting?: boolean | undefined;
     }
   | { readonly type: 'ready' }

@@ -12,7 +12,7 @@ export class PullReadiness {
   /** Now, then every change. */
   readonly ready$ = new BehaviorSubject(false);
 
-  /** @param part the loop, or a connection */
+  /** Reports whether one part is ready. @param part `loop`, or the name of a connection */
   report(part: string, ready: boolean): void {
     this.#parts.set(part, ready);
     const all = this.#parts.get('loop') === true && [...this.#parts.values()].every(Boolean);

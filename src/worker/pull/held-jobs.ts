@@ -45,7 +45,7 @@ export class HeldJobs {
     this.#changes.emit('left');
   }
 
-  /** Why no job may begin here now. */
+  /** Why this worker takes no job now; undefined: it does. */
   get refusal(): string | undefined {
     if (this.#drained) return 'the worker is drained';
     // What computes in place of the engine: a job would only come back.

@@ -26,7 +26,7 @@ export class ResultDelivery {
     private readonly callbacks: Callbacks,
   ) {}
 
-  /** Never rejects. */
+  /** Stores the result of a job and reports it to its gateway. Never rejects. */
   async deliver(pulled: PulledJob, result: QueueJobResult<JobValue>): Promise<void> {
     const { job, order } = pulled;
     const stored = await this.#store(result);

@@ -13,7 +13,10 @@ import { type CatalogueEntry, modelEntry } from './catalogue.js';
 export interface PlannedSource extends PullRequest {
   /** Where the same files are, if the hub cannot be reached. */
   readonly packages: CatalogueEntry['sources'][string]['package'];
-  /** All of it is there and checked, so that no hub is asked. */
+  /**
+   * The manifest of files that are on disk and checked, so that no hub is asked; undefined:
+   * some are missing.
+   */
   readonly present: PullManifest | undefined;
 }
 
@@ -22,7 +25,7 @@ export interface AddPlan {
   readonly entry: CatalogueEntry;
   readonly id: string;
   readonly sources: readonly PlannedSource[];
-  /** Absent: models.yaml has it, and it stays as it is. */
+  /** The entry to write; undefined: models.yaml has one already, which stays as it is. */
   readonly model: ReturnType<typeof modelEntry> | undefined;
   readonly aliases: readonly string[];
   /** Alias → the model that loses it. */

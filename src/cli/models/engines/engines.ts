@@ -15,14 +15,14 @@ const INSTALL_OPTIONS = {
   '--prebuilt': 'llama-cpp: restore the kernels of the npm package',
 } as const;
 
-const INSTALL_HELP = `ctranslate2  Whisper through CTranslate2, a worker in Python: 0.5 GB in data.dir/engines, from wheels only. Installing
-             again changes nothing, or brings the versions of this release. pip's own settings apply (PIP_NO_INDEX,
-             PIP_FIND_LINKS, PIP_INDEX_URL, …).
+const INSTALL_HELP = `ctranslate2  Whisper, a worker in Python: 0.5 GB in data.dir/engines, from wheels only. pip's own settings apply
+             (PIP_NO_INDEX, PIP_FIND_LINKS, PIP_INDEX_URL, …).
 sherpa-onnx, llama-cpp
-             The npm packages of the engine, at the versions of this release: 45 MB, 115 MB, beside the gateway's
-             package. An upgrade of that removes them: install again. A clone has them already.
-llama-cpp    --native compiles llama.cpp for this machine's CPU, offline: 3 minutes on two cores, 55 MB. Run it again
-             after npm ci. The prebuilt kernels reach 0.65 to 0.8 of the compiled ones with several requests.
+             npm packages, 45 MB and 115 MB, beside the gateway's package. A clone has them already.
+llama-cpp    --native compiles it for this machine's CPU, offline: 3 minutes on two cores, 55 MB. The prebuilt kernels
+             reach 0.65 to 0.8 of the compiled ones with several requests.
+
+Everything has the versions of this release. Install again after an upgrade, and after npm ci what --native compiled.
 
 Exit code 1: something is missing; the message names the repair. Exit code 3: the package index cannot be reached.`;
 

@@ -210,14 +210,14 @@ async function ctranslate2(
 const DEFAULT_PARTS: readonly GpuPart[] = ['llama-cpp'];
 
 const CHECK_HELP = `Exit code 0: everything that is listed works on the GPU of this machine. Exit code 1: something is missing, the GPU
-itself included; each line names its repair. Libraries are looked up as an engine does, LD_LIBRARY_PATH included.`;
+itself included. Libraries are looked up as an engine does, LD_LIBRARY_PATH included.`;
 
 const INSTALL_HELP = `${Object.entries(GPU_PARTS)
   .map(([name, { megabytes }]) => `${name.padEnd(17)} ${megabytes} MB of downloads`)
   .join('\n')}
 
-Puts the GPU libraries of llama.cpp into node_modules. npm ci removes them: run this again. The driver, CUDA and cuDNN
-are not installed; switchyard gpu check names what is missing.`;
+They go into node_modules. npm ci removes them: run this again. The driver, CUDA and cuDNN are not installed;
+switchyard gpu check names what is missing.`;
 
 const check = command('check', {
   about:

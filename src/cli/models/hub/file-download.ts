@@ -16,7 +16,7 @@ export interface PullObserver {
   started(path: string, have: number, size: number | undefined): void;
   received(path: string, bytes: number): void;
   waiting(path: string, ms: number, why: string): void;
-  /** In its place, checked. `already`: it was there. */
+  /** A file is in its place and checked; `already`: it was there before. */
   done(path: string, size: number, already: boolean): void;
 }
 

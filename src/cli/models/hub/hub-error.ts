@@ -14,7 +14,7 @@ type HubErrorKind =
   /** The bytes are not those that were announced. */
   | 'checksum'
   | 'disk_full'
-  /** The order itself cannot be carried out as it is. */
+  /** The request of the user is wrong, such as a name that is no source. */
   | 'order';
 
 const EXIT_CODES: Readonly<Partial<Record<HubErrorKind, ExitCode>>> = {

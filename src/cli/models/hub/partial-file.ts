@@ -45,7 +45,7 @@ export async function sizeOnDisk(path: string): Promise<number | undefined> {
   return found?.isFile() ? found.size : undefined;
 }
 
-/** What the bytes must hash to, in hex. */
+/** The digest that the bytes must have, in hex; undefined: the source names none. */
 export const digestIn = ({
   sha256,
   gitId,

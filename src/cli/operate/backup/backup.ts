@@ -22,11 +22,9 @@ import {
 } from './backed-up-files.js';
 import { writeArchive } from './backup-archive.js';
 
-const NOTES = `FILE is a tar archive of mode 0600: the SQLite database (files, batches, stored requests and responses, keys, usage,
-audit log), the bytes of files, the models files, and the files of keys and secrets that the settings name. A gateway
-may run meanwhile: the backup holds the state of one moment. Its manifest has size and SHA-256 of each file.
-Whoever can read FILE can read what callers sent: store it as safely as data.dir. Run it as the user of the gateway,
-with its settings. Links in data.dir hold the bytes until FILE is written, so they need no room twice.`;
+const NOTES = `FILE is a tar archive of mode 0600: the SQLite database, the bytes of files, the models files, and the files of keys
+and secrets that the settings name. A gateway may run meanwhile: the backup holds the state of one moment.
+Store it as safely as data.dir. Run it as the user of the gateway, with its settings.`;
 
 const STAGE = /^\.backup-(\d+)$/;
 
@@ -132,7 +130,7 @@ async function linkBlobs(settings: Settings, stage: string, keys: Set<string>): 
   }
 }
 
-/** False: it was removed meanwhile. */
+/** Links or copies a file. @returns false: the file was removed meanwhile */
 async function linkOrCopy(source: string, target: string): Promise<boolean> {
   try {
     // Some file systems know no links.

@@ -13,10 +13,10 @@ import { BLOBS, blobsFolder, DATABASE, databaseFile, namedFiles } from './backed
 import { type ArchiveVisitor, type BackupManifest, readArchive } from './backup-archive.js';
 import { shareOf } from './backup.js';
 
-const NOTES = `The whole archive is read and compared with its manifest before anything is written. A data folder that a gateway or
-batch processor uses is refused, and so is one that holds a database, files or models.yaml, unless --force is given:
-then these are moved to data.dir/replaced-TIME, never removed. A models, keys or secrets file that exists beyond
-data.dir and differs is replaced with --force only, with a copy there too. A backup of a newer release is refused.`;
+const NOTES = `The archive is compared with its manifest before anything is written. A data folder that a gateway or batch processor
+uses is refused, and so is one that holds a database, files or models.yaml: with --force these are moved to
+data.dir/replaced-TIME. A models, keys or secrets file beyond data.dir that differs is replaced with --force only, with
+a copy there too. A backup of a newer release is refused.`;
 
 export const restoreCommand = command('restore <file>', {
   about: 'bring back what "switchyard backup" saved, into an empty data folder',

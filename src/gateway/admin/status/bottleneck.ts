@@ -7,7 +7,7 @@ interface ModelLoad {
   readonly id: string;
   /** It is meant to serve: loaded, loading or failed, not unloaded. */
   readonly expected: boolean;
-  /** Why it does not serve, if known. */
+  /** Why the model does not serve, if known. */
   readonly reason?: string;
   /** Waiting requests, and those of the tenant that has most of them. */
   readonly waiting: number;
@@ -60,7 +60,7 @@ interface Bottleneck {
   readonly kind: BottleneckKind;
   /** Null: it concerns all models. */
   readonly model: string | null;
-  /** One or two sentences: what binds now, and what would help. */
+  /** One or two sentences: what limits the gateway now, and what would help. */
   readonly text: string;
 }
 

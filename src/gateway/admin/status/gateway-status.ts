@@ -64,7 +64,7 @@ export class GatewayStatus {
     private readonly gate: IntakeGate,
   ) {}
 
-  /** All but who this gateway is. */
+  /** The status without the fields that identify this gateway. */
   async find() {
     const [depths, free, batches] = await Promise.all([
       this.queues.depths(),
@@ -162,6 +162,6 @@ function diskStatus(free: number | undefined): GatewayLoad['dependencies'][numbe
   };
 }
 
-/** Undefined: it failed, or did not answer in time. */
+/** @returns what `work` resolves with; undefined: it failed, or took longer than `LIMIT_MS` */
 const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>
   Promise.race([work.catch(() => undefined), sleep(LIMIT_MS, undefined, { ref: false })]);

@@ -14,9 +14,9 @@ import { type Page } from '../../../core/jobs/job.ports.js';
  */
 interface ViewField<T> {
   readonly options: ApiPropertyOptions;
-  /** Other answers that the options refer to. */
+  /** Classes of other answers that `options` refer to. */
   readonly models?: readonly Type[];
-  /** Never set: it carries the type. */
+  /** Never set: it only gives TypeScript the type of the field. */
   readonly holds?: T;
 }
 
@@ -51,7 +51,7 @@ type Described = string | ApiPropertyOptions;
  * instances are what handlers return.
  */
 export function answer<F extends Fields>(fields: F): Type<Answer<F>>;
-/** The same, with the fields of another answer before its own. */
+/** An answer with the fields of another answer before its own. */
 export function answer<F extends Fields, V extends object>(
   fields: F,
   base: Type<V>,
@@ -89,7 +89,7 @@ export const flagField = (described?: Described): ViewField<boolean> =>
 export const anyField = <T = unknown>(described?: Described): ViewField<T> =>
   withType(Object, described);
 
-/** Another answer, with a description. */
+/** A field that holds another answer, with a description. */
 export const fieldOf = <T>(type: Type<T>, described?: Described): ViewField<T> =>
   withType(type, described);
 

@@ -18,7 +18,7 @@ export function limitsOf(purpose: unknown, { batch }: Settings, maxFileBytes: nu
   };
 }
 
-/** Durable bytes without a file row. */
+/** Bytes that are durable, but have no row in the file table yet. */
 export interface WrittenBytes {
   readonly id: string;
   readonly blobKey: string;

@@ -13,7 +13,7 @@ import { type AdoptedSession, secretDigest } from './session-state.js';
  */
 const WRITE_MS = 500;
 const FIRST_PROBE_MS = 1000;
-/** For a Redis that answers a probe and fails again at once. */
+/** Longest pause between probes, for a Redis that answers one and fails again at once. */
 const LONGEST_PROBE_MS = 60_000;
 
 /**
@@ -29,7 +29,7 @@ export class SessionJournals implements OnApplicationShutdown {
    */
   readonly #ttlMs: number;
   readonly #store: JournalStore | undefined;
-  /** Journals of sessions that continue without. */
+  /** Journals of sessions that continue without a journal. */
   readonly #suspended = new Set<SessionJournal>();
   /** Sessions to be deleted from Redis, with the time when Redis does that by itself. */
   readonly #stale = new Map<string, number>();

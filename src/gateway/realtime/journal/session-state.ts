@@ -10,7 +10,7 @@ export interface SessionState {
   readonly v: 1;
   readonly tenant: string;
   readonly keyId?: string;
-  /** A digest: reading Redis is not enough to resume. */
+  /** SHA-256 of the secret, so that whoever reads Redis cannot resume the session. */
   readonly secretSha256: string;
   readonly config: SessionConfig;
   readonly dialect: Dialect;
@@ -68,7 +68,7 @@ export interface AdoptedSession {
   readonly state: SessionState;
   /** Oldest first. */
   readonly events: readonly SentEvent[];
-  /** Since the last completed segment. */
+  /** Audio since the last completed segment. */
   readonly audio: readonly JournalAudio[];
 }
 

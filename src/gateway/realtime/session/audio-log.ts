@@ -64,7 +64,7 @@ export class AudioLog {
     return this.#position;
   }
 
-  /** Of audio that no worker has taken yet. */
+  /** Bytes of audio that no worker has taken yet. */
   get waitingBytes(): number {
     return this.#position - this.nextStart;
   }
@@ -149,7 +149,7 @@ export class AudioLog {
   }
 }
 
-/** The same with audio in larger pieces. */
+/** The entries with audio joined into larger pieces. */
 function piecesOf(entries: readonly LogEntry[]): LogEntry[] {
   const pieces: LogEntry[] = [];
   let open: (LogEntry & { readonly kind: 'audio' })[] = [];

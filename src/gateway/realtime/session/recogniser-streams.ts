@@ -32,7 +32,7 @@ export class RecogniserStreams {
       open(): StreamHandle;
       /** After `open` failed for the first stream: a slot will be free soon. */
       slotExpected(error: DomainError): boolean;
-      /** A defect in it ends the session. */
+      /** Runs `act`; an error that it throws ends the session. */
       run(this: void, act: () => void): void;
     },
   ) {}
@@ -78,7 +78,7 @@ export class RecogniserStreams {
     else if (report) run(() => recognition.recovered());
   }
 
-  /** Sends what is due, one after the other. */
+  /** Sends the entries that are due, one after the other. */
   async pump(): Promise<void> {
     if (this.#pumping) return;
     this.#pumping = true;
@@ -112,7 +112,7 @@ export class RecogniserStreams {
     await this.cancel();
   }
 
-  /** Ends without an answer, within 50 ms. Idempotent. */
+  /** Ends the stream without waiting for its results, within 50 ms. Idempotent. */
   async cancel(): Promise<void> {
     this.#ended.abort();
     this.#flushed();

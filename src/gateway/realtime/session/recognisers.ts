@@ -28,7 +28,7 @@ const TRY_AGAIN_MS = 1000;
 @Injectable()
 export class Recognisers {
   @Inject() private readonly places!: StreamPlaces;
-  /** By model, of those without live streams. */
+  /** Utterance streams by model, for models without live streams. */
   readonly #live = new Map<string, Set<UtteranceStream>>();
 
   constructor(
@@ -117,7 +117,7 @@ export class Recognisers {
       ...fields
     }: {
       readonly model: string;
-      /** A whole file. */
+      /** A complete WAV file with the utterance. */
       readonly wav: Buffer;
       readonly durationS: number;
       readonly language: string;

@@ -62,7 +62,7 @@ export class Recognition {
   #warnedTooFast = false;
   #attempts = 0;
   #refusals = 0;
-  /** Of the current stream. */
+  /** Second of the session at which the current stream began. */
   #startS = 0;
   #utterance = 0;
   #trailing = new TrailingFinal();
@@ -118,7 +118,7 @@ export class Recognition {
     return this.#log.position + this.#oddByte.length;
   }
 
-  /** Of PCM. */
+  /** Bytes of PCM per second of audio. */
   get #bytesPerSecond(): number {
     return 2 * this.config.format.sampleRate;
   }

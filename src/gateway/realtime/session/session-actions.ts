@@ -15,7 +15,7 @@ export interface SpokenText {
 
 /** What a session does about its client's messages and its recogniser's results. */
 export interface SessionActions {
-  /** The one that is being spoken. */
+  /** The response that is being spoken; undefined: none is. */
   readonly response:
     | {
         readonly id: string;
@@ -34,7 +34,7 @@ export interface SessionActions {
   /** @throws DomainError about the text, the voice or the model */
   speak(request: SpokenText): void;
   count(fact: SessionFact, ms?: number): void;
-  /** Final text has arrived for that much audio. */
+  /** Counts audio for which the final text has arrived. */
   recognised(audioSeconds: number): void;
   /** Sends the error and ends. */
   fail(error: DomainError, code: CloseCode): void;

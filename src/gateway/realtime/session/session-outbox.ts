@@ -10,7 +10,7 @@ import { type AdoptedSession, type SentEvent } from '../journal/session-state.js
  * Events for the client: numbered, stored for a while, and sent while it is connected.
  */
 export class SessionOutbox {
-  /** Sent, or about to be. */
+  /** Events that were sent or are about to be, for a client that resumes. */
   readonly events: EventRing;
   readonly #prefix: string;
   #socket: ClientSocket | undefined;
@@ -24,7 +24,7 @@ export class SessionOutbox {
     private readonly options: {
       readonly sessionId: string;
       readonly maxBufferedBytes: number;
-      /** Events are sent once it has written them. */
+      /** Delays events until it has written them; undefined: they are sent at once. */
       readonly journal: SessionJournal | undefined;
       readonly adopted: AdoptedSession | undefined;
     },
@@ -60,7 +60,7 @@ export class SessionOutbox {
     await this.options.journal?.settled();
   }
 
-  /** Once it is written, if there is a journal. */
+  /** Sends an event; called when the journal, if there is one, has written it. */
   deliver(event: SentEvent): void {
     this.events.add(event);
     this.#socket?.send(event.json);

@@ -22,7 +22,7 @@ const FIRST_NOISE = -55;
 const LEAST_NOISE = -70;
 /** Quieter is no speech whatever the room is like. */
 const LEAST_SPEECH = -50;
-/** Above the noise: as likely speech as not. */
+/** Decibels above the noise at which the probability of speech is one half. */
 const EVEN_DB = 9;
 const SLOPE_DB = 3;
 
@@ -75,7 +75,7 @@ export class UtteranceStream implements StreamHandle {
   readonly #events: StreamEvent[] = [];
   #wake: () => void = () => undefined;
   #failure: Error | undefined;
-  /** What no utterance needs is dropped. */
+  /** Audio that an utterance still needs; the rest is dropped. */
   readonly #audio = new StreamTail<Buffer>(length => Buffer.allocUnsafeSlow(length));
   /** Bytes that voice activity has judged. */
   #judged = 0;
@@ -105,9 +105,9 @@ export class UtteranceStream implements StreamHandle {
        */
       readonly interim?:
         | {
-            /** Speech that must be new since the last time. */
+            /** Seconds of new speech after which the utterance is recognised again. */
             readonly everyS: number;
-            /** The recogniser has nothing else to do. */
+            /** Whether nothing else waits for the model. */
             readonly isIdle: () => boolean;
           }
         | undefined;
@@ -126,7 +126,7 @@ export class UtteranceStream implements StreamHandle {
     else this.#openFrom = 0;
   }
 
-  /** What two passes heard is sent: they are far apart. */
+  /** Passes that must agree on a word before it is sent. */
   readonly agreement = 2;
 
   get finished(): Promise<void> {

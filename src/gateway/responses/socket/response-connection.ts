@@ -25,7 +25,7 @@ const MOST_REMEMBERED = 4 << 20;
  * they count as a body. The last piece of the message before them is among them.
  */
 const LOOSE_BYTES = 2 * SMALL_BODY;
-/** Until a message that found no place is read on. */
+/** Milliseconds until a message for which there was no place is read further. */
 const PAUSE_MS = 1000;
 
 const EVENT = 'event: ';
@@ -65,7 +65,7 @@ export class ResponseConnection {
 
   constructor(
     private readonly socket: ClientSocket,
-    /** Its gateway, in the name of its caller. */
+    /** What the gateway does for the caller of this connection. */
     private readonly host: {
       /** Runs `POST /v1/responses`, until `left` is aborted. @throws DomainError */
       create(body: Buffer, left: AbortSignal): Promise<WorkAnswer>;

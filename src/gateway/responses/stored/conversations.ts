@@ -19,9 +19,9 @@ import { generationOf } from '../writer/response-generation.js';
 import { ResponseRecords } from './response-records.js';
 
 interface KnownConversation {
-  /** Of this turn. Without references. */
+  /** The input of this turn, with references replaced by their items. */
   readonly input: readonly ResponseItem[];
-  /** What came before, and the input. */
+  /** The items of earlier turns, then the input of this one. */
   readonly all: readonly ResponseItem[];
 }
 

@@ -39,7 +39,7 @@ export class ResponseFeed implements OnModuleDestroy {
     private readonly records: ResponseRecords,
   ) {}
 
-  /** Readers are told so, and continue at another gateway. */
+  /** Ends all feeds with an event, so that readers continue at another gateway. */
   onModuleDestroy(): void {
     this.#stop.abort();
   }

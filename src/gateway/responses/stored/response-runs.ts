@@ -26,7 +26,7 @@ export interface ResponseRunState {
   readonly record: ResponseRecord;
   readonly writer: ResponseWriter;
   readonly events: DurableEvents;
-  /** Of the answer so far, where the engine reports them. */
+  /** Tokens of the answer so far, where the engine reports them. */
   readonly tokens: number[];
   /** Writes the last events, and the response as it ended. */
   readonly end: (events: readonly ResponseEvent[]) => Promise<void>;
@@ -66,7 +66,7 @@ export class ResponseRuns {
     return { record, writer, events, tokens, end };
   }
 
-  /** One that was deleted counts as cancelled. */
+  /** Status of a response; one that was deleted counts as cancelled. */
   async statusOf(ref: ResponseRef): Promise<StoredResponseStatus> {
     return (await this.store.head(ref, Date.now()))?.status ?? 'cancelled';
   }

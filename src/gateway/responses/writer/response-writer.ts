@@ -51,7 +51,7 @@ const isIncomplete = (reason: string): reason is keyof typeof INCOMPLETE =>
 export class ResponseWriter {
   #response: ResponseObject;
   #sequence = 0;
-  /** The last one may be open: it is made. */
+  /** Items so far; the last one may still be open (`#isOpen`). */
   readonly #output: ResponseItem[] = [];
   #isOpen = false;
   /** Calls that were begun. */
@@ -93,7 +93,7 @@ export class ResponseWriter {
     return this.#taken();
   }
 
-  /** The work begins; after `queued()` only this is told. */
+  /** Events of the begin of the work; `response.created` is left out after `queued()`. */
   begin(): readonly ResponseEvent[] {
     if (this.#sequence === 0) this.#tell('response.created', { status: 'in_progress' });
     this.#tell('response.in_progress', { status: 'in_progress' });
@@ -117,7 +117,7 @@ export class ResponseWriter {
     return this.#taken();
   }
 
-  /** What was said so far is kept. */
+  /** Ends the response as failed; the output so far stays. */
   fail(why: DomainError): readonly ResponseEvent[] {
     const error = failureOf(why);
     this.#close('incomplete');
