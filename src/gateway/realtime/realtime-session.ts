@@ -10,9 +10,7 @@ import {
 } from '../../contracts/realtime/realtime-event.js';
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { demandModel, type Principal } from '../../platform/auth/principal.js';
-import { type Settings } from '../../platform/config/settings.js';
-import { type StreamHandle } from '../../worker-client/stream-handle.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { type ClientSocket } from '../websockets/client-socket.js';
 import { type JournaledSession, type SessionJournal } from './journal/session-journal.js';
 import { type SessionJournals } from './journal/session-journals.js';
@@ -25,6 +23,7 @@ import {
 import { RecogniserStreams } from './session/recogniser-streams.js';
 import { type SessionActions, type SpokenText } from './session/session-actions.js';
 import { type SessionFact } from './session/session-activity.js';
+import { SessionConnection } from './session/session-connection.js';
 import { type NewSession, SessionCore } from './session/session-core.js';
 import { SessionOutbox } from './session/session-outbox.js';
 import { type SessionServices } from './session/session-services.js';
@@ -50,7 +49,7 @@ interface SessionHost {
  * handed to its core, which tells what to do about it.
  *
  * Who writes what: the core its configuration and items, the streams its slot at a worker,
- * the outbox what was sent; this class the connection and its timers. `resume` replaces the
+ * the outbox what was sent, the connection whether its client is there. `resume` replaces the
  * connection, and the caller that counts, while the rest goes on.
  * Who ends it: `end`, once, whoever comes first: its client, its age or silence, no client
  * within the time to resume, an error, a key that was withdrawn, another gateway that took
@@ -63,11 +62,6 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   readonly startedAt = Math.floor(Date.now() / 1000);
   /** Of the current connection, or of the last one. */
   owner: Principal;
-  /**
-   * When its connection was lost, by the monotonic clock; undefined while a
-   * client is connected.
-   */
-  detachedAtMs: number | undefined;
   response: SpokenResponse | undefined;
   /** Required to resume the session. */
   readonly #secret: string;
@@ -76,17 +70,8 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   readonly #streams: RecogniserStreams;
   readonly #journal: SessionJournal | undefined;
   readonly #outbox: SessionOutbox;
-  readonly #limits: Settings['realtime'];
+  readonly connection: SessionConnection;
   readonly #life: NodeJS.Timeout;
-  /** Without a message while a client is connected, else without a connection. */
-  #waiting: NodeJS.Timeout | undefined;
-  #socket: ClientSocket | undefined;
-  /** When its client sent the last message or connected. */
-  #heardAtMs = performance.now();
-  /** Of the last stream. */
-  #model = '';
-  #told = ''; // The model that its client was told to be loading.
-  #streamCount = 0;
   #ended = false;
 
   constructor(
@@ -100,7 +85,6 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     this.id = adopted?.id ?? `sess_${randomBytes(12).toString('hex')}`;
     this.#secret = adopted?.secret ?? randomBytes(24).toString('base64url');
     this.#expiresAtMs = Date.now() + lifeMs;
-    this.#limits = limits;
     this.owner = wanted.owner;
     this.#core = new SessionCore(wanted, services, this, {
       id: this.id,
@@ -108,10 +92,10 @@ export class RealtimeSession implements JournaledSession, SessionActions {
       expiresAt: Math.floor(this.#expiresAtMs / 1000),
       idleTimeoutSeconds: limits.idleTimeoutMs / 1000,
     });
-    this.#streams = new RecogniserStreams(this.#core.recognition, {
+    this.#streams = new RecogniserStreams(this.#core, this, {
+      recognisers: services.recognisers,
       recoveryMs: limits.recoveryMs,
-      open: () => this.#openStream(),
-      slotExpected: error => this.#slotExpected(error),
+      slotComing: model => host.slotComing(model),
       run: act => this.#run(act),
     });
     this.#journal = host.journals.open(this, adopted?.session);
@@ -121,8 +105,12 @@ export class RealtimeSession implements JournaledSession, SessionActions {
       journal: this.#journal,
       adopted: adopted?.session,
     });
-    const old = `the session is ${lifeMs / 1000} s old`;
-    this.#life = setTimeout(() => this.#expire(old), lifeMs);
+    this.connection = new SessionConnection(this.#outbox, limits, {
+      received: message => this.#received(message),
+      silent: reason => this.#expire(reason),
+      left: reason => void this.end(CLOSE.normal, reason),
+    });
+    this.#life = setTimeout(() => this.#expire(`the session is ${lifeMs / 1000} s old`), lifeMs);
   }
 
   get config(): SessionConfig {
@@ -132,13 +120,6 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   /** True while it holds a streaming slot. */
   get live(): boolean {
     return this.#streams.live;
-  }
-
-  /** True when its client sent nothing for `realtime.quiet_ms`, or is away. */
-  get isQuiet(): boolean {
-    return (
-      performance.now() - this.#heardAtMs >= this.#limits.quietMs || this.detachedAtMs !== undefined
-    );
   }
 
   /** Milliseconds of audio received so far. */
@@ -184,7 +165,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
    */
   restore(): void {
     if (this.#core.recognition.begun) void this.#streams.reconnect(0, true);
-    this.#detached();
+    this.connection.detached();
   }
 
   /**
@@ -192,7 +173,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
    * have no effect
    */
   begin(socket: ClientSocket, createdType: string, ignored: readonly string[]): void {
-    this.#attach(socket);
+    this.connection.attach(socket);
     this.send({ type: createdType, session: this.#core.view });
     if (ignored.length > 0) this.send(ignoredWarning(ignored));
   }
@@ -213,11 +194,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
         { param: 'last_event_id' },
       );
     this.owner = owner;
-    const old = this.#socket;
-    this.#socket = undefined;
-    old?.close(CLOSE.policyViolation, 'resumed by another connection');
-    for (const { json } of missed) socket.send(json);
-    this.#attach(socket);
+    this.connection.replace(socket, missed);
     this.send({
       type: 'session.resumed',
       session: this.#core.view,
@@ -261,10 +238,10 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   async end(code: CloseCode, reason: string, closeMs?: number): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    for (const timer of [this.#life, this.#waiting]) clearTimeout(timer);
+    clearTimeout(this.#life);
     this.response?.cancel('client_cancelled');
     this.#outbox.end(code === CLOSE.goingAway);
-    this.#socket?.close(code, reason, closeMs);
+    this.connection.close(code, reason, closeMs);
     const cancelled = this.#streams.cancel();
     this.wanted.ticket?.leave();
     this.host.ended(this, this.#streams.released);
@@ -302,11 +279,11 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   }
 
   slowDown(ms: number): void {
-    this.#socket?.pauseFor(ms);
+    this.connection.slowDown(ms);
   }
 
   count(fact: SessionFact, ms = 0): void {
-    this.services.activity.count(fact, this.#model, ms);
+    this.services.activity.count(fact, this.#streams.model, ms);
   }
 
   speak(request: SpokenText): void {
@@ -319,78 +296,19 @@ export class RealtimeSession implements JournaledSession, SessionActions {
 
   recognised(audioSeconds: number): void {
     const { tenant, terms } = this.owner;
+    const { model } = this.#streams;
     this.wanted.ticket?.charge({ audioSeconds });
-    if (!this.services.recognisers.streams(this.#model)) return; // Counted as requests.
-    this.services.activity.recognised({
-      model: this.#model,
-      audioSeconds,
-      tenant,
-      keyId: terms?.key,
+    if (!this.services.recognisers.streams(model)) return; // Counted as requests.
+    this.services.activity.recognised({ model, audioSeconds, tenant, keyId: terms?.key });
+  }
+
+  #received(message: string | Buffer): void {
+    if (this.#ended) return;
+    const nowMs = performance.now();
+    this.#run(() => {
+      if (typeof message === 'string') this.#core.text(message, nowMs);
+      else this.#core.binary(message, nowMs);
     });
-  }
-
-  #openStream(): StreamHandle {
-    const { id: model } = this.#core.demandTranscriber();
-    demandModel(this.owner.terms, model);
-    this.#model = model;
-    this.#streamCount += 1;
-    // Unique per stream: a worker may still be ending the last one.
-    const sessionId = `${this.id}.${this.#streamCount}`;
-    return this.services.recognisers.open(sessionId, model, this.config, this.owner);
-  }
-
-  #slotExpected({ code }: DomainError): boolean {
-    if (code === 'queue_full') return this.host.slotComing(this.#model);
-    const { recognisers } = this.services;
-    if (code !== 'no_worker' || !recognisers.loads(this.#model)) return false;
-    const awaited = this.#told !== this.#model && recognisers.awaited((this.#told = this.#model));
-    if (awaited) this.send(warningEvent('model_loading', `${awaited}.`));
-    return true;
-  }
-
-  #attach(socket: ClientSocket): void {
-    this.#socket = socket;
-    this.#heardAtMs = performance.now();
-    this.detachedAtMs = undefined;
-    clearTimeout(this.#waiting);
-    const { idleTimeoutMs } = this.#limits;
-    const idle = `no message from the client for ${idleTimeoutMs / 1000} s`;
-    this.#waiting = setTimeout(() => this.#expire(idle), idleTimeoutMs);
-    this.#outbox.attach(socket);
-    socket.listen({
-      text: message => this.#received(socket, () => this.#core.text(message, performance.now())),
-      binary: data => this.#received(socket, () => this.#core.binary(data, performance.now())),
-      gone: closed => this.#gone(socket, closed),
-    });
-  }
-
-  #gone(socket: ClientSocket, closed: boolean): void {
-    this.#outbox.detach(socket);
-    if (socket !== this.#socket || this.#ended) return;
-    this.#socket = undefined;
-    if (closed || this.#limits.resumeWindowMs === 0)
-      void this.end(CLOSE.normal, 'closed by the client');
-    else this.#detached();
-  }
-
-  #detached(): void {
-    this.detachedAtMs = performance.now();
-    clearTimeout(this.#waiting);
-    this.#waiting = setTimeout(
-      () => void this.end(CLOSE.normal, 'not resumed'),
-      this.#limits.resumeWindowMs,
-    );
-  }
-
-  /**
-   * Messages of a connection that was replaced are ignored: the new connection
-   * sends them again.
-   */
-  #received(socket: ClientSocket, act: () => void): void {
-    if (this.#ended || socket !== this.#socket) return;
-    this.#waiting?.refresh();
-    this.#heardAtMs = performance.now();
-    this.#run(act);
     void this.#streams.pump();
   }
 

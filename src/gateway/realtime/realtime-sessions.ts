@@ -82,7 +82,7 @@ export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplic
     const leave = this.#enter(wanted.owner.tenant, {
       end: () =>
         void session.made?.end(CLOSE.tryAgainLater, 'its place was needed while it was quiet'),
-      pace: () => (session.made?.isQuiet ? 0 : undefined),
+      pace: () => (session.made?.connection.isQuiet ? 0 : undefined),
     });
     const made = new RealtimeSession(wanted, this.services, this);
     session.made = made;
@@ -155,9 +155,11 @@ export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplic
    */
   #endDetached(eligible: (session: RealtimeSession) => boolean): boolean {
     const waiting = [...this.#sessions.values()].filter(
-      one => one.detachedAtMs !== undefined && eligible(one),
+      one => one.connection.detachedAtMs !== undefined && eligible(one),
     );
-    const [oldest] = waiting.sort((a, b) => a.detachedAtMs! - b.detachedAtMs!);
+    const [oldest] = waiting.sort(
+      (a, b) => a.connection.detachedAtMs! - b.connection.detachedAtMs!,
+    );
     void oldest?.end(CLOSE.tryAgainLater, 'its slot was needed while its client was away');
     return oldest !== undefined;
   }

@@ -34,7 +34,7 @@ export const liveSessionDto = (session: RealtimeSession): LiveSessionDto => ({
   id: session.id,
   tenant: session.owner.tenant,
   model: session.config.model,
-  state: session.detachedAtMs === undefined ? 'attached' : 'detached',
+  state: session.connection.detachedAtMs === undefined ? 'attached' : 'detached',
   streaming: session.live,
   started_at: session.startedAt,
   audio_seconds: session.receivedMs / 1000,

@@ -1,8 +1,12 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { pause } from '@switchyard/engine-api/process/pause.js';
+import { type ServerEvent, warningEvent } from '../../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { demandModel, type Principal } from '../../../platform/auth/principal.js';
 import { type StreamHandle } from '../../../worker-client/stream-handle.js';
+import { type Recognisers } from './recognisers.js';
 import { PAUSES, type Recognition } from './recognition.js';
+import { type SessionCore } from './session-core.js';
 
 /**
  * The streams of one session, one at a time: sends what its recognition has for the
@@ -19,23 +23,32 @@ export class RecogniserStreams {
   #listening: Promise<void> = Promise.resolve();
   #released: Promise<void> = Promise.resolve();
   #flushed: () => void = () => undefined;
+  readonly #recognition: Recognition;
+  /** Canonical id of the model of the last stream. Only `#connect` writes it. */
+  model = '';
+  /** The model that its client was told to be loading. */
+  #told = '';
+  #count = 0;
 
   constructor(
-    private readonly recognition: Recognition,
+    private readonly core: SessionCore,
+    private readonly session: {
+      readonly id: string;
+      readonly owner: Principal;
+      send(event: ServerEvent): void;
+    },
     private readonly options: {
+      readonly recognisers: Recognisers;
       /** Longest wait for a stream, in milliseconds. */
       readonly recoveryMs: number;
-      /**
-       * Leases a slot and opens a stream with the session's current settings. @throws
-       * DomainError when there is none.
-       */
-      open(): StreamHandle;
-      /** After `open` failed for the first stream: a slot will be free soon. */
-      slotExpected(error: DomainError): boolean;
+      /** A slot of the model is being released. */
+      slotComing(this: void, model: string): boolean;
       /** Runs `act`; an error that it throws ends the session. */
       run(this: void, act: () => void): void;
     },
-  ) {}
+  ) {
+    this.#recognition = core.recognition;
+  }
 
   /** True while a slot is leased. */
   get live(): boolean {
@@ -56,8 +69,8 @@ export class RecogniserStreams {
     try {
       this.#connect();
     } catch (error) {
-      if (!(error instanceof DomainError) || !this.options.slotExpected(error)) throw error;
-      void this.reconnect(0, false, failure => this.options.slotExpected(failure));
+      if (!(error instanceof DomainError) || !this.#slotExpected(error)) throw error;
+      void this.reconnect(0, false, failure => this.#slotExpected(failure));
     }
   }
 
@@ -67,7 +80,7 @@ export class RecogniserStreams {
     report: boolean,
     worthWaiting: (error: DomainError) => boolean = () => true,
   ): Promise<void> {
-    const { recognition } = this;
+    const recognition = this.#recognition;
     const { run } = this.options;
     this.#reconnecting = true;
     recognition.rewind();
@@ -84,7 +97,7 @@ export class RecogniserStreams {
     this.#pumping = true;
     try {
       for (let handle = this.#handle; handle; handle = this.#handle) {
-        const next = this.recognition.next();
+        const next = this.#recognition.next();
         if (!next) return;
         if (next.kind === 'audio') await handle.sendFrame(next.pcm);
         else if (next.kind === 'commit') await handle.commit();
@@ -104,7 +117,7 @@ export class RecogniserStreams {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, limitMs);
       this.#flushed = resolve;
-      this.recognition.end();
+      this.#recognition.end();
       void this.pump();
       await promise;
       clearTimeout(timer);
@@ -132,7 +145,7 @@ export class RecogniserStreams {
     await listening;
     const died = this.#handle !== handle;
     if (order === 'reopen') return died ? undefined : this.#replace();
-    if (died && !this.#ended.signal.aborted) this.recognition.end();
+    if (died && !this.#ended.signal.aborted) this.#recognition.end();
     else this.#flushed();
   }
 
@@ -170,17 +183,35 @@ export class RecogniserStreams {
     return undefined;
   }
 
+  /** After the first stream could not be opened: a slot will be free soon. */
+  #slotExpected({ code }: DomainError): boolean {
+    const { model } = this;
+    const { recognisers, slotComing } = this.options;
+    if (code === 'queue_full') return slotComing(model);
+    if (code !== 'no_worker' || !recognisers.loads(model)) return false;
+    const awaited = this.#told !== model && recognisers.awaited((this.#told = model));
+    if (awaited) this.session.send(warningEvent('model_loading', `${awaited}.`));
+    return true;
+  }
+
+  /** Leases a slot and opens a stream with the session's settings. @throws DomainError */
   #connect(): void {
-    const handle = this.options.open();
+    const { core, session } = this;
+    const { id: model } = core.demandTranscriber();
+    demandModel(session.owner.terms, model);
+    this.model = model;
+    // Unique per stream: a worker may still be ending the last one.
+    const id = `${session.id}.${++this.#count}`;
+    const handle = this.options.recognisers.open(id, model, core.config, session.owner);
     this.#handle = handle;
     this.#released = handle.finished;
-    this.recognition.opened(handle.agreement);
+    this.#recognition.opened(handle.agreement);
     this.#listening = this.#listen(handle);
     void this.pump();
   }
 
   async #listen(handle: StreamHandle): Promise<void> {
-    const { recognition } = this;
+    const recognition = this.#recognition;
     const { run } = this.options;
     try {
       for await (const event of handle.receiveEvents())
@@ -193,6 +224,6 @@ export class RecogniserStreams {
 
   #lost(error: DomainError): void {
     this.#handle = undefined;
-    this.options.run(() => this.recognition.lost(error));
+    this.options.run(() => this.#recognition.lost(error));
   }
 }

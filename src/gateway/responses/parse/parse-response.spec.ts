@@ -38,20 +38,9 @@ function errorOf(fields: object, stores = false): Pick<DomainError, 'code' | 'pa
 describe('the body of a response', () => {
   it('has defaults, and stores only where it can', () => {
     expect(parsed({})).toMatchObject({
-      ...{
-        tools: [],
-        tool_choice: 'auto',
-        parallel_tool_calls: true,
-        truncation: 'disabled',
-        metadata: {},
-      },
-      ...{
-        store: false,
-        background: false,
-        stream: false,
-        text: { format: { type: 'text' } },
-        reasoning: null,
-      },
+      ...{ tools: [], tool_choice: 'auto', parallel_tool_calls: true },
+      ...{ truncation: 'disabled', metadata: {}, reasoning: null },
+      ...{ store: false, background: false, stream: false, text: { format: { type: 'text' } } },
       input: [
         {
           type: 'message',
@@ -100,13 +89,7 @@ describe('the body of a response', () => {
         arguments: '',
         status: 'completed',
       },
-      {
-        type: 'function_call_output',
-        id: 'fco_3',
-        call_id: 'c',
-        output: '',
-        status: 'completed',
-      },
+      { type: 'function_call_output', id: 'fco_3', call_id: 'c', output: '', status: 'completed' },
       { type: 'item_reference', id: 'msg_y' },
     ]);
   });
@@ -143,21 +126,10 @@ describe('the body of a response', () => {
   );
 
   it('has functions, custom tools and namespaces of those, and choices among them', () => {
-    const f = {
-      type: 'function',
-      name: 'f',
-      description: null,
-      parameters: null,
-      strict: null,
-    };
+    const f = { type: 'function', name: 'f', description: null, parameters: null, strict: null };
     const custom = { type: 'custom', name: 'patch', description: 'a patch' };
     const format = { type: 'grammar', syntax: 'lark', definition: '' };
-    const space = {
-      type: 'namespace',
-      name: 'agents',
-      description: null,
-      tools: [f, custom],
-    };
+    const space = { type: 'namespace', name: 'agents', description: null, tools: [f, custom] };
     const given = [
       f,
       { ...custom, format },
@@ -324,16 +296,9 @@ describe('the body of a response', () => {
 
   it('names the advice that has no effect, or refuses it where nothing may be ignored', () => {
     const advice = {
-      ...{
-        prompt_cache_key: 'k',
-        truncation: 'auto',
-        reasoning: { effort: 'low' },
-        text: { verbosity: 'low' },
-      },
-      ...{
-        stream_options: { include_obfuscation: true },
-        include: ['reasoning.encrypted_content'],
-      },
+      ...{ prompt_cache_key: 'k', truncation: 'auto', reasoning: { effort: 'low' } },
+      ...{ text: { verbosity: 'low' }, stream_options: { include_obfuscation: true } },
+      include: ['reasoning.encrypted_content'],
     };
     parsed(advice);
     expect([...ignored.paths].sort()).toEqual([

@@ -179,7 +179,8 @@ export class ResponseConnection {
   }
 
   /**
-   * Sends events. @param previous what the response continues, where its request does not
+   * Sends events. They are read as text, as HTTP has them: those of an upstream and those
+   * that are stored come as nothing else. @param previous what the response continues, where its request does not
    * say so
    * @returns the response as it ended; undefined: it failed
    */
