@@ -2,14 +2,14 @@ import { STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
-import { type Queue } from 'bullmq';
 import { type ChainableCommander } from 'ioredis';
 import { type QueueJob } from '../job.codec.js';
-import { type JobPriority, MAX_EVENTS, QueueJobClass } from '../keys.js';
+import { type JobPriority, QueueJobClass } from '../keys.js';
 import { type QueueLog } from '../log.js';
 import { type StopNote } from '../messages.codec.js';
 import { type QueueAccounts, RedisOrder } from '../order/redis-order.js';
 import { ResultExpiry } from '../result-expiry.js';
+import { BullmqQueues } from './bullmq-queues.js';
 import { FACTS, factsOf, type JobFacts } from './job-facts.js';
 import { type QueueLink } from './queue-link.js';
 
@@ -102,8 +102,6 @@ interface Named {
  * jobs. Every method rejects while Redis is away.
  */
 export class ModelQueues {
-  readonly #queues = new Map<string, Queue>();
-
   private constructor(
     private readonly link: QueueLink,
     private readonly options: {
@@ -113,8 +111,7 @@ export class ModelQueues {
       readonly weightOf: (tenant: string | undefined) => number;
       readonly log: Pick<QueueLog, 'debug'>;
     },
-    /** Undefined: there is no shared queue. */
-    private readonly bullmq: { readonly Queue: typeof Queue } | undefined,
+    private readonly queues: BullmqQueues,
   ) {}
 
   /** BullMQ is loaded where the queue is shared only. */
@@ -122,13 +119,12 @@ export class ModelQueues {
     link: QueueLink & { readonly enabled: boolean },
     options: ModelQueues['options'],
   ): Promise<ModelQueues> {
-    return new ModelQueues(link, options, link.enabled ? await import('bullmq') : undefined);
+    const bullmq = link.enabled ? await import('bullmq') : undefined;
+    return new ModelQueues(link, options, new BullmqQueues(link, options.log, bullmq));
   }
 
-  async close(): Promise<void> {
-    await Promise.all(
-      [...this.#queues.values()].map(queue => queue.close().catch(() => undefined)),
-    );
+  close(): Promise<void> {
+    return this.queues.close();
   }
 
   ref(model: string, { id, tenant }: Named): JobRef {
@@ -161,7 +157,7 @@ export class ModelQueues {
       ...kept,
       cost,
     };
-    await this.#queue(model).add(job.kind, job, options);
+    await this.queues.of(model).add(job.kind, job, options);
     await this.#quietly(this.weigh(model, job.tenant));
   }
 
@@ -175,10 +171,7 @@ export class ModelQueues {
   async loadOf(tenant: string | undefined) {
     const [order, owner] = [this.#order(), this.link.keys.owner(tenant)];
     return Promise.all(
-      this.options.models().map(async model => ({
-        model,
-        ...(await order.load(model, owner)),
-      })),
+      this.options.models().map(async model => ({ model, ...(await order.load(model, owner)) })),
     );
   }
 
@@ -216,14 +209,12 @@ export class ModelQueues {
 
   /** True: it is gone. False: a worker has it. */
   async remove({ model, jobId }: JobRef): Promise<boolean> {
-    const removed = (await this.#queue(model).remove(jobId)) === 1;
+    const removed = (await this.queues.of(model).remove(jobId)) === 1;
     if (removed) await this.#quietly(this.#order().leave(model, jobId));
     return removed;
   }
 
-  /**
-   * Its gateway has the answer: it stays for a while only. Milliseconds of that while.
-   */
+  /** Its gateway has the answer: it stays for a while only. Milliseconds of that while. */
   async answered({ model, jobId }: JobRef): Promise<number> {
     const { keys, answeredMs } = this.link;
     await this.#expiry().expire(keys.base(model), jobId, answeredMs, true);
@@ -336,26 +327,6 @@ export class ModelQueues {
 
   #expiry(): ResultExpiry {
     return new ResultExpiry(this.link.redis, this.link.access.resultTtlMs);
-  }
-
-  #queue(model: string): Queue {
-    const known = this.#queues.get(model);
-    if (known) return known;
-    const { redis, keys } = this.link;
-    const queue = new this.bullmq!.Queue(keys.queue(model), {
-      // A queue whose first command fails, while Redis hangs, would fail for ever: it
-      // asks nothing before it is used.
-      connection: redis,
-      prefix: keys.prefix,
-      skipWaitingForReady: true,
-      skipVersionCheck: true,
-      streams: { events: { maxLen: MAX_EVENTS } },
-    });
-    // The link reports its connection; what else goes wrong is answered by the call
-    // that met it.
-    queue.on('error', error => this.options.log.debug({ model, err: error }, 'queue'));
-    this.#queues.set(model, queue);
-    return queue;
   }
 }
 

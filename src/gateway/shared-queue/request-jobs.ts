@@ -21,7 +21,7 @@ import { SharedQueueLink } from './shared-queue-link.js';
 import { type SharedRequest, type StopReason } from './shared-request.js';
 
 /** A stop by a gateway. */
-type Stop = StopNote & { readonly reason: StopReason };
+export type Stop = StopNote & { readonly reason: StopReason };
 
 const BLOB_SWEEP_MS = 60_000;
 

@@ -26,8 +26,6 @@ export class SharedRequest {
   readonly relay: SpeechRelay | undefined;
   /** Undefined: it is not accepted yet. */
   placed: PlacedJob | undefined;
-  /** Events of its job count: they cannot belong to an earlier job of that id. */
-  watched = false;
   /** How often it was queued again because its job was gone. */
   requeues = 0;
   /** Its result is being read from the blob store. */
@@ -76,6 +74,7 @@ export class SharedRequest {
     const { request, placed } = this;
     this.request = { ...request, priority: priorityLevel(label) };
     if (placed) this.placed = { ...placed, job: { ...placed.job, priority: label } };
+    this.reports.reprioritized(request.key, this.request.priority);
   }
 
   /**

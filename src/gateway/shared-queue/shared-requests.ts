@@ -1,9 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type QueueEvent } from '@switchyard/shared-queue/client/job-events.js';
-import { type JobFacts } from '@switchyard/shared-queue/client/job-facts.js';
 import { type JobRef } from '@switchyard/shared-queue/client/model-queues.js';
-import { isPromoted } from '@switchyard/shared-queue/keys.js';
-import { type StopNote } from '@switchyard/shared-queue/messages.codec.js';
 import {
   decodeJobError,
   decodeJobTranscript,
@@ -20,20 +16,18 @@ import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type WorkerReply } from '../../worker-client/worker-task.js';
 import { type QueueEnd } from '../registry/request-queue.port.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { JobWatch } from './job-watch.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { QueueEvents } from './queue-events.js';
 import { RequestJobs, jobResultOf } from './request-jobs.js';
 import { type SharedRequest, type StopReason } from './shared-request.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 
-/** Missed events are found within this time. */
-const RECONCILE_MS = 5000;
 const MAX_REQUEUES = 10;
 
 /**
- * The requests of this gateway in the shared queue. Follows the job of each, by the
- * events of the queues and by reading the jobs when events may have been missed, and
- * reports what happens to its request. A job that is gone although no one cancelled it
+ * The requests of this gateway in the shared queue. Reports what happens to the job of
+ * each to its request. A job that is gone although no one cancelled it
  * for all (Redis lost its memory, or another gateway's caller of the same id left) is
  * queued again: no accepted request is lost while its gateway lives.
  *
@@ -48,29 +42,34 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(SharedRequests.name);
   /** By the id of its job, from its submission to its end. */
   readonly #requests = new Map<string, SharedRequest>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #watch: JobWatch;
 
   constructor(
     private readonly jobs: RequestJobs,
-    private readonly events: QueueEvents,
+    events: QueueEvents,
     private readonly blobs: PayloadBlobs,
     private readonly feed: SpeechFeed,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
-  ) {}
+  ) {
+    this.#watch = new JobWatch(jobs, events, {
+      leased: (shared, workerId, aged) => this.#leased(shared, workerId, aged),
+      requeued: (shared, lost) => this.#requeued(shared, lost),
+      finished: (shared, json) => this.#finished(shared, json),
+      failed: (shared, reason) => this.#failed(shared, reason),
+      stopped: (shared, reason) => this.#stoppedForAll(shared, reason),
+      gone: shared => this.#gone(shared),
+    });
+  }
 
   onModuleInit(): void {
-    const { link } = this.jobs;
-    if (!link.enabled) return;
-    this.events.events$.subscribe(event => this.#received(event));
-    this.jobs.stops$.subscribe(note => this.#stopNoted(note));
-    link.back$.subscribe(() => void this.#reconcile());
+    if (!this.jobs.link.enabled) return;
+    this.#watch.begin();
     this.jobs.weightsChanged$.subscribe(() => void this.#weigh());
-    this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref();
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.#timer);
+    this.#watch.close();
   }
 
   get({ jobId }: JobRef): SharedRequest | undefined {
@@ -120,11 +119,13 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   /** @throws DomainError `queue_unavailable` when Redis is full */
   async #queue(shared: SharedRequest, placed: PlacedJob): Promise<void> {
     const { ref } = shared;
-    const watch = (): void => void (shared.watched = this.#isHere(shared));
+    const watch = (): void => {
+      if (this.#isHere(shared)) this.#watch.add(shared);
+    };
     try {
-      if (await this.jobs.enter(shared, placed, watch)) await this.#reconcile([shared]);
+      if (await this.jobs.enter(shared, placed, watch)) await this.#watch.look([shared]);
     } catch (error) {
-      shared.watched = false;
+      this.#watch.delete(shared);
       if (isFull(error)) throw this.jobs.link.failure(error);
       watch();
       this.#logger.warn(
@@ -143,23 +144,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     await this.feed.listen(ref, piece => {
       // The event that a worker has the job comes over another connection, and
       // may be late.
-      if (relay.piece(piece)) void this.#reconcile([shared]);
+      if (relay.piece(piece)) void this.#watch.look([shared]);
     });
-  }
-
-  /** Reads the state of their jobs. Never rejects: what fails is read again later. */
-  async #reconcile(requests: readonly SharedRequest[] = this.all()): Promise<void> {
-    const watched = requests.filter(shared => shared.watched);
-    if (watched.length === 0 || !this.jobs.link.usable) return;
-    try {
-      const facts = await this.jobs.queues.facts(watched.map(({ ref }) => ref));
-      await Promise.all(watched.map((shared, at) => this.#compare(shared, facts[at])));
-    } catch (error) {
-      this.#logger.debug(
-        { err: error },
-        'reading the jobs of own requests failed; read again later',
-      );
-    }
   }
 
   /** Weights that changed also count for what waits; new requests bring theirs along. */
@@ -173,50 +159,6 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  #stopNoted({ jobId, queue, reason }: StopNote & { readonly reason: StopReason }): void {
-    const shared = this.#requests.get(jobId);
-    const { keys } = this.jobs.link;
-    if (shared?.watched && keys.queue(shared.ref.model) === queue)
-      this.#stoppedForAll(shared, reason);
-  }
-
-  #received(received: QueueEvent): void {
-    const shared = this.#requests.get(received.jobId);
-    if (shared?.watched && shared.ref.model === received.model) this.#happened(shared, received);
-  }
-
-  #happened(
-    shared: SharedRequest,
-    { event, prev, returnvalue, failedReason, priority }: QueueEvent,
-  ): void {
-    if (event === 'completed') return this.#finished(shared, returnvalue);
-    if (event === 'failed') return this.#failed(shared, failedReason);
-    if (event === 'stalled') return this.#requeued(shared, true);
-    // Also the first of the two events of a job whose worker died: the other one was
-    // read with it.
-    if (event === 'waiting' && prev === 'active')
-      return queueMicrotask(() => this.#requeued(shared, false));
-    if (event === 'reprioritized') {
-      shared.reprioritized(priority === 'realtime' ? 'realtime' : 'batch');
-      const { reports, request } = shared;
-      return reports.reprioritized(request.key, request.priority);
-    }
-    // Only a hint: it may belong to an earlier job of that id, and `active` does not
-    // name the worker.
-    if (event === 'active' || event === 'removed') void this.#reconcile([shared]);
-  }
-
-  async #compare(shared: SharedRequest, facts: JobFacts | undefined): Promise<void> {
-    if (!shared.watched) return;
-    if (!facts) return this.#gone(shared);
-    if (facts.failedReason !== undefined) return this.#failed(shared, facts.failedReason);
-    if (facts.finished) return this.#finished(shared, facts.returnValue);
-    if (!facts.taken) return this.#requeued(shared, true);
-    const { workerId = '', priority } = facts;
-    const aged = isPromoted(priority, shared.placed?.job.priority ?? 'batch');
-    this.#leased(shared, workerId, aged);
-  }
-
   #leased(shared: SharedRequest, workerId: string, aged: boolean): void {
     if (shared.leasedAtMs !== undefined) return;
     shared.leased(this.clock.nowMs());
@@ -224,9 +166,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     shared.reports.leased(shared.request.key, { workerId, groupId, aged });
   }
 
-  /** @param lost its worker died; false: the worker gave it back */
   #requeued(shared: SharedRequest, lost: boolean): void {
-    if (!shared.watched || shared.leasedAtMs === undefined) return;
+    if (!this.#watch.has(shared) || shared.leasedAtMs === undefined) return;
     if (shared.relay?.begun) {
       this.#end(shared, { type: 'failed', error: lostMidway() });
       return void this.#stop(shared, 'disconnect');
@@ -238,9 +179,9 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #finished(shared: SharedRequest, json: string | undefined): void {
     const result = jobResultOf(json);
-    if (result?.outcome === 'cancelled') return void this.#gone(shared).catch(() => undefined);
+    if (result?.outcome === 'cancelled') return void this.#gone(shared);
     if (result?.outcome === 'completed') return void this.#load(shared, result);
-    shared.watched = false;
+    this.#watch.delete(shared);
     if (!result) {
       const error = new DomainError(
         'engine_failed',
@@ -254,8 +195,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Both an event and `#reconcile` may report it. What cannot be read now is read again
-   * by the next `#reconcile`.
+   * An event and a look may both tell it. What cannot be read now is read with the next look.
    */
   async #load(shared: SharedRequest, result: JobCompleted): Promise<void> {
     if (shared.loading) return;
@@ -266,17 +206,16 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
         // The note may be later than the event, but not than the end of the job.
         this.jobs.stopReason(shared.ref),
       ]);
-      if (!shared.watched) return;
+      if (!this.#watch.has(shared)) return;
       if (stopped !== undefined) return this.#stoppedForAll(shared, stopped);
-      shared.watched = false;
+      this.#watch.delete(shared);
       shared.result = { blob: blobOf(result.value) };
       this.#complete(shared, { ...result, value }).catch((error: unknown) =>
         this.#end(shared, { type: 'failed', error }),
       );
     } catch (error) {
       shared.loading = false;
-      if (error instanceof BlobMissing)
-        return void (await this.#gone(shared).catch(() => undefined));
+      if (error instanceof BlobMissing) return this.#gone(shared);
       this.#logger.warn(
         { jobId: shared.ref.jobId, err: error },
         'a result could not be read; it is read again later',
@@ -296,7 +235,6 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     this.#end(shared, { type: 'completed', reply: toWorkerReply(result) });
   }
 
-  /** BullMQ gave it up: more workers died with it than `redis.max_stalled` allows. */
   #failed(shared: SharedRequest, reason = ''): void {
     this.#logger.warn({ jobId: shared.ref.jobId, reason }, 'BullMQ gave a job up');
     this.#end(shared, { type: 'lost' });
@@ -304,17 +242,24 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * The job is gone, or was stopped at its worker. Either it was cancelled for all, or it
-   * is queued again.
+   * is queued again. Never rejects: what fails is tried again when it is told again.
    */
   async #gone(shared: SharedRequest): Promise<void> {
     const { ref, placed } = shared;
-    const reason = await this.jobs.stopReason(ref);
-    if (!shared.watched || !placed) return;
-    if (reason !== undefined) return this.#stoppedForAll(shared, reason);
-    shared.requeues += 1;
-    if (shared.requeues > MAX_REQUEUES) return this.#end(shared, { type: 'lost' });
-    await this.jobs.again(ref, placed);
-    this.#requeued(shared, true);
+    try {
+      const reason = await this.jobs.stopReason(ref);
+      if (!this.#watch.has(shared) || !placed) return;
+      if (reason !== undefined) return this.#stoppedForAll(shared, reason);
+      shared.requeues += 1;
+      if (shared.requeues > MAX_REQUEUES) return this.#end(shared, { type: 'lost' });
+      await this.jobs.again(ref, placed);
+      this.#requeued(shared, true);
+    } catch (error) {
+      this.#logger.debug(
+        { jobId: ref.jobId, err: error },
+        'a job that is gone was not queued again',
+      );
+    }
   }
 
   #stoppedForAll(shared: SharedRequest, reason: StopReason): void {
@@ -349,7 +294,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   #close(shared: SharedRequest): void {
     const { ref, placed, relay, result } = shared;
     shared.stopQueueDeadline();
-    shared.watched = false;
+    this.#watch.delete(shared);
     this.forget(shared);
     if (relay) this.feed.forget(ref);
     if (placed) void this.blobs.remove(placed.blobs);
