@@ -157,9 +157,9 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   }
 
   /** The peak of its processes, where none is declared: when it was loaded, while it is used, and before it leaves. */
-  #measure({ id, workers }: ModelWorkers): void {
+  #measure({ id, roster }: ModelWorkers): void {
     if (this.list.find(id)?.memory !== undefined) return;
-    const pids = [...workers.values()].map(worker => worker.view().pid);
+    const pids = roster.all.map(worker => worker.view().pid);
     const bytes = pids.reduce<number>((sum, pid) => sum + peakBytes(pid), 0);
     if (bytes === 0) return;
     try {

@@ -112,6 +112,6 @@ export class StreamPlaces implements OnApplicationBootstrap {
   }
 
   #slots(model: string) {
-    return sharedStreams([...(this.pool.of(model)?.workers.values() ?? [])]);
+    return sharedStreams(this.pool.of(model)?.roster.all ?? []);
   }
 }

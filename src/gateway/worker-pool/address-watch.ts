@@ -85,6 +85,11 @@ export class AddressWatch {
     }
   }
 
+  /** Tells its endpoints again, unless it was stopped. */
+  repeat(): void {
+    if (this.#running) this.#emit();
+  }
+
   #emit(): void {
     const all = [...this.fixed, ...[...this.#known.values()].flat()];
     this.options.onEndpoints([

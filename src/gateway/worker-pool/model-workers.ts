@@ -1,34 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { type CallExecution } from '@switchyard/worker-protocol/call.codec.js';
-import {
-  type ChannelSecurity,
-  channelSecurity,
-} from '@switchyard/worker-protocol/channel-security.js';
 import { type Subject } from 'rxjs';
 import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { differs } from '../../platform/config/config.module.js';
 import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
-import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
-import { DevicePlace, onDevice } from './device-place.js';
-import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
+import { type systemResolver } from './address-watch.js';
+import { DevicePlace } from './device-place.js';
+import { ModelRoster } from './model-roster.js';
+import { type PooledWorker } from './pooled-worker.js';
 import { type SharedSlots, sharedSlots } from './shared-slots.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
-import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
-import {
-  isNew,
-  isReady,
-  whyDown,
-  type ModelView,
-  type WorkerView,
-  type WorkerOrder,
-} from './worker-view.js';
+import { type WorkerOwner } from './worker-owner.js';
+import { isNew, isReady, whyDown, type ModelView, type WorkerView } from './worker-view.js';
 
 /**
  * The workers of one model: none of them started while it is unloaded, all of them while
- * it is loaded; remote ones come and go with their addresses. README "Models".
+ * it is loaded. README "Models".
  */
 export class ModelWorkers {
   readonly #logger = new Logger('Models');
@@ -36,11 +26,7 @@ export class ModelWorkers {
    * Workers outlive the request that started them: their log lines must not carry its id.
    */
   readonly #detached = AsyncLocalStorage.snapshot();
-  readonly workers = new Map<string, PooledWorker>();
-  readonly #roster: WorkerOwner;
-  readonly #addresses: AddressWatch;
-  #endpoints: readonly RemoteEndpoint[] = [];
-  #security: ChannelSecurity = channelSecurity();
+  readonly roster: ModelRoster;
   #life: 'unloaded' | 'loaded' | 'unloading' = 'unloaded';
   #unloading: Promise<void> | undefined;
   /**
@@ -48,11 +34,6 @@ export class ModelWorkers {
    * writes it.
    */
   isHeld = false;
-  /**
-   * Ids of workers that an operator drained: they stay so when their address or
-   * model comes back.
-   */
-  readonly #drained = new Set<string>();
   /** The replica that computes what tenants under suspicion send. */
   #suspectsAt = '';
   #isBooted = false;
@@ -75,29 +56,10 @@ export class ModelWorkers {
   ) {
     this.id = options.model.id;
     this.#used();
-    this.#roster = {
-      ...options,
-      onCapacity: () => options.capacity.next(this.id),
-      onReturn: () => this.#used(),
-    };
-    this.place = new DevicePlace(options.clock, () => options.capacity.next(this.id));
-    this.#addresses = new AddressWatch({
-      addresses: options.model.addresses,
-      resolve: options.resolve,
-      refreshMs: options.settings.workers.dnsRefreshMs,
-      onEndpoints: endpoints => this.#follow(endpoints),
-      onProblem: (host, error) =>
-        this.#logger.warn({ model: this.id, host, err: error }, 'cannot resolve'),
-    });
-    this.#populate();
-  }
-
-  /** @returns false when it is not supervised here and so cannot be restarted */
-  order(worker: PooledWorker, order: WorkerOrder): boolean {
-    if (!worker.order(order)) return false;
-    if (order === 'drain') this.#drained.add(worker.id);
-    else this.#drained.delete(worker.id);
-    return true;
+    const onCapacity = (): void => options.capacity.next(this.id);
+    this.place = new DevicePlace(options.clock, onCapacity);
+    const owner = { ...options, onCapacity, onReturn: () => this.#used() };
+    this.roster = new ModelRoster(options.model, owner, options.resolve);
   }
 
   /** At boot: loads it unless it starts on request. Before that no request does. */
@@ -166,7 +128,7 @@ export class ModelWorkers {
    * with the engine's own words until then. @returns false: it has not failed
    */
   gaveUp(untilMs: number): boolean {
-    const ends = [...this.workers.values()].map(({ options }) => options.location.status);
+    const ends = this.roster.all.map(({ options }) => options.location.status);
     const end = ends.find(({ lastExit, startFailure }) => lastExit ?? startFailure);
     if (this.#problem === undefined && !end) return false;
     const reason = this.#problem ?? end?.startFailure ?? end?.problem ?? 'its process ended';
@@ -201,10 +163,9 @@ export class ModelWorkers {
    */
   retire(): Promise<void> {
     this.#closed = true;
-    this.#addresses.stop();
     return this.#detached(async () => {
       await this.#unloading;
-      await this.#stopAll();
+      await this.roster.stop();
     });
   }
 
@@ -212,7 +173,7 @@ export class ModelWorkers {
     const replica = yields ? this.#replicaOfSuspects() : undefined;
     if (replica) return replica.offer(mostTogether);
     const all: WorkerOffer[] = [];
-    for (const worker of this.workers.values()) {
+    for (const worker of this.roster.all) {
       const offer = worker.offer(mostTogether);
       if (offer) all.push(offer);
     }
@@ -239,7 +200,7 @@ export class ModelWorkers {
   get loadFailure(): DomainError | undefined {
     let reason = this.#problem ?? this.place.refusal;
     if (this.#life === 'loaded')
-      for (const { options } of this.workers.values()) {
+      for (const { options } of this.roster.all) {
         const { startFailure } = options.location.status;
         if (startFailure === undefined) return undefined;
         reason ??= startFailure;
@@ -251,7 +212,7 @@ export class ModelWorkers {
 
   /** Of text; what other gateways send to as well. Undefined: some workers are this gateway's alone. */
   get sharedSlots(): readonly SharedSlots[] | undefined {
-    return this.options.model.kind === 'llm' ? sharedSlots([...this.workers.values()]) : undefined;
+    return this.options.model.kind === 'llm' ? sharedSlots(this.roster.all) : undefined;
   }
 
   /** One takes requests now that are no live streams. */
@@ -262,7 +223,7 @@ export class ModelWorkers {
   view(): ModelView {
     const { running } = this;
     const { idleUnloadS } = this.options.model;
-    const workers = [...this.workers.values()].map(worker => worker.view());
+    const workers = this.roster.all.map(worker => worker.view());
     return {
       id: this.id,
       ...this.#state(workers),
@@ -277,7 +238,7 @@ export class ModelWorkers {
 
   /** Requests and live streams that its workers have now. */
   get running(): number {
-    return [...this.workers.values()].reduce((sum, { running }) => sum + running, 0);
+    return this.roster.all.reduce((sum, { running }) => sum + running, 0);
   }
 
   /** A worker that pulls reported how it computed one request. */
@@ -289,8 +250,7 @@ export class ModelWorkers {
   /** Cancels remaining calls and stops for good. Idempotent in effect. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#addresses.stop();
-    await Promise.all([...this.workers.values()].map(worker => worker.close()));
+    await this.roster.close();
   }
 
   /** Notes the time: it is needed now. */
@@ -299,7 +259,7 @@ export class ModelWorkers {
   }
 
   get #fileWorkers(): readonly PooledWorker[] {
-    return [...this.workers.values()].filter(({ options }) => options.replica.role !== 'stream');
+    return this.roster.all.filter(({ options }) => options.replica.role !== 'stream');
   }
 
   #state(workers: readonly WorkerView[]): Pick<ModelView, 'state' | 'reason'> {
@@ -317,7 +277,7 @@ export class ModelWorkers {
 
   #start(): void {
     try {
-      this.#security = channelSecurity(this.options.model.remote);
+      this.roster.secure();
     } catch (error) {
       this.#problem = (error as Error).message;
       this.#logger.error({ model: this.id, err: error }, 'model cannot be loaded');
@@ -325,74 +285,19 @@ export class ModelWorkers {
     }
     this.#problem = undefined;
     this.#life = 'loaded';
-    if (this.place.device !== undefined) this.#populate();
     this.#logger.log({ model: this.id }, 'loading model');
-    for (const worker of this.workers.values()) worker.start();
-    this.#addresses.start();
+    this.roster.start(this.place.device);
   }
 
   async #stop(): Promise<void> {
     this.#life = 'unloading';
     if (this.isPlaced) this.options.capacity.next(this.id);
-    this.#addresses.stop();
     this.#logger.log({ model: this.id }, 'unloading model');
-    await this.#stopAll();
+    await this.roster.stop();
     if (this.#closed) return;
     this.#life = 'unloaded';
-    this.#populate();
+    this.roster.populate(this.place.device);
     // A request that waits may load it again.
     this.options.capacity.next(this.id);
   }
-
-  async #stopAll(): Promise<void> {
-    await Promise.all([...this.workers.values()].map(stopped));
-  }
-
-  /** Workers that are known without a name server, not started. */
-  #populate(): void {
-    const model = onDevice(this.options.model, this.place.device);
-    this.workers.clear();
-    for (const worker of localWorkers(model, this.#roster)) this.#join(worker);
-    for (const endpoint of this.#addresses.fixed) this.#add(endpoint);
-  }
-
-  #add(endpoint: RemoteEndpoint): PooledWorker {
-    return this.#join(
-      remoteWorker(this.options.model, endpoint, () => this.#security, this.#roster),
-    );
-  }
-
-  #join(worker: PooledWorker): PooledWorker {
-    this.workers.set(worker.id, worker);
-    if (this.#drained.has(worker.id)) worker.order('drain');
-    return worker;
-  }
-
-  #follow(endpoints: readonly RemoteEndpoint[]): void {
-    const { model } = this.options;
-    this.#endpoints = endpoints;
-    const wanted = new Map(
-      endpoints.map(endpoint => [remoteWorkerId(model, endpoint.address), endpoint]),
-    );
-    for (const [id, endpoint] of wanted) if (!this.workers.has(id)) this.#add(endpoint).start();
-    for (const worker of this.workers.values())
-      if (worker.options.isRemote && !wanted.has(worker.id)) void this.#remove(worker);
-  }
-
-  /**
-   * Its address record is gone: running work may end. If the record is back by then, so
-   * is the worker.
-   */
-  async #remove(worker: PooledWorker): Promise<void> {
-    if (worker.isClosing) return;
-    await stopped(worker);
-    if (this.workers.get(worker.id) !== worker) return;
-    this.workers.delete(worker.id);
-    if (this.#life === 'loaded' && !this.#closed) this.#follow(this.#endpoints);
-  }
-}
-
-async function stopped(worker: PooledWorker): Promise<void> {
-  await worker.drained();
-  await worker.close();
 }

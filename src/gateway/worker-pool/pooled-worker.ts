@@ -1,21 +1,10 @@
 import { type StreamConfig } from '@switchyard/worker-protocol/call.codec.js';
-import { type ChannelSecurity } from '@switchyard/worker-protocol/channel-security.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
-import {
-  isUpstreamAway,
-  neededMessageBytes,
-  reportProblem,
-  whyNotReady,
-} from '@switchyard/worker-protocol/report-check.js';
-import { type Subject } from 'rxjs';
-import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type Lease } from '../../core/dispatch/lease.js';
 import { type SlotLedger } from '../../core/dispatch/slot-ledger.js';
 import { type SlotCredit, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { type ModelSpec, type ReplicaSpec } from '../../platform/config/model-spec.js';
-import { type Settings } from '../../platform/config/settings.js';
 import { workerCare } from '../../platform/config/worker-spec.js';
 import { type ProcessLog } from '../../platform/logging/process-log.js';
 import { type InProcessWorker } from '../../worker-client/in-process-worker.js';
@@ -23,10 +12,10 @@ import { type StreamHandle } from '../../worker-client/stream-handle.js';
 import { type CallRequest, type WorkerCall } from '../../worker-client/worker-call.js';
 import { WorkerConnection } from '../../worker-client/worker-connection.js';
 import { isUnreachable } from '../../worker-client/worker-health.js';
-import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
+import { LastReport } from './last-report.js';
 import { ServiceRecord } from './service-record.js';
-import { type StartTurns } from './start-turns.js';
-import { type WorkerLaunch, type WorkerLocation } from './worker-location.js';
+import { type WorkerLocation } from './worker-location.js';
+import { type WorkerOwner, type WorkerPlace } from './worker-owner.js';
 import {
   eventOf,
   phaseAfter,
@@ -39,33 +28,6 @@ import { isReady, type WorkerOrder, type WorkerView } from './worker-view.js';
 
 const NO_SLOTS = { total: 0, free: 0, inUse: 0 };
 const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
-
-/** What all workers of a model have in common, and whom they tell. */
-export interface WorkerOwner {
-  readonly settings: Settings;
-  readonly launch: WorkerLaunch;
-  readonly clock: MonotonicClock;
-  readonly activity: Subject<PoolActivity>;
-  readonly executed: Subject<ExecutedCall>;
-  readonly starts: StartTurns;
-  /** A worker has more slots than before, free or urgent. Synchronous. */
-  readonly onCapacity: () => void;
-  /** A worker has ended a request or a live stream. */
-  readonly onReturn: () => void;
-}
-
-/** One worker as it is configured. */
-export interface WorkerPlace {
-  readonly id: string;
-  readonly model: ModelSpec;
-  readonly replica: ReplicaSpec;
-  /** Configured for its engine; what a worker reports may say more. */
-  readonly device?: string | undefined;
-  /** Of `addresses`: it comes and goes with its address record. */
-  readonly isRemote?: boolean;
-  /** Asked for each new connection. */
-  security(): ChannelSecurity;
-}
 
 /**
  * One configured worker through all its processes. Its phases: `worker-state.ts`.
@@ -80,9 +42,7 @@ export class PooledWorker {
   readonly id: string;
   #phase: PoolPhase = 'stopped';
   #connection: WorkerConnection | undefined;
-  #report: WorkerHealthReport | undefined;
-  /** What is wrong with its last report, or why there is none. */
-  #problem: string | undefined;
+  readonly #report: LastReport;
   /** An operator took it out of service, through all its processes. */
   #held: 'drain' | 'restart' | undefined;
   readonly #drained = Promise.withResolvers<void>();
@@ -98,6 +58,7 @@ export class PooledWorker {
       },
   ) {
     this.id = options.id;
+    this.#report = new LastReport(options);
     this.#record = new ServiceRecord(options.settings.workers, options.onCapacity);
   }
 
@@ -160,7 +121,7 @@ export class PooledWorker {
       free,
       urgent,
       idle: slots.inUse === 0,
-      maxBatch: this.#report?.maxBatch ?? 1,
+      maxBatch: this.#report.health?.maxBatch ?? 1,
       total: slots.total,
       latencyMs: this.#record.latencyMs,
     });
@@ -248,11 +209,11 @@ export class PooledWorker {
       restarts: status.restarts,
       address,
       pid: status.pid,
-      device: this.#report?.device || device,
+      device: this.#report.health?.device || device,
       lastExit: status.lastExit,
-      problem: this.#problem ?? location.waiting ?? status.problem ?? this.#record.problem,
+      problem: this.#report.problem ?? location.waiting ?? status.problem ?? this.#record.problem,
       breaker: this.#record.breaker === 'closed' ? undefined : this.#record.breaker,
-      health: this.#report,
+      health: this.#report.health,
     };
   }
 
@@ -271,8 +232,7 @@ export class PooledWorker {
 
   #connect(at: string | InProcessWorker): void {
     this.#disconnect();
-    this.#report = undefined;
-    this.#problem = undefined;
+    this.#report.clear();
     const { model, isRemote, settings } = this.options;
     this.#connection = new WorkerConnection({
       at,
@@ -297,18 +257,14 @@ export class PooledWorker {
   }
 
   #onReport(report: WorkerHealthReport): void {
-    this.#report = report;
-    const { model, replica, settings, activity } = this.options;
-    const most = neededMessageBytes(model.kind, settings.server.uploadLimitBytes);
-    const problem = reportProblem(report, model, most);
-    const unready = problem ?? whyNotReady(report);
-    this.#explain(problem ?? (isUpstreamAway(report) ? (this.#problem ?? unready) : undefined));
-    this.options.location.onProbe?.(unready, problem === undefined);
-    if (!problem && report.generation && this.#connection) {
+    const { id, model, replica, location, activity } = this.options;
+    const { isSound, unready } = this.#report.take(report);
+    location.onProbe?.(unready, isSound);
+    if (isSound && report.generation && this.#connection) {
       const counts = this.#connection.generated(report.generation);
-      activity.next({ type: 'generated', worker: this.id, model: model.id, counts });
+      activity.next({ type: 'generated', worker: id, model: model.id, counts });
     }
-    this.#on(eventOf(report, !problem, this.#held !== undefined));
+    this.#on(eventOf(report, isSound, this.#held !== undefined));
     if (PHASES[this.#phase].offers) this.#connection?.resize(report, replica.role);
   }
 
@@ -322,7 +278,7 @@ export class PooledWorker {
     location.onProbe?.(problem, false);
     // A program that has just been started opens its port when it can.
     if (location.status.isStarting && isUnreachable(error)) return;
-    this.#explain(problem);
+    this.#report.explain(problem);
     this.#on('silent');
   }
 
@@ -359,14 +315,9 @@ export class PooledWorker {
     if (this.#phase !== 'ready') return;
     const problem = `it accepts no requests: ${message}`;
     this.#record.note(problem);
-    this.#explain(problem);
+    this.#report.explain(problem);
     this.#on('withdrawn');
     this.#connection?.health.probeNow();
-  }
-
-  #explain(problem: string | undefined): void {
-    if (problem !== undefined && problem !== this.#problem) this.options.log.say('warn', problem);
-    this.#problem = problem;
   }
 
   #disconnect(): void {

@@ -155,7 +155,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     const workers = this.#models.get(model);
     workers?.wish();
     if (workers?.loadFailure) throw workers.loadFailure;
-    return streamHost(model, [...(workers?.workers.values() ?? [])]).id;
+    return streamHost(model, workers?.roster.all ?? []).id;
   }
 
   /** Leases a place there. @throws DomainError `worker_lost`; Error without a free place */
@@ -180,7 +180,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   order(workerId: string, order: WorkerOrder): void {
     const worker = this.#worker(workerId);
     const pulls = worker === undefined || worker.options.pulls;
-    if (!pulls && this.#models.get(worker.options.model.id)?.order(worker, order)) return;
+    if (!pulls && this.#models.get(worker.options.model.id)?.roster.order(worker, order)) return;
     const why = pulls
       ? 'It takes its requests from the shared queue'
       : 'This gateway knows its address only';
@@ -254,8 +254,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   #worker(id: string): PooledWorker | undefined {
-    for (const { workers } of this.#models.values()) {
-      const worker = workers.get(id);
+    for (const { roster } of this.#models.values()) {
+      const worker = roster.get(id);
       if (worker) return worker;
     }
     return undefined;

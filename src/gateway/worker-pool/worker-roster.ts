@@ -30,7 +30,7 @@ import { ProcessLog } from '../../platform/logging/process-log.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { type OpenInProcessWorker } from '../../worker-client/in-process-worker.js';
 import { type RemoteEndpoint } from './address-watch.js';
-import { PooledWorker, type WorkerOwner, type WorkerPlace } from './pooled-worker.js';
+import { PooledWorker } from './pooled-worker.js';
 import {
   InProcessLocation,
   ProcessLocation,
@@ -38,6 +38,7 @@ import {
   type WorkerLaunch,
   type WorkerLocation,
 } from './worker-location.js';
+import { type WorkerOwner, type WorkerPlace } from './worker-owner.js';
 
 /** Injection token of the `WorkerLaunch`. */
 export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
