@@ -37,7 +37,7 @@ export function factsOf(
   lockLeftMs: number,
 ): JobFacts | undefined {
   const [
-    priority,
+    priority = 0,
     timestamp,
     workerId,
     released,
@@ -45,20 +45,20 @@ export function factsOf(
     finishedOn,
     returnValue,
     failedReason,
-    attempts,
-  ] = values;
-  if (timestamp == null) return undefined;
+    attempts = 0,
+  ] = values.map(value => value ?? undefined);
+  if (timestamp === undefined) return undefined;
   // Of a worker that took it without a release: by that worker's clock.
-  const taken = processedOn == null ? null : (released ?? processedOn);
+  const taken = processedOn && (released ?? processedOn);
   return {
-    priority: Number(priority ?? 0),
+    priority: Number(priority),
     timestamp: Number(timestamp),
-    taken: lockLeftMs > 0 && finishedOn == null,
-    attempts: Number(attempts ?? 0),
-    finished: finishedOn != null,
-    workerId: workerId ?? undefined,
-    takenMs: taken == null ? undefined : Number(taken),
-    returnValue: returnValue ?? undefined,
-    failedReason: failedReason ?? undefined,
+    taken: lockLeftMs > 0 && finishedOn === undefined,
+    attempts: Number(attempts),
+    finished: finishedOn !== undefined,
+    workerId,
+    takenMs: taken === undefined ? undefined : Number(taken),
+    returnValue,
+    failedReason,
   };
 }

@@ -18,10 +18,18 @@ export interface ExpectedLoad {
   readonly leaving: readonly { readonly model: string; readonly running: number }[];
 }
 
+/** A request that comes now. */
+interface Arrival {
+  readonly model: string;
+  readonly isRealtime: boolean;
+  readonly nowMs: number;
+  /** Milliseconds until what a model has is answered. */
+  readonly drainMs: (model: string) => number;
+}
+
 /**
- * For a request of `model` that comes now. Undefined: it takes requests already, or pinned
- * models leave no room.
- * @param drainMs milliseconds until what a model has is answered
+ * For the model of a request. Undefined: it takes requests already, or pinned models leave
+ * no room.
  */
 export function expectedLoad(
   {
@@ -33,17 +41,7 @@ export function expectedLoad(
     readonly devices: readonly SharedDevice[];
     readonly policy: SwapPolicy;
   },
-  {
-    model: id,
-    isRealtime,
-    nowMs,
-    drainMs,
-  }: {
-    readonly model: string;
-    readonly isRealtime: boolean;
-    readonly nowMs: number;
-    readonly drainMs: (model: string) => number;
-  },
+  { model: id, isRealtime, nowMs, drainMs }: Arrival,
 ): ExpectedLoad | undefined {
   const model = models.find(one => one.id === id);
   if (!model || model.stage === 'resident') return undefined;

@@ -163,8 +163,6 @@ export class QueueListing {
     const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
     const sinceMs = job.acceptedMs ?? facts.timestamp;
     const waitedMs = Math.max(0, (facts.takenMs ?? this.link.clock.nowMs()) - sinceMs);
-    const waitsFor =
-      this.workers.hasPulling(ref.model) || this.workers.hasPushed(ref.model) ? 'slot' : 'worker';
     const isQueued = state === 'queued';
     const isOld = isQueued && this.#isOld(priority, waitedMs);
     return {
@@ -173,15 +171,19 @@ export class QueueListing {
       tenant: job.tenant,
       priority,
       state,
-      ...(isQueued && { position, waitsFor }),
+      ...(isQueued && { position, waitsFor: this.#waitsFor(ref.model) }),
       createdAtMs: sinceMs,
       aged: isOld || isPromoted(facts.priority, priority),
       waitedMs,
       workerId: facts.workerId,
       attempts: facts.attempts,
-      phases: result ? phasesOf(result, waitedMs) : {},
+      phases: phasesOf(result, waitedMs),
       code: codeOf(result),
     };
+  }
+
+  #waitsFor(model: string): RequestView['waitsFor'] {
+    return this.workers.hasPulling(model) || this.workers.hasPushed(model) ? 'slot' : 'worker';
   }
 
   #isOld(priority: PriorityLabel, waitedMs: number): boolean {
@@ -192,7 +194,8 @@ export class QueueListing {
 const priorityOf = ({ priority }: Partial<QueueJob>, facts: JobFacts): PriorityLabel =>
   priority ?? (facts.priority === QueueJobClass.REALTIME ? 'realtime' : 'batch');
 
-function phasesOf(result: QueueJobResult, queueWaitMs: number): LatencyPhases {
+function phasesOf(result: QueueJobResult | undefined, queueWaitMs: number): LatencyPhases {
+  if (!result) return {};
   const readyMs = result.outcome === 'completed' ? result.execution.readyWaitMs : undefined;
   return { queueWaitMs, grpcMs: result.phases.totalMs, readyMs };
 }
