@@ -1,31 +1,6 @@
 import { type KvMemory, type MemoryRequest } from '@switchyard/engine-api/generation-request.js';
+import { MemorySlot } from './memory-slot.js';
 import { type ChildInfo, type SlotOperation } from './protocol.js';
-
-interface Slot {
-  readonly index: number;
-  holder: object | undefined;
-  salt: string;
-  /**
-   * The tokens of the sequence that holds it, or held it last: the sequence's own array,
-   * never a copy.
-   */
-  tokens: readonly number[];
-  /**
-   * The first of them that are computed, or will be by operations that are sent before
-   * the next run.
-   */
-  computed: number;
-  /** Cells that the native memory may have in use. */
-  written: number;
-  /** It may hold more than `written`: a step failed, or nothing is known of it yet. */
-  isDirty: boolean;
-  /** The sampler of its sequence is not set up yet. */
-  isNew: boolean;
-  /** Tokens that are reserved for the sequence that holds the slot; 0: no sequence does. */
-  reserved: number;
-  /** Counts allocations and writes; the smallest was unused for the longest. */
-  usedAt: number;
-}
 
 /**
  * KV memory of llama.cpp: a slot of the native context for each sequence. A beginning is
@@ -35,7 +10,7 @@ interface Slot {
  * native run in the order in which they were decided.
  */
 export class SlotMemory implements KvMemory<object> {
-  readonly #slots: Slot[];
+  readonly #slots: MemorySlot[];
   /** What is known of the process once its model is loaded. */
   #properties: Pick<ChildInfo, 'costs' | 'cutsBack'> = {
     costs: { computeMs: 0, copyMs: 0 },
@@ -57,18 +32,7 @@ export class SlotMemory implements KvMemory<object> {
       readonly blockTokens: number;
     },
   ) {
-    this.#slots = Array.from({ length: options.slots }, (_, index) => ({
-      index,
-      holder: undefined,
-      salt: '',
-      tokens: [],
-      computed: 0,
-      written: 0,
-      reserved: 0,
-      usedAt: 0,
-      isDirty: true,
-      isNew: true,
-    }));
+    this.#slots = Array.from({ length: options.slots }, (_, index) => new MemorySlot(index));
   }
 
   get blocks(): number {
@@ -121,15 +85,7 @@ export class SlotMemory implements KvMemory<object> {
     const slot = this.#cheapest(request);
     if (slot === undefined) return undefined;
     this.#fill(slot, request);
-    const { salt, tokens, capacity } = request;
-    Object.assign(slot, {
-      holder: key,
-      salt,
-      tokens,
-      isNew: true,
-      reserved: capacity,
-      usedAt: ++this.#clock,
-    });
+    slot.hold(key, request, ++this.#clock);
     this.#makeRoom();
     return slot.computed;
   }
@@ -142,7 +98,7 @@ export class SlotMemory implements KvMemory<object> {
       this.blocksFor(tokens) - this.blocksFor(slot.reserved) > this.available
     )
       return false;
-    slot.reserved = tokens;
+    slot.reserve(tokens);
     this.#makeRoom();
     return true;
   }
@@ -152,7 +108,7 @@ export class SlotMemory implements KvMemory<object> {
    * more than before.
    */
   computed(key: object, count: number): boolean {
-    this.#slotOf(key).computed = count;
+    this.#slotOf(key).count(count);
     return false;
   }
 
@@ -161,14 +117,12 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   release(key: object): void {
-    const slot = this.#heldBy(key);
-    if (slot) Object.assign(slot, { holder: undefined, reserved: 0 });
+    this.#heldBy(key)?.release();
   }
 
   forgetContents(): void {
     this.#operations = [];
-    for (const slot of this.#slots)
-      Object.assign(slot, { computed: 0, written: 0, isDirty: true, isNew: true });
+    for (const slot of this.#slots) slot.forget();
   }
 
   /** A new process: nothing is in its slots, whatever their holders count on. */
@@ -201,19 +155,16 @@ export class SlotMemory implements KvMemory<object> {
     if (position > slot.written)
       throw new Error(`Position ${position} of a slot with ${slot.written} tokens.`);
     if (slot.isDirty || slot.written > position) this.#cut(slot, position);
-    slot.written = position + count;
-    slot.usedAt = ++this.#clock;
+    slot.write(position + count, ++this.#clock);
   }
 
   /**
    * True once for each sequence in its slot, and again after a failed step: its sampler
    * has to be set up with `tokens`.
    */
-  begins(index: number): Pick<Slot, 'tokens'> | undefined {
+  begins(index: number): Pick<MemorySlot, 'tokens'> | undefined {
     const slot = this.#slots[index]!;
-    if (!slot.isNew) return undefined;
-    slot.isNew = false;
-    return slot;
+    return slot.begins() ? slot : undefined;
   }
 
   /** What native memory has to do before the next run, in this order. */
@@ -229,9 +180,9 @@ export class SlotMemory implements KvMemory<object> {
    */
   failed(operations: readonly SlotOperation[], indices: readonly number[]): void {
     for (const index of [...indices, ...operations.map(({ slot }) => slot)])
-      Object.assign(this.#slots[index]!, { isDirty: true, isNew: true });
-    for (const { type, slot } of operations) if (type === 'copy') this.#slots[slot]!.computed = 0;
-    if (!this.#properties.cutsBack) for (const index of indices) this.#slots[index]!.computed = 0;
+      this.#slots[index]!.spoil();
+    for (const { type, slot } of operations) if (type === 'copy') this.#slots[slot]!.count(0);
+    if (!this.#properties.cutsBack) for (const index of indices) this.#slots[index]!.count(0);
     // At once: others count on the room, whenever this slot is used again.
     for (const index of new Set(operations.map(({ slot }) => slot)))
       this.#cut(this.#slots[index]!, this.#slots[index]!.computed);
@@ -241,7 +192,7 @@ export class SlotMemory implements KvMemory<object> {
    * Brings the beginning of the sequence into its slot: keeps it, copies it, or leaves it
    * to be computed.
    */
-  #fill(slot: Slot, request: MemoryRequest): void {
+  #fill(slot: MemorySlot, request: MemoryRequest): void {
     const source = this.#source(slot, request);
     const keep = source === undefined ? 0 : this.#usable(source, request);
     if (source === undefined || source === slot) {
@@ -253,13 +204,13 @@ export class SlotMemory implements KvMemory<object> {
         keep,
         from: source.index,
       });
-      Object.assign(slot, { written: keep, isDirty: false });
+      slot.keep(keep);
     }
-    slot.computed = keep;
+    slot.count(keep);
   }
 
   /** Where the beginning comes from: the slot itself, another one, or nowhere. */
-  #source(slot: Slot, request: MemoryRequest): Slot | undefined {
+  #source(slot: MemorySlot, request: MemoryRequest): MemorySlot | undefined {
     const own = this.#usable(slot, request);
     const longest = this.#slots.reduce((best, other) =>
       this.#usable(other, request) > this.#usable(best, request) ? other : best,
@@ -274,10 +225,10 @@ export class SlotMemory implements KvMemory<object> {
    * slots in use (each gap is one more pass through the model in every step), and the
    * contents that were unused for the longest.
    */
-  #cheapest(request: MemoryRequest): Slot | undefined {
+  #cheapest(request: MemoryRequest): MemorySlot | undefined {
     const free = this.#slots.filter(({ holder }) => holder === undefined);
     const own = new Map(free.map(slot => [slot, this.#usable(slot, request)]));
-    const lost = (slot: Slot): number => (slot.computed > 0 ? slot.usedAt : -1);
+    const lost = (slot: MemorySlot): number => (slot.computed > 0 ? slot.usedAt : -1);
     const [best] = free.sort(
       (a, b) =>
         own.get(b)! - own.get(a)! || this.#heldBeside(b) - this.#heldBeside(a) || lost(a) - lost(b),
@@ -294,18 +245,18 @@ export class SlotMemory implements KvMemory<object> {
     for (const slot of filled.sort((a, b) => a.usedAt - b.usedAt)) {
       if (this.#keptBlocks <= this.available) return;
       this.#cut(slot, 0);
-      slot.computed = 0;
+      slot.count(0);
     }
   }
 
   /** Of slots that no sequence holds. */
   get #keptBlocks(): number {
-    const kept = (slot: Slot): number =>
+    const kept = (slot: MemorySlot): number =>
       slot.holder === undefined ? this.blocksFor(slot.written) : 0;
     return this.#slots.reduce((blocks, slot) => blocks + kept(slot), 0);
   }
 
-  #heldBeside({ index }: Slot): number {
+  #heldBeside({ index }: MemorySlot): number {
     const isHeld = (at: number): number => (this.#slots[at]?.holder === undefined ? 0 : 1);
     return isHeld(index - 1) + isHeld(index + 1);
   }
@@ -314,7 +265,7 @@ export class SlotMemory implements KvMemory<object> {
    * Tokens that this slot begins with as well, in whole blocks; one token at least is
    * left to compute.
    */
-  #usable({ salt, tokens, computed }: Slot, wanted: MemoryRequest): number {
+  #usable({ salt, tokens, computed }: MemorySlot, wanted: MemoryRequest): number {
     if (salt !== wanted.salt || !this.#properties.cutsBack) return 0;
     const most = Math.min(computed, wanted.tokens.length - 1);
     let same = 0;
@@ -322,18 +273,18 @@ export class SlotMemory implements KvMemory<object> {
     return same - (same % this.blockTokens);
   }
 
-  #cut(slot: Slot, keep: number): void {
+  #cut(slot: MemorySlot, keep: number): void {
     this.#operations.push({ type: 'cut', slot: slot.index, keep });
-    Object.assign(slot, { written: keep, isDirty: false });
+    slot.keep(keep);
   }
 
-  #slotOf(key: object): Slot {
+  #slotOf(key: object): MemorySlot {
     const slot = this.#heldBy(key);
     if (slot === undefined) throw new Error('This sequence holds no slot.');
     return slot;
   }
 
-  #heldBy(key: object): Slot | undefined {
+  #heldBy(key: object): MemorySlot | undefined {
     return this.#slots.find(({ holder }) => holder === key);
   }
 }
