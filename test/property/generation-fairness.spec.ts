@@ -1,6 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { ContinuousGenerator } from '../../src/worker/generation/continuous-generator.js';
+import { answerOf, askItem, says } from '../support/answers.js';
 import { GenerationHarness, YARD_DEFAULTS } from '../support/generation-harness.js';
+import { type SimulatedOptions, SimulatedTextBackend } from '../support/simulated-text-backend.js';
 import { type ToyRequest } from '../support/toy-model.js';
 
 const request = (fields: Partial<ToyRequest>): ToyRequest => ({
@@ -218,5 +221,62 @@ describe('GenerationScheduler shares the device', () => {
       ),
       { numRuns: 100 },
     );
+  });
+});
+
+const engines: ContinuousGenerator[] = [];
+afterEach(async () => {
+  for (const engine of engines.splice(0)) await engine.close();
+});
+
+async function started(options: SimulatedOptions): Promise<ContinuousGenerator> {
+  const backend = new SimulatedTextBackend(options);
+  const engine = new ContinuousGenerator({ backend, engine: 'simulated' });
+  engines.push(engine);
+  await engine.load();
+  return engine;
+}
+
+describe('the answers of a ContinuousGenerator', () => {
+  it('of many choices let who came meanwhile go before those that do not run yet', async () => {
+    const engine = await started({ rows: 4 });
+    const many = engine.generate(askItem(says('eight...', { n: 60, stream: true })));
+    let [neighbour, isServed, endedBefore, ended]: [
+      Promise<void> | undefined,
+      boolean,
+      number,
+      number,
+    ] = [undefined, false, 0, 0];
+    for await (const event of many) {
+      if (event.type === 'done') break;
+      neighbour ??= answerOf(engine.generate(askItem(says('hi')))).then(
+        () => void (isServed = true),
+      );
+      if (!event.json.includes('"finish_reason":"stop"')) continue;
+      ended += 1;
+      if (!isServed) endedBefore = ended;
+    }
+    await neighbour;
+    expect(ended).toBe(60);
+    // Those that ran, those that waited in the line, and those that ended beside it.
+    expect(endedBefore).toBeLessThan(20);
+  });
+});
+
+describe('a ContinuousGenerator', () => {
+  it('are begun for tenants by their weights', async () => {
+    let open = (): void => undefined;
+    const gate = new Promise<void>(resolve => (open = resolve));
+    const engine = await started({ rows: 1, beforeStep: () => gate });
+    const ended: string[] = [];
+    const asked = Array.from({ length: 12 }, async (_, i) => {
+      const changes = i % 2 === 0 ? { tenant: 'weighty', tenantWeight: 3 } : { tenant: 'plain' };
+      await answerOf(engine.generate(askItem(says('abcd'), changes)));
+      ended.push(changes.tenant);
+    });
+    while (engine.activity!.waiting < 11) await new Promise(setImmediate);
+    open();
+    await Promise.all(asked);
+    expect(ended.slice(0, 8).filter(tenant => tenant === 'weighty')).toHaveLength(6);
   });
 });

@@ -232,3 +232,61 @@ describe('Dispatcher, admission', () => {
     expect(listingOf(queue, 2).map(({ request }) => request.id)).toEqual(['a', 'b']);
   });
 });
+
+const AGING_MS = 30_000;
+const LATE_MS = AGING_MS + 10;
+
+function tenants(slots: number) {
+  setUp({ agingMs: AGING_MS });
+  workers.add('m', { slots, maxBatch: 4, overdraft: 0, busy: true });
+  /** Requests of the tenant that their letter names, 1 ms apart. */
+  const enqueue = (ids: readonly string[], fromMs = 0) =>
+    ids.forEach((id, ms) =>
+      queue.enqueue(aRequest(id, { tenant: id[0], enqueuedAtMs: fromMs + ms })),
+    );
+  return { plans: sentAt, enqueue };
+}
+
+describe('Dispatcher with several tenants', () => {
+  it('takes a group of BATCH from all tenants in turn', () => {
+    const { plans, enqueue } = tenants(6);
+    enqueue(['a1', 'a2', 'a3', 'a4']);
+    enqueue(['b1', 'b2'], 10);
+    expect(plans(20)).toEqual(['a1 b1 a2 b2 ahead', 'a3 a4 ahead']);
+  });
+
+  it('beside aged requests of one tenant, young ones of another keep their turns, one by one and not as aged', () => {
+    const { plans, enqueue } = tenants(4);
+    enqueue(['a1', 'a2', 'a3']);
+    enqueue(['b1', 'b2'], LATE_MS - 5);
+    expect(plans(LATE_MS)).toEqual(['a1! single', 'b1 single', 'a2! single', 'b2 single']);
+  });
+
+  it('a young BATCH request gets none of the turns beside REALTIME, whoever had least', () => {
+    const { plans, enqueue } = tenants(5);
+    enqueue(['a1', 'a2']);
+    enqueue(['b1'], LATE_MS - 5);
+    ['R', 'S', 'T', 'U'].forEach((id, ms) =>
+      queue.enqueue(aRealtimeRequest(id, { tenant: 'c', enqueuedAtMs: LATE_MS - 4 + ms })),
+    );
+    expect(plans(LATE_MS)).toEqual(['R single', 'S single', 'T single', 'a1! single', 'U single']);
+  });
+
+  it('a tenant under suspicion comes after all others until its request has aged, then in its turn', () => {
+    const { plans, enqueue } = tenants(4);
+    enqueue(['s1']);
+    queue.suspect('m', 's');
+    enqueue(['a1'], 5);
+    expect(plans(60)).toEqual(['a1 ahead']);
+    expect(queue.get(aKey('s1', 's'))).toMatchObject({ mostTogether: 1, yields: true });
+    enqueue(['a2'], LATE_MS - 2);
+    expect(plans(LATE_MS)).toEqual([]);
+  });
+
+  it('of a tenant under suspicion one request runs at a time', () => {
+    const { plans, enqueue } = tenants(4);
+    enqueue(['s1', 's2']);
+    queue.suspect('m', 's');
+    expect(plans(60)).toEqual(['s1 ahead']);
+  });
+});

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { isMap, isScalar, type Pair } from 'yaml';
-import { isLoopback } from '../http/networks.js';
 import { crossProblems } from './cross-checks.js';
+import { FIRST_KEYS_ORIGIN, firstKeysFile } from './first-keys-file.js';
 import { type ModelSpec } from './model-spec.js';
 import { type EngineCheck, modelsFromFile, withStarters } from './models-file.js';
 import { GATEWAY_VARIABLES } from './process-environment.js';
@@ -93,22 +93,6 @@ function sharedQueueProblems(
   const { origin, value } = sources.get('queue.driver')!;
   const message = `cannot be combined with models that share a device, such as ${placed.id}`;
   return [{ origin, path: 'queue.driver', value, message }];
-}
-
-/**
- * Origin of `auth.keys_file`, or of `auth.required`, where no keys are set and others can
- * reach the server.
- */
-export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
-
-/**
- * The keys file of a server that listens beyond loopback without one (D-32). Undefined:
- * another is named, or none is needed.
- */
-export function firstKeysFile({ server, auth, data }: Settings): string | undefined {
-  const named = auth.keysFile !== '' || auth.key !== '' || auth.oidcIssuer !== '';
-  const needed = !named && !auth.allowAnonymous && !isLoopback(server.host);
-  return needed ? join(data.dir, 'keys.yaml') : undefined;
 }
 
 /**

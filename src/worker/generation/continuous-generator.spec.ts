@@ -123,15 +123,8 @@ describe('the answers of a ContinuousGenerator', () => {
     'go on from the tokens of any chunk as if they had not been interrupted: %s',
     async (_, said, fields, reason) => {
       await start({ contextTokens: 512 });
-      const limit = { max_completion_tokens: 120 };
-      const asked = says(said, {
-        temperature: 1,
-        seed: 25,
-        stream: true,
-        return_token_ids: true,
-        ...limit,
-        ...fields,
-      });
+      const how = { temperature: 1, seed: 25, stream: true, return_token_ids: true };
+      const asked = says(said, { ...how, max_completion_tokens: 120, ...fields });
       const whole = await ask(asked);
       expect(whole.done.finishReasons).toEqual([reason]);
       const tokens: number[] = [];
@@ -168,28 +161,6 @@ describe('the answers of a ContinuousGenerator', () => {
     ]);
     expect(done.usage).toEqual({ promptTokens: 12, completionTokens: 36, cachedTokens: 0 });
     expect(engine.activity?.prefixHitTokens).toBe(2 * 8);
-  });
-
-  it('of many choices let who came meanwhile go before those that do not run yet', async () => {
-    await start({ rows: 4 });
-    const many = engine.generate(askItem(says('eight...', { n: 60, stream: true })));
-    let [neighbour, isServed, endedBefore, ended]: [
-      Promise<void> | undefined,
-      boolean,
-      number,
-      number,
-    ] = [undefined, false, 0, 0];
-    for await (const event of many) {
-      if (event.type === 'done') break;
-      neighbour ??= ask(says('hi')).then(() => void (isServed = true));
-      if (!event.json.includes('"finish_reason":"stop"')) continue;
-      ended += 1;
-      if (!isServed) endedBefore = ended;
-    }
-    await neighbour;
-    expect(ended).toBe(60);
-    // Those that ran, those that waited in the line, and those that ended beside it.
-    expect(endedBefore).toBeLessThan(20);
   });
 
   it('of more prompts and choices than the device holds are all told, or none is begun', async () => {
@@ -342,22 +313,6 @@ describe('a ContinuousGenerator', () => {
     expect(engine.activity?.steps).toBe(backend.decodeCalls);
     expect((await ask(says('caller 0'))).done.usage?.cachedTokens).toBe(8);
     expect((await ask(says('caller 0'), { tenant: 'other' })).done.usage?.cachedTokens).toBe(0);
-  });
-
-  it('are begun for tenants by their weights', async () => {
-    let open = (): void => undefined;
-    const gate = new Promise<void>(resolve => (open = resolve));
-    await start({ rows: 1, beforeStep: () => gate });
-    const ended: string[] = [];
-    const asked = Array.from({ length: 12 }, async (_, i) => {
-      const changes = i % 2 === 0 ? { tenant: 'weighty', tenantWeight: 3 } : { tenant: 'plain' };
-      await ask(says('abcd'), changes);
-      ended.push(changes.tenant);
-    });
-    while (engine.activity!.waiting < 11) await new Promise(setImmediate);
-    open();
-    await Promise.all(asked);
-    expect(ended.slice(0, 8).filter(tenant => tenant === 'weighty')).toHaveLength(6);
   });
 
   it('frees a cancelled sequence within a step, and goes no further for a reader that left', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isPublicAddress } from './safe-fetch.js';
+import { isPublicAddress } from './public-address.js';
 
 const PUBLIC = [
   '1.1.1.1',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HarnessOptions } from '../../../test/support/dispatcher-harness.js';
-import { MarbleHarness } from '../../../test/support/marble-harness.js';
+import { type HarnessOptions } from '../support/dispatcher-harness.js';
+import { MarbleHarness } from '../support/marble-harness.js';
 
 /**
  * One worker of model `m`: 16 credits, 8 per engine call. Columns are milliseconds, small

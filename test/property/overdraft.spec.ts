@@ -1,13 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  aDispatcher,
-  describePlan,
-  type Plan,
-  plansAt,
-} from '../../../test/support/dispatcher-harness.js';
-import { type FakeWorker, FakeWorkers } from '../../../test/support/fake-workers.js';
-import { aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
-import { type Dispatcher } from './dispatcher.js';
+import { type Dispatcher } from '../../src/core/dispatch/dispatcher.js';
+import { aDispatcher, describePlan, type Plan, plansAt } from '../support/dispatcher-harness.js';
+import { type FakeWorker, FakeWorkers } from '../support/fake-workers.js';
+import { aRealtimeRequest, aRequest } from '../support/requests.js';
 
 const AGED_MS = 30_000;
 const DEADLINE_MS = 120_000;

@@ -1,11 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerOf, askItem, says, textOf } from '../../../test/support/answers.js';
-import {
-  type SimulatedOptions,
-  SimulatedTextBackend,
-} from '../../../test/support/simulated-text-backend.js';
-import { BackendDied } from '../../../test/support/step-simulator.js';
-import { ContinuousGenerator } from './continuous-generator.js';
+import { ContinuousGenerator } from '../../src/worker/generation/continuous-generator.js';
+import { answerOf, askItem, says, textOf } from '../support/answers.js';
+import { type SimulatedOptions, SimulatedTextBackend } from '../support/simulated-text-backend.js';
+import { BackendDied } from '../support/step-simulator.js';
 
 let engine: ContinuousGenerator;
 afterEach(() => engine.close());
