@@ -107,10 +107,7 @@ export class PooledWorker {
     });
   }
 
-  /**
-   * Undefined unless it is ready with a slot, if only for REALTIME or for
-   * one trial request.
-   */
+  /** Undefined unless it is ready with a slot, if only for REALTIME or for one trial request. */
   offer(mostTogether?: number): WorkerOffer | undefined {
     const slots = this.#connection?.slots;
     if (!slots || !PHASES[this.#phase].offers) return undefined;
@@ -268,10 +265,7 @@ export class PooledWorker {
     if (PHASES[this.#phase].offers) this.#connection?.resize(report, replica.role);
   }
 
-  /**
-   * A worker that does not answer gets no further requests; its running ones
-   * may still succeed.
-   */
+  /** A worker that does not answer gets no further requests; its running ones may still succeed. */
   #onProbeFailure(error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     const { location } = this.options;
