@@ -7,6 +7,14 @@ import { CERTIFICATES, makeBases } from './debian-base.mjs';
 import { OciContainer } from './oci-container.mjs';
 import { neededStages } from './stages.mjs';
 
+/** The innermost first. */
+const mountsBelow = folder =>
+  readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map(line => line.split(' ')[1] ?? '')
+    .filter(mounted => mounted.startsWith(`${folder}/`))
+    .toReversed();
+
 const TOOLS = ['buildah', 'mmdebstrap', 'runc'];
 const BASE = 'docker.io/library/node:24-bookworm-slim';
 /** Settings of npm, pip and TLS of this machine that a build needs where a mirror serves the packages. */
@@ -47,9 +55,10 @@ export class Buildah {
     writeFileSync(file, String(process.pid));
   }
 
-  /** Unmounts what is left of an interrupted run, too. */
+  /** Unmounts what is left of a failed build and of an interrupted run, too. */
   async close() {
     if (existsSync(this.#folder)) await this.#try('umount', '--all');
+    for (const folder of mountsBelow(this.#folder)) await command('umount', [folder]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
