@@ -62,7 +62,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     });
   }
 
-  /** Emits when another turn of the dispatch loop may be due. */
+  /** It may be time for another turn of the dispatch loop. */
   get due$(): Observable<void> {
     return merge(this.timers.wakes$, this.places.due$);
   }
@@ -93,13 +93,18 @@ export class EmbeddedQueue implements SchedulerQueue {
     this.dispatcher.draining();
   }
 
-  /** Stops the timers, so that `due$` emits for no time any more. */
+  /** No further turn is asked for by time. */
   stopTimer(): void {
     this.timers.stop();
   }
 
   isIdle(model: string): boolean {
-    return this.dispatcher.isIdle(model);
+    const elsewhere = this.places.elsewhere(model);
+    if (!elsewhere) return this.dispatcher.isIdle(model);
+    const own = this.dispatcher.queue.depthOf(model);
+    const others = elsewhere.running + waitingUpTo(RequestPriority.BATCH, elsewhere);
+    const isEmpty = others + waitingUpTo(RequestPriority.BATCH, own) === 0;
+    return isEmpty && this.places.pool.offer(model)?.idle === true;
   }
 
   startMs(request: ScheduledRequest): number {
@@ -119,7 +124,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     else await this.places.pool.cancel(workerId, key, reason);
   }
 
-  /** Changes the priority of a waiting request. @returns false: it does not wait in this queue */
+  /** False: it does not wait here. */
   reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
     return tracked?.queue === this && this.#reprioritize(tracked, priority);
