@@ -151,7 +151,9 @@ async function orders() {
 }
 
 async function links() {
-  return runSuite(['test/chaos/frozen-links.spec.ts'], ['--runInBand'], { CHAOS_LINKS: NIGHT_LINKS });
+  return runSuite(['test/chaos/frozen-links.spec.ts'], ['--runInBand'], {
+    CHAOS_LINKS: NIGHT_LINKS,
+  });
 }
 
 function suite(name, proves, folders, flags = ['--maxWorkers=2']) {

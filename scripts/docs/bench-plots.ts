@@ -142,16 +142,15 @@ const PLOTS: Readonly<Record<string, Plot>> = {
   },
 };
 
-const OF_DOTS = Object.entries(PLOTS).map(([name, { title, panels, panelPx }]): [
-  string,
-  Picture,
-] => [
-  name,
-  {
-    page: BENCHMARKS,
-    svg: results => dotPlot(title, panels(results), { ...(panelPx && { panelPx }) }),
-  },
-]);
+const OF_DOTS = Object.entries(PLOTS).map(
+  ([name, { title, panels, panelPx }]): [string, Picture] => [
+    name,
+    {
+      page: BENCHMARKS,
+      svg: results => dotPlot(title, panels(results), { ...(panelPx && { panelPx }) }),
+    },
+  ],
+);
 
 const PICTURES: Readonly<Record<string, Picture>> = {
   ...Object.fromEntries(OF_DOTS),

@@ -168,8 +168,8 @@ export class ModelForecast {
     if (!this.#elsewhere || !this.service.known) return undefined;
     const { inUse, total } = this.slots();
     if (total === 0) return undefined;
-    const [{ slots = 0 } = {}] = isLarger ? this.deps.workers(this.model) : [];
-    const all = Math.max(total, inUse) + slots;
+    const more = isLarger ? this.deps.workers(this.model)[0]!.slots : 0;
+    const all = Math.max(total, inUse) + more;
     const startMs = (Math.max(0, place - (all - inUse)) / all) * this.service.callMs();
     return { startMs, endMs: startMs + this.service.callMs(costMs) };
   }

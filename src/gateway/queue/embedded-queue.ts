@@ -143,7 +143,6 @@ export class EmbeddedQueue implements SchedulerQueue {
       waiting: waitingUpTo(priority, this.dispatcher.queue.depthOf(model)),
       startInMs: this.dispatcher.startInMs(request, this.clock.nowMs()),
     };
-  
   }
 
   /** Waiting requests, in the order in which they will be sent. */

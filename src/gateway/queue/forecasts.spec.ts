@@ -252,10 +252,7 @@ describe('Forecaster', () => {
     queue.remove(x.key);
     apply(x, 100_200, { type: 'settled', status: 'cancelled', phases: {}, attempts: 0 });
     records.delete(x.key);
-    expect([startOf('x', 100_300), explain('x', 100_300)]).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect([startOf('x', 100_300), explain('x', 100_300)]).toEqual([undefined, undefined]);
   });
 });
 

@@ -132,7 +132,10 @@ export class SchedulerService {
   /** Why a request waits or waited, as data. */
   async explain(view: RequestView): Promise<WaitExplanation | undefined> {
     const { model, state } = view;
-    return this.forecasts.explain(view, state === 'queued' ? await this.list({ model, state }) : []);
+    return this.forecasts.explain(
+      view,
+      state === 'queued' ? await this.list({ model, state }) : [],
+    );
   }
 
   /**
