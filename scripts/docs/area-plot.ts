@@ -63,7 +63,7 @@ export function areaPlot(title: string, { times, parts, whole, marks }: Areas): 
       },
       {
         data: { values: [...marks] },
-        mark: { type: 'text', align: 'left', dx: 5, dy: 8, fontSize: 11, color: '#b3261e' },
+        mark: { type: 'text', dy: -7, fontSize: 11, color: '#b3261e' },
         encoding: { x, ...top, text: { field: 'text' } },
       },
     ],
