@@ -18,6 +18,8 @@ const NIGHT_KILLS = '50';
 const NIGHT_DEVICES = { DEVICE_RUNS: '100000', DEVICE_SEEDS: '50' };
 /** Thousands of histories of text over several gateways; in the contract step it is 1. */
 const NIGHT_ORDERS = '100';
+/** Seconds that links are frozen; in the chaos step it is 5. */
+const NIGHT_LINKS = '30,90';
 
 /**
  * What each command runs, cheapest first. `packages`: sets of Debian packages (see
@@ -70,6 +72,7 @@ export const TIERS = {
       { name: 'kills', proves: `${NIGHT_KILLS} kills of batch processors`, run: kills },
       { name: 'devices', proves: 'memory of devices, 100,000 histories', run: devices },
       { name: 'order', proves: `${NIGHT_ORDERS},000 histories of chats`, run: orders },
+      { name: 'links', proves: `links frozen for ${NIGHT_LINKS} s`, run: links },
       tool('long chaos', 'random plans', ['scripts/chaos.mjs', '--episodes', '20']),
       tool('many chats', 'random plans, two gateways before one server', [
         ...['scripts/chaos.mjs', '--episodes', '10', '--topology', 'cluster', '--traffic', 'chats'],
@@ -145,6 +148,12 @@ async function devices() {
 async function orders() {
   const env = { SWITCHYARD_ORDER_THOUSANDS: NIGHT_ORDERS };
   return runSuite(['test/contract/queue/chat-order.contract.spec.ts'], ['--runInBand'], env);
+}
+
+async function links() {
+  return runSuite(['test/chaos/frozen-links.spec.ts'], ['--runInBand'], {
+    CHAOS_LINKS: NIGHT_LINKS,
+  });
 }
 
 function suite(name, proves, folders, flags = ['--maxWorkers=2']) {

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { areaPlot } from './area-plot.js';
 import { type Dot, dotPlot, type Panel } from './dot-plot.js';
 
 type Quartiles = Readonly<Record<'p25' | 'p50' | 'p75', number>>;
@@ -12,6 +13,14 @@ interface Plot {
   panels(results: never): readonly Panel[];
   readonly panelPx?: number;
 }
+
+/** A picture of a bench, and the page that shows it. */
+interface Picture {
+  readonly page: string;
+  svg(results: never): Promise<string>;
+}
+
+const BENCHMARKS = 'docs/explain/benchmarks.md';
 
 const dotOf = (scene: string, way: string, { p25, p50, p75 }: Quartiles): Dot => ({
   ...{ scene, way, value: p50 },
@@ -133,6 +142,40 @@ const PLOTS: Readonly<Record<string, Plot>> = {
   },
 };
 
+const OF_DOTS = Object.entries(PLOTS).map(
+  ([name, { title, panels, panelPx }]): [string, Picture] => [
+    name,
+    {
+      page: BENCHMARKS,
+      svg: results => dotPlot(title, panels(results), { ...(panelPx && { panelPx }) }),
+    },
+  ],
+);
+
+const PICTURES: Readonly<Record<string, Picture>> = {
+  ...Object.fromEntries(OF_DOTS),
+  'scale-out': {
+    page: 'docs/operate/scale-out.md',
+    svg: ({ slots, kills }: ScaleOutResults) =>
+      areaPlot('Chats at one server, of four gateways; two are killed', {
+        times: kills.times,
+        parts: Object.fromEntries(kills.slots.map((part, at) => [`gateway ${at + 1}`, part])),
+        whole: { value: slots, text: `${slots} slots` },
+        marks: kills.killsS.map(second => ({ second, text: 'kill -9' })),
+      }),
+  },
+};
+
+interface ScaleOutResults {
+  readonly slots: number;
+  readonly kills: {
+    readonly times: readonly number[];
+    readonly killsS: readonly number[];
+    /** By gateway. */
+    readonly slots: readonly (readonly number[])[];
+  };
+}
+
 interface JobResults {
   readonly lines: number;
   readonly table: Readonly<Record<string, Readonly<Record<string, Quartiles>>>>;
@@ -147,18 +190,18 @@ function without<T>(record: Readonly<Record<string, T>>, key: string): Record<st
   return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 }
 
-/** The pictures in docs/explain/benchmarks.md, of the benches whose results are kept. */
+/** The pictures of the benches whose results are kept, and their pages. */
 export async function benchPlots(): Promise<
-  readonly { readonly file: string; readonly svg: string }[]
+  readonly { readonly file: string; readonly page: string; readonly svg: string }[]
 > {
-  const kept = Object.entries(PLOTS).filter(([name]) => existsSync(resultsOf(name)));
+  const kept = Object.entries(PICTURES).filter(([name]) => existsSync(resultsOf(name)));
   return Promise.all(
-    kept.map(async ([name, { title, panels, panelPx }]) => {
+    kept.map(async ([name, picture]) => {
       const { results } = JSON.parse(readFileSync(resultsOf(name), 'utf8')) as {
         results: never;
       };
-      const svg = await dotPlot(title, panels(results), { ...(panelPx && { panelPx }) });
-      return { file: `docs/images/bench-${name}.svg`, svg: `${svg}\n` };
+      const svg = await picture.svg(results);
+      return { file: `docs/images/bench-${name}.svg`, page: picture.page, svg: `${svg}\n` };
     }),
   );
 }

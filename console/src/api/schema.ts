@@ -3159,7 +3159,7 @@ export interface components {
         };
         RequestForecastDto: {
             /**
-             * @description The queue run forward by its own rules; or, with a shared queue, place in the queue ÷ recent rate.
+             * @description The queue run forward by its own rules; or, of an order that gateways share, the place there ÷ the rate.
              * @enum {string}
              */
             basis: "simulation" | "drain_rate";

@@ -93,6 +93,20 @@ describeWith(REDIS)('SharedPlaces', () => {
     expect(ids((await a.beat(MODEL, [account('w', 2)], false)).granted)).toEqual(['r5']);
   });
 
+  it('tells every gateway what waits, by class, and what runs at all of them', async () => {
+    const [a, b] = [await gateway('a', [account('w', 2)]), await gateway('b', [account('w', 2)])];
+    for (const name of ['r1', 'r2', 'r3']) await enter(a, name);
+    for (const name of ['u1', 'u2']) await enter(b, name, { class: REALTIME });
+    await enter(b, 'r4');
+    const { all } = await a.beat(MODEL, [account('w', 2)], false);
+    expect(all).toEqual({ realtime: 2, batch: 2, running: 2 });
+    await leave(a, 'r1');
+    await leave(b, 'r4');
+    expect((await b.beat(MODEL, [account('w', 2)], false)).all).toEqual({
+      ...{ realtime: 1, batch: 1, running: 2 },
+    });
+  });
+
   it('counts what a gateway has there that nobody granted', async () => {
     const a = await gateway('a', [account('w', 2, { extra: 1 })]);
     const b = await gateway('b', [account('w', 2)]);

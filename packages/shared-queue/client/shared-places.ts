@@ -56,6 +56,14 @@ export interface Beat {
   /** All that it was granted before and has not given back. */
   readonly held: readonly Grant[];
   readonly granted: readonly Grant[];
+  /** What waits at all gateways, by class, and what they were granted. */
+  readonly all: PlaceCounts;
+}
+
+export interface PlaceCounts {
+  readonly realtime: number;
+  readonly batch: number;
+  readonly running: number;
 }
 
 /**
@@ -117,12 +125,13 @@ export class SharedPlaces {
       account,
       `${credits} ${overdraft} ${extra}`,
     ]);
-    const [known, waits, gateways, number, held, granted] = (await this.#run(model, 'beat', [
-      isEmpty ? 1 : 0,
-      ...told,
-    ])) as [number, number, number, number, string[], string[]];
-    const [all, now] = [held, granted].map(grantsOf) as [Grant[], Grant[]];
-    return { isKnown: known === 1, waits: waits === 1, gateways, number, held: all, granted: now };
+    const reply = await this.#run(model, 'beat', [isEmpty ? 1 : 0, ...told]);
+    const [known, waits, gateways, number, held, granted, ...counts] = reply as BeatReply;
+    const [realtime, batch, running] = counts;
+    return {
+      ...{ isKnown: known === 1, waits: waits === 1, gateways, number },
+      ...{ held: grantsOf(held), granted: grantsOf(granted), all: { realtime, batch, running } },
+    };
   }
 
   /** Whatever it had is free for others. */
@@ -143,6 +152,11 @@ export class SharedPlaces {
     this.#granted.next({ model, id, account, atMs: Number(atMs) });
   }
 }
+
+type BeatReply = [
+  ...[known: number, waits: number, gateways: number, number: number],
+  ...[held: string[], granted: string[], realtime: number, batch: number, running: number],
+];
 
 const grantsOf = (flat: unknown): Grant[] =>
   pairsOf(flat as string[]).map(([id, account]) => ({ id, account }));

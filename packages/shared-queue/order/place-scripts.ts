@@ -184,7 +184,8 @@ return granted`),
   /**
    * The heartbeat of a gateway. ARGV[6] 1 when it holds nothing, [7..] accounts and what it has
    * there. Returns whether its places are known, gateways, its number among them, its leases
-   * as pairs of place and account, and grants.
+   * as pairs of place and account, and grants; of all gateways REALTIME and BATCH that wait, and
+   * leases.
    */
   beat: placeScript(`
 local last = tonumber(redis.call('ZSCORE', gateways, me) or '')
@@ -212,7 +213,9 @@ local all = redis.call('ZRANGE', gateways, 0, -1)
 table.sort(all)
 local number = 0
 for at, name in ipairs(all) do if name == me then number = at - 1 end end
-return { last and 1 or 0, waits, #all, number, held, granted }`),
+local realtime = redis.call('ZCOUNT', prioritized, C, '(' .. BATCH * C)
+local batch = redis.call('ZCARD', prioritized) - realtime
+return { last and 1 or 0, waits, #all, number, held, granted, realtime, batch, redis.call('LLEN', active) }`),
 
   /** The gateway shuts down: whatever it had is free. */
   close: placeScript(`

@@ -10,6 +10,14 @@ export interface Quantiles {
   readonly p90: number;
 }
 
+/** What other gateways have of a model whose order they share (D-58). */
+export interface Elsewhere {
+  /** That wait, by class. */
+  readonly realtime: number;
+  readonly batch: number;
+  readonly running: number;
+}
+
 /** When a request probably starts (a worker takes it) and ends (it is answered). */
 export interface WaitForecast {
   readonly startInMs: Quantiles;
@@ -23,17 +31,16 @@ export type ProspectiveRequest = Pick<
   'model' | 'priority' | 'tenant' | 'costMs' | 'latestStartMs'
 >;
 
-/** Why a request of the embedded queue waits or waited, as data. */
+/** Why a request waits or waited, as data; what only its own gateway knows is absent elsewhere. */
 export interface WaitExplanation {
-  readonly forecast?: WaitForecast | undefined;
-  /** Waiting requests that are sent before it; while it waits. */
-  readonly ahead?: AheadCounts;
-  /** Requests that were sent while it waited; of a long wait the last 2000. */
-  readonly passed: AheadCounts;
+  /** Waiting requests that are sent before it, of all gateways; while it waits. */
+  readonly ahead?: AheadCounts | undefined;
+  /** Requests that its gateway sent while it waited; of a long wait the last 2000. */
+  readonly passed?: AheadCounts;
   /** Requests that workers of its model have, and their slots. */
-  readonly slots: { readonly inUse: number; readonly total: number };
+  readonly slots?: { readonly inUse: number; readonly total: number };
   /** Only those that help. */
-  readonly changes: readonly {
+  readonly changes?: readonly {
     readonly change: 'realtime_priority' | 'one_more_worker';
     readonly startInMs: Quantiles;
   }[];

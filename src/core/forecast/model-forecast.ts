@@ -2,7 +2,7 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type ServiceTimes } from '../latency/service-times.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { placeIn } from '../queue/queue-listing.js';
+import { placeBeside, placeIn, waitingUpTo } from '../queue/queue-listing.js';
 import { orderMsOf } from '../request/request-age.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { perPriority, PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
@@ -12,11 +12,13 @@ import { RecentArrivals } from './arrivals.js';
 import { DecisionLog } from './decision-log.js';
 import { ForecastRun } from './forecast-run.js';
 import {
+  type Elsewhere,
   type ProspectiveRequest,
   type WaitExplanation,
   type WaitForecast,
 } from './forecast-view.js';
-import { replicasWanted } from './replicas-wanted.js';
+import { replicasByRate, replicasWanted } from './replicas-wanted.js';
+import { reused } from './reused-run.js';
 import { VirtualWorkers, type WorkerCapacity } from './virtual-workers.js';
 import { WaitError } from './wait-error.js';
 
@@ -29,37 +31,9 @@ interface RawForecast {
   readonly endMs: number;
 }
 
-/**
- * A run is used again for so long per step that it took: about 1 % of the time
- * goes into runs.
- */
-const REUSED_MS_PER_STEP = 5;
-
-const REUSED_LEAST_MS = 50;
-
 const CLEARLY_SOONER = 0.9;
 
 const ONE_MORE = 'one more worker';
-
-/** The last run that was made, or a new one. Undefined: no worker is ready, or none has answered yet. */
-function reused(
-  make: (nowMs: number) => ForecastRun | undefined,
-  inFlight: () => number,
-): typeof make {
-  let run: ForecastRun | undefined;
-  let staleAtMs = -Infinity;
-  return nowMs => {
-    const { slotsIfIdle = Infinity } = run ?? {};
-    // A burst takes every slot within the time for which a run is used.
-    const isFilled = slotsIfIdle < Infinity && inFlight() >= slotsIfIdle;
-    // None could be made: a worker may be ready, or have answered, at any moment, and to
-    // look costs nothing.
-    if (run && nowMs < staleAtMs && !isFilled) return run;
-    run = make(nowMs);
-    staleAtMs = nowMs + Math.max(REUSED_LEAST_MS, (run?.steps ?? 0) * REUSED_MS_PER_STEP);
-    return run;
-  };
-}
 
 /** What is known of one model, and its last runs. */
 export class ModelForecast {
@@ -100,6 +74,8 @@ export class ModelForecast {
       readonly loadsInMs?: (model: string, priority: RequestPriority, nowMs: number) => number;
       /** Requests of the embedded queue that workers of a model have. */
       readonly running: (model: string) => readonly RequestRecord[];
+      /** Undefined: nobody shares the order of the model. Absent: of none. */
+      readonly elsewhere?: (model: string) => Elsewhere | undefined;
     },
   ) {}
 
@@ -107,13 +83,23 @@ export class ModelForecast {
     return this.deps.times.of(this.model).groups;
   }
 
+  get #elsewhere(): Elsewhere | undefined {
+    return this.deps.elsewhere?.(this.model);
+  }
+
+  /** At all gateways: of that class, and what goes before it. */
+  #waitingUpTo(priority: RequestPriority): number {
+    const own = waitingUpTo(priority, this.deps.queue.depthOf(this.model));
+    return own + (this.#elsewhere ? waitingUpTo(priority, this.#elsewhere) : 0);
+  }
+
   /** Its forecast is judged later; where nothing else waits, there is no error. */
   accepted(record: RequestRecord, nowMs: number): void {
     const { request } = record;
     this.arrivals[request.priority].came(request, nowMs);
-    if (this.deps.queue.depth <= 1) return;
-    const { realtime, batch } = this.deps.queue.depthOf(this.model);
-    const raw = realtime + batch > 1 && this.ofNew(request, nowMs, request.costMs);
+    if (this.deps.queue.depth <= 1 && !this.#elsewhere) return;
+    const isAlone = this.#waitingUpTo(RequestPriority.BATCH) <= 1;
+    const raw = isAlone ? undefined : this.ofNew(request, nowMs, request.costMs);
     if (!raw) return;
     const { startInMs, endInMs } = this.corrected(raw, request.priority);
     record.expected({ ...raw, startP90Ms: startInMs.p90, endP90Ms: endInMs.p90 });
@@ -147,20 +133,51 @@ export class ModelForecast {
 
   /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
+    const { priority, costMs } = request;
+    if (this.#elsewhere)
+      return this.byPlace(this.#waitingUpTo(priority) + (own > 0 ? 0 : 1), costMs);
     const run = this.#asIs(nowMs);
     return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request, nowMs);
   }
 
-  /** Of a request that waits. @param position where it is known: to find it costs */
+  /**
+   * Of a request that waits. @param position where it is known: to find it costs
+   * @param isLarger with one more worker
+   */
   ofWaiting(
     request: ScheduledRequest,
     nowMs: number,
-    { run = this.#asIs(nowMs), position }: { run?: ForecastRun; position?: number } = {},
+    { position, isLarger = false }: { position?: number | undefined; isLarger?: boolean } = {},
   ): RawForecast | undefined {
+    if (this.#elsewhere) {
+      const place = position ?? this.#placeOf(request, this.#elsewhere, nowMs);
+      return this.byPlace(place, request.costMs, isLarger);
+    }
+    const run = (isLarger ? this.#larger : this.#asIs)(nowMs);
     if (run === undefined) return undefined;
     const startsAtMs =
       run.starts.get(request.key) ?? this.#startBeyond(run, request, nowMs, position);
     return this.#from(Math.max(0, startsAtMs - nowMs), request, nowMs);
+  }
+
+  /**
+   * By the place in the order of all gateways: all slots are taken for as long as a request
+   * usually has one. Undefined: nobody shares the order, no worker is up, or none has answered.
+   */
+  byPlace(place: number, costMs?: number, isLarger = false): RawForecast | undefined {
+    if (!this.#elsewhere || !this.service.known) return undefined;
+    const { inUse, total } = this.slots();
+    if (total === 0) return undefined;
+    const more = isLarger ? this.deps.workers(this.model)[0]!.slots : 0;
+    const all = Math.max(total, inUse) + more;
+    const startMs = (Math.max(0, place - (all - inUse)) / all) * this.service.callMs();
+    return { startMs, endMs: startMs + this.service.callMs(costMs) };
+  }
+
+  #placeOf({ key, priority }: ScheduledRequest, elsewhere: Elsewhere, nowMs: number): number {
+    const { queue } = this.deps;
+    const { position = 1 } = placeIn(queue, key, nowMs) ?? {};
+    return placeBeside(position, priority, queue.depthOf(this.model), elsewhere);
   }
 
   /**
@@ -187,12 +204,22 @@ export class ModelForecast {
     });
     const loads = PRIORITY_LEVELS.map(level => this.arrivals[level].load(nowMs, workOf));
     const load = loads.reduce((sum, one) => sum + one, 0);
-    return replicasWanted({ waiting, running, load, devices });
+    const own = replicasWanted({ waiting, running, load, devices });
+    return Math.max(own, this.#wantedByAll(targetMs));
   }
 
-  slots(): WaitExplanation['slots'] {
+  /** The same of what waits at all gateways, of which only numbers are known; 0: nobody shares it. */
+  #wantedByAll(targetMs: number): number {
+    const last = this.byPlace(this.#waitingUpTo(RequestPriority.BATCH));
+    if (!last) return 0;
+    const { inUse, total } = this.slots();
+    const replicas = this.deps.workers(this.model).length;
+    return replicasByRate({ replicas, busy: inUse / total, drainMs: last.startMs, targetMs });
+  }
+
+  slots(): NonNullable<WaitExplanation['slots']> {
     const total = this.deps.workers(this.model).reduce((sum, { slots }) => sum + slots, 0);
-    return { inUse: this.#inFlight(), total };
+    return { inUse: this.#inFlight() + (this.#elsewhere?.running ?? 0), total };
   }
 
   /** What would let a waiting request start clearly sooner than its forecast says. */
@@ -200,13 +227,14 @@ export class ModelForecast {
     request: ScheduledRequest,
     { startInMs }: WaitForecast,
     nowMs: number,
-  ): WaitExplanation['changes'] {
+    position?: number,
+  ): NonNullable<WaitExplanation['changes']> {
     const urgent = { ...request, priority: RequestPriority.REALTIME };
     const changes = [
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
       [
         'one_more_worker',
-        this.ofWaiting(request, nowMs, { run: this.#larger(nowMs) }),
+        this.ofWaiting(request, nowMs, { position, isLarger: true }),
         request.priority,
       ],
     ] as const;
@@ -238,7 +266,7 @@ export class ModelForecast {
     return {
       startInMs: start,
       endInMs: { p50: Math.max(end.p50, start.p50), p90: Math.max(end.p90, start.p90) },
-      basis: 'simulation',
+      basis: this.#elsewhere ? 'drain_rate' : 'simulation',
     };
   }
 

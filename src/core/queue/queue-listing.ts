@@ -4,6 +4,27 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type PriorityQueue } from './priority-queue.js';
 
+/** What waits, by class; all counts of one model. */
+interface Waiting {
+  readonly realtime: number;
+  readonly batch: number;
+}
+
+/** Requests of its class, and of those that go before it. */
+export const waitingUpTo = (priority: RequestPriority, { realtime, batch }: Waiting): number =>
+  priority === RequestPriority.REALTIME ? realtime : realtime + batch;
+
+/** Its place when others wait beside what its queue has: they take turns. Not too early. */
+export function placeBeside(
+  place: number,
+  priority: RequestPriority,
+  own: Waiting,
+  others: Waiting,
+): number {
+  const beside = waitingUpTo(priority, others) / Math.max(1, waitingUpTo(priority, own));
+  return Math.ceil(place * (1 + beside));
+}
+
 export interface QueuedView {
   readonly request: ScheduledRequest;
   /** BATCH that competes with REALTIME by age. */

@@ -63,7 +63,7 @@ export class AdminRequestsController {
   @DescribesErrors('request_not_found', 'missing_required_parameter')
   async explain(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = await this.#named(id, tenant);
-    return explainedDto(view, this.forecasts.ofView(view), this.forecasts.explain(view));
+    return explainedDto(view, this.forecasts.ofView(view), await this.scheduler.explain(view));
   }
 
   @Post('cancel')

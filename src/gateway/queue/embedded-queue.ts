@@ -8,7 +8,13 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { listingOf, placeIn, type QueuedView } from '../../core/queue/queue-listing.js';
+import {
+  listingOf,
+  placeBeside,
+  placeIn,
+  type QueuedView,
+  waitingUpTo,
+} from '../../core/queue/queue-listing.js';
 import { type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -56,7 +62,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     });
   }
 
-  /** Emits when another turn of the dispatch loop may be due. */
+  /** It may be time for another turn of the dispatch loop. */
   get due$(): Observable<void> {
     return merge(this.timers.wakes$, this.places.due$);
   }
@@ -87,13 +93,18 @@ export class EmbeddedQueue implements SchedulerQueue {
     this.dispatcher.draining();
   }
 
-  /** Stops the timers, so that `due$` emits for no time any more. */
+  /** No further turn is asked for by time. */
   stopTimer(): void {
     this.timers.stop();
   }
 
   isIdle(model: string): boolean {
-    return this.dispatcher.isIdle(model);
+    const elsewhere = this.places.elsewhere(model);
+    if (!elsewhere) return this.dispatcher.isIdle(model);
+    const own = this.dispatcher.queue.depthOf(model);
+    const others = elsewhere.running + waitingUpTo(RequestPriority.BATCH, elsewhere);
+    const isEmpty = others + waitingUpTo(RequestPriority.BATCH, own) === 0;
+    return isEmpty && this.places.pool.offer(model)?.idle === true;
   }
 
   startMs(request: ScheduledRequest): number {
@@ -113,7 +124,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     else await this.places.pool.cancel(workerId, key, reason);
   }
 
-  /** Changes the priority of a waiting request. @returns false: it does not wait in this queue */
+  /** False: it does not wait here. */
   reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
     return tracked?.queue === this && this.#reprioritize(tracked, priority);
@@ -125,10 +136,13 @@ export class EmbeddedQueue implements SchedulerQueue {
     return true;
   }
 
-  backlog({ model, priority }: ScheduledRequest) {
-    const { realtime, batch } = this.dispatcher.queue.depthOf(model);
-    const waiting = priority === RequestPriority.REALTIME ? realtime : realtime + batch;
-    return { hasReady: this.#hasReady(model), waiting };
+  backlog(request: ScheduledRequest) {
+    const { model, priority } = request;
+    return {
+      hasReady: this.#hasReady(model),
+      waiting: waitingUpTo(priority, this.dispatcher.queue.depthOf(model)),
+      startInMs: this.dispatcher.startInMs(request, this.clock.nowMs()),
+    };
   }
 
   /** Waiting requests, in the order in which they will be sent. */
@@ -147,7 +161,7 @@ export class EmbeddedQueue implements SchedulerQueue {
   depths(): QueueDepth[] {
     const live = this.registry.live().filter(({ queue }) => queue === this);
     return this.models.map(({ id: model }) => {
-      if (this.places.areShared(model)) return { model, realtime: 0, batch: 0, running: 0 };
+      if (this.places.elsewhere(model)) return { model, realtime: 0, batch: 0, running: 0 };
       const { realtime, batch } = this.dispatcher.queue.depthOf(model);
       const lanes = this.dispatcher.queue.lanes.filter(lane => lane.model === model);
       const sinceMs = Math.min(...lanes.map(lane => lane.firstEnqueuedAtMs));
@@ -164,11 +178,19 @@ export class EmbeddedQueue implements SchedulerQueue {
     const waitsFor = this.#waitsFor(request, isBatchWindow);
     return {
       ...this.registry.view(tracked),
-      position,
+      position: this.#placeOf(request, position),
       aged,
       waitsFor,
       load: waitsFor === 'device' ? this.#loadOf(request.model, request.priority) : undefined,
     };
+  }
+
+  /** Among those of all gateways. */
+  #placeOf({ model, priority }: ScheduledRequest, position: number): number {
+    const elsewhere = this.places.elsewhere(model);
+    return elsewhere
+      ? placeBeside(position, priority, this.dispatcher.queue.depthOf(model), elsewhere)
+      : position;
   }
 
   /** What its requests wait for while it is not on the device that it shares; undefined: it is. */

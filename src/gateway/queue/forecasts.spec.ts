@@ -2,9 +2,11 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { aKey } from '../../../test/support/requests.js';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { type Elsewhere } from '../../core/forecast/forecast-view.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { listingOf } from '../../core/queue/queue-listing.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -19,9 +21,11 @@ let records: Map<string, RequestRecord>;
 let forecaster: Forecasts;
 let nowMs = 0;
 let workers: readonly (typeof WORKER)[];
+let elsewhere: Elsewhere | undefined;
 
 beforeEach(() => {
   nowMs = 0;
+  elsewhere = undefined;
   queue = new PriorityQueue({ agingMs: 30_000, agingShare: 0.25 });
   workers = [WORKER];
   records = new Map();
@@ -30,6 +34,7 @@ beforeEach(() => {
     record: key => records.get(key),
     running: () => [...records.values()].filter(({ state }) => state === 'leased'),
     ...{ admission: { drainMs: () => 40_000 } as unknown as Admission, nowMs: () => nowMs },
+    elsewhere: () => elsewhere,
     window: new BatchWindow({ policy: 'none', maxSize: 1, windowMs: 0, quietGapMs: 0 }),
   });
 });
@@ -60,7 +65,7 @@ function came(id: string, atMs: number, changes: Partial<ScheduledRequest> = {})
   const request = {
     ...{
       id,
-      key: aKey(id),
+      key: aKey(id, changes.tenant ?? 'a'),
       model: 'm',
       priority: RequestPriority.BATCH,
       tenant: 'a',
@@ -110,14 +115,24 @@ function busySince(atMs: number): void {
   leased(came('running', atMs), atMs);
 }
 
+/** As if it were listed with all that wait in this gateway. */
+function explain(id: string, atMs: number) {
+  const queued = listingOf(queue, atMs).map(({ request, position }) => ({
+    ...{ id: request.id, tenant: request.tenant, model: 'm', position },
+    ...{ priority: priorityLabel(request.priority), waitedMs: atMs - request.enqueuedAtMs },
+  }));
+  const sent = { id, tenant: 'a', model: 'm', priority: 'batch', waitedMs: 0 } as const;
+  return forecaster.explain(queued.find(view => view.id === id) ?? sent, queued, atMs);
+}
+
 const startOf = (id: string, nowMs: number): number | undefined =>
-  forecaster.of(aKey(id), nowMs)?.startInMs.p50;
+  forecaster.of(aKey(id, 'a'), nowMs)?.startInMs.p50;
 
 describe('Forecaster', () => {
   it('knows nothing before the first answer, or without a worker', () => {
     came('x', 0);
     expect(startOf('x', 0)).toBeUndefined();
-    queue.remove(aKey('x'));
+    queue.remove(aKey('x', 'a'));
     busySince(100_000);
     came('y', 100_100);
     workers = [];
@@ -197,7 +212,7 @@ describe('Forecaster', () => {
 
   it('tells when a running request is done', () => {
     busySince(100_000);
-    expect(forecaster.of(aKey('running'), 100_400)).toMatchObject({
+    expect(forecaster.of(aKey('running', 'a'), 100_400)).toMatchObject({
       startInMs: { p50: 0 },
       endInMs: { p50: 600 },
     });
@@ -213,7 +228,7 @@ describe('Forecaster', () => {
     const mine = came('mine', 100_150);
     leased(realtime, 100_300);
     came('fair', 100_350, { tenant: 'b' });
-    expect(forecaster.explain({ id: 'mine', model: 'm' }, 100_400)).toMatchObject({
+    expect(explain('mine', 100_400)).toMatchObject({
       ahead: {
         requests: 2,
         own: 1,
@@ -225,7 +240,7 @@ describe('Forecaster', () => {
       changes: [{ change: 'realtime_priority' }, { change: 'one_more_worker' }],
     });
     leased(mine, 100_500);
-    expect(forecaster.explain({ id: 'mine', model: 'm' }, 100_500)).toMatchObject({
+    expect(explain('mine', 100_500)).toMatchObject({
       passed: { requests: 1 },
       changes: [],
     });
@@ -237,9 +252,55 @@ describe('Forecaster', () => {
     queue.remove(x.key);
     apply(x, 100_200, { type: 'settled', status: 'cancelled', phases: {}, attempts: 0 });
     records.delete(x.key);
-    expect([startOf('x', 100_300), forecaster.explain({ id: 'x', model: 'm' }, 100_300)]).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect([startOf('x', 100_300), explain('x', 100_300)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('Forecaster, of an order that gateways share', () => {
+  const batch = { model: 'm', priority: RequestPriority.BATCH, costMs: 10 };
+
+  it('counts what waits and runs at all of them, and says so', () => {
+    workers = [{ ...WORKER, slots: 4 }];
+    answered();
+    elsewhere = { realtime: 2, batch: 5, running: 4 };
+    for (const id of ['x', 'y']) came(id, 100_000);
+    // Of 1 s each on four slots: nine before it, and those of its class and above before REALTIME.
+    expect(forecaster.ofNew(batch, 100_100)).toMatchObject({
+      startInMs: { p50: 2500 },
+      endInMs: { p50: 3500 },
+      basis: 'drain_rate',
+    });
+    const urgent = { ...batch, priority: RequestPriority.REALTIME };
+    expect(forecaster.ofNew(urgent, 100_100)?.startInMs.p50).toBe(750);
+    // Its queue knows its place among its own: as many of the others go before each of them.
+    expect([startOf('x', 100_100), startOf('y', 100_100)]).toEqual([1250, 2250]);
+    expect(forecaster.of(aKey('y', 'a'), 100_100, 3)?.startInMs.p50).toBe(750);
+    expect(explain('y', 100_100)).toMatchObject({
+      slots: { inUse: 4, total: 4 },
+      changes: [{ change: 'one_more_worker', startInMs: { p50: 0 } }],
+    });
+  });
+
+  it('knows what another gateway has by its place', () => {
+    answered();
+    elsewhere = { realtime: 0, batch: 3, running: 1 };
+    const view = { id: 'theirs', model: 'm', priority: 'batch', state: 'queued' } as const;
+    const rest = { aged: false, createdAtMs: 0, waitedMs: 5, attempts: 0, phases: {} };
+    const listed = [1, 2, 3].map(position => ({ ...view, ...rest, id: `n${position}`, position }));
+    expect(forecaster.ofView(listed[2]!)).toMatchObject({
+      startInMs: { p50: 3000 },
+      basis: 'drain_rate',
+    });
+    expect(forecaster.explain(listed[2]!, listed)).toMatchObject({ ahead: { requests: 2 } });
+  });
+
+  it('starts at once what finds a slot free, and wants replicas for all that waits', () => {
+    workers = [{ ...WORKER, slots: 4 }];
+    answered();
+    elsewhere = { realtime: 0, batch: 0, running: 3 };
+    expect(forecaster.ofNew(batch, 100_100)?.startInMs.p50).toBe(0);
+    elsewhere = { realtime: 0, batch: 120, running: 4 };
+    // 30 s of work, to be started within 10 s.
+    expect(forecaster.replicasWanted('m', 10_000)).toBe(3);
   });
 });

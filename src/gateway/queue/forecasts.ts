@@ -3,7 +3,7 @@ import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
-import { countAhead } from '../../core/forecast/decision-log.js';
+import { type AheadCounts, countAhead } from '../../core/forecast/decision-log.js';
 import {
   type ProspectiveRequest,
   type WaitExplanation,
@@ -16,10 +16,11 @@ import { ServiceTimes } from '../../core/latency/service-times.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
+import { priorityLevel } from '../../core/request/request-priority.js';
 import { type RequestRecord } from '../../core/request/request-record.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DeviceSwaps } from '../devices/device-swaps.js';
 import { RequestRegistry } from '../registry/request-registry.js';
+import { TextPlaces } from '../shared-queue/text-places.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
@@ -69,8 +70,8 @@ export class Forecasts {
   }
 
   /**
-   * Also of a request in the queue that gateways share: by its place there and the rate
-   * at which requests leave it.
+   * Also of a request that another gateway has, or that waits for workers that pull: by its place
+   * and the rate at which requests leave.
    */
   ofView(view: RequestView): WaitForecast | undefined {
     if (!isLive(view)) return undefined;
@@ -78,8 +79,8 @@ export class Forecasts {
   }
 
   /**
-   * Replicas of a model with which what waits in this gateway keeps its deadlines. Undefined:
-   * unknown, as no worker has answered.
+   * Replicas of a model with which what waits keeps its deadlines, at all gateways that share its
+   * order. Undefined: unknown, as no worker has answered.
    * @param targetMs longest wait of a request without a deadline
    */
   replicasWanted(model: string, targetMs: number): number | undefined {
@@ -102,24 +103,27 @@ export class Forecasts {
   }
 
   /**
-   * Of a request that waits or runs, or that was sent lately. Undefined: it is not in the
-   * queue of this gateway, and was not lately.
+   * Of a request that waits or runs, or that was sent lately. Undefined: it does not wait, and is
+   * none of this gateway, or was not lately.
+   * @param queued what waits for its model, at all gateways
    */
   explain(
-    view: Pick<RequestView, 'id' | 'tenant' | 'model'>,
+    view: ListedRequest,
+    queued: readonly ListedRequest[],
     nowMs = this.deps.nowMs(),
   ): WaitExplanation | undefined {
     const [model, key] = [this.#model(view.model), keyOf(view)];
     const request = this.deps.queue.get(key);
     const mine = request ?? model.decisions.of(key);
-    if (mine === undefined) return undefined;
-    const forecast = this.of(key, nowMs);
+    const { position } = view;
+    const ahead = position === undefined ? undefined : aheadOf(view, position, queued);
+    if (mine === undefined) return ahead && { ahead };
+    const forecast = this.of(key, nowMs, position);
     return {
-      forecast,
-      ...(request && { ahead: countAhead(this.#ahead(request, nowMs), mine) }),
+      ahead,
       passed: countAhead(model.decisions.during(mine.enqueuedAtMs, key), mine),
       slots: model.slots(),
-      changes: request && forecast ? model.changes(request, forecast, nowMs) : [],
+      changes: request && forecast ? model.changes(request, forecast, nowMs, position) : [],
     };
   }
 
@@ -144,10 +148,13 @@ export class Forecasts {
     else if (event.type === 'reprioritized') record.expected(undefined);
   };
 
-  #byDrainRate({ model, position }: RequestView): WaitForecast | undefined {
+  #byDrainRate({ model, position, priority }: RequestView): WaitForecast | undefined {
     const { admission, nowMs } = this.deps;
+    const forecast = this.#model(model);
+    const text = position && forecast.byPlace(position);
+    if (text) return forecast.corrected(text, priorityLevel(priority));
     const startMs = position && admission.drainMs(model, position, nowMs());
-    const callMs = this.#model(model).service.callMs();
+    const callMs = forecast.service.callMs();
     if (startMs === undefined || !Number.isFinite(startMs + callMs)) return undefined;
     const spread = (ms: number) => ({ p50: ms, p90: DRAIN_P90 * ms });
     return {
@@ -162,14 +169,25 @@ export class Forecasts {
     if (model === undefined) this.#models.set(id, (model = new ModelForecast(id, this.deps)));
     return model;
   }
-
-  *#ahead({ key, model }: ScheduledRequest, nowMs: number): Generator<ScheduledRequest> {
-    for (const request of this.deps.queue.inOrder(model, nowMs)) {
-      if (request.key === key) return;
-      yield request;
-    }
-  }
 }
+
+/** What an explanation has to know of a request. */
+type ListedRequest = Pick<
+  RequestView,
+  'id' | 'tenant' | 'model' | 'priority' | 'position' | 'waitedMs'
+>;
+
+function aheadOf(view: ListedRequest, own: number, queued: readonly ListedRequest[]): AheadCounts {
+  const before = queued.filter(({ position = Infinity }) => position < own);
+  return countAhead(before.map(ordered), ordered(view));
+}
+
+/** By how long it has waited: clocks of gateways may differ. */
+const ordered = ({ tenant, priority, waitedMs }: ListedRequest) => ({
+  ...(tenant !== undefined && { tenant }),
+  priority: priorityLevel(priority),
+  enqueuedAtMs: -waitedMs,
+});
 
 /** `Forecasts` of the embedded queue and the real workers. */
 export const forecastsProvider: Provider = {
@@ -182,6 +200,7 @@ export const forecastsProvider: Provider = {
     RequestRegistry,
     Admission,
     DeviceSwaps,
+    TextPlaces,
   ],
   useFactory: (
     times: ServiceTimes,
@@ -189,7 +208,7 @@ export const forecastsProvider: Provider = {
     window: BatchWindow,
     pool: WorkerPoolService,
     registry: RequestRegistry,
-    ...[admission, swaps]: readonly [Admission, DeviceSwaps]
+    ...[admission, swaps, places]: readonly [Admission, DeviceSwaps, TextPlaces]
   ) => {
     const known = new Map<string, readonly WorkerCapacity[]>();
     const forecasts: Forecasts = new Forecasts({
@@ -217,6 +236,7 @@ export const forecastsProvider: Provider = {
         registry
           .live()
           .filter(one => one.model === model && one.state === 'leased' && one.queue.isEmbedded),
+      elsewhere: model => places.elsewhere(model),
       nowMs: () => registry.nowMs(),
     });
     return forecasts;

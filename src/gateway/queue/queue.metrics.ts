@@ -36,7 +36,7 @@ async function readDepth(gauge: Gauge, queues: RequestQueues): Promise<void> {
   }
 }
 
-/** What waits in this gateway is forecast; of what workers pull the rate is known. */
+/** What waits is forecast; of what workers pull the rate is known. */
 async function readReplicasWanted(
   gauge: Gauge,
   queues: RequestQueues,

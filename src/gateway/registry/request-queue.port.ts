@@ -50,6 +50,8 @@ export interface SchedulerQueue {
     readonly hasReady: boolean;
     /** Requests that go before the one in question. */
     readonly waiting: number;
+    /** Milliseconds until it would start if it came now; absent: unknown. */
+    readonly startInMs?: number | undefined;
   };
 
   /** Undefined: not in this queue. */

@@ -28,7 +28,7 @@ class RequestForecastDto extends answer({
   end_in_ms: fieldOf(QuantilesDto, 'Milliseconds until it is answered.'),
   basis: choiceField(
     ['simulation', 'drain_rate'],
-    'The queue run forward by its own rules; or, with a shared queue, place in the queue ÷ recent rate.',
+    'The queue run forward by its own rules; or, of an order that gateways share, the place there ÷ the rate.',
   ),
 }) {}
 
@@ -202,7 +202,7 @@ class WaitChangeDto extends answer({
   start_in_ms: fieldOf(QuantilesDto, 'Milliseconds until it would start then.'),
 }) {}
 
-/** Absent fields: it is not in the queue of this gateway, and was not lately. */
+/** Absent fields: it does not wait, or only another gateway knows. */
 export class ExplainedRequestDto extends answer(
   {
     ahead: optionalField(
@@ -232,9 +232,9 @@ export function explainedDto(
   return {
     ...request,
     ahead: ahead && countsDto(ahead),
-    passed: countsDto(passed),
-    slots: { in_use: slots.inUse, total: slots.total },
-    changes: changes.map(({ change, startInMs }) => ({
+    passed: passed && countsDto(passed),
+    slots: slots && { in_use: slots.inUse, total: slots.total },
+    changes: changes?.map(({ change, startInMs }) => ({
       change,
       start_in_ms: quantilesDto(startInMs),
     })),

@@ -63,7 +63,7 @@ export class RequestsController {
   async explain(@CallerPrincipal() principal: Principal, @Param('id') id: string) {
     const view = await this.#running(principal, id);
     return view
-      ? explainedDto(view, this.forecasts.ofView(view), this.forecasts.explain(view))
+      ? explainedDto(view, this.forecasts.ofView(view), await this.scheduler.explain(view))
       : this.find(principal, id);
   }
 

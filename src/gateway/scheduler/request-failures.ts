@@ -6,6 +6,7 @@ import { missed } from '../../core/queue/latest-start.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
+import { type SchedulerQueue } from '../registry/request-queue.port.js';
 import { type Unanswered } from '../registry/submitted-request.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -33,10 +34,10 @@ export class RequestFailures {
     const { model, deadline } = request;
     if (deadline) return { status: 'failed', error: missed(deadline) };
     const { timeoutMs } = this.settings.queue;
-    const { hasReady, waiting } = queue.backlog(request);
-    if (hasReady) {
+    const backlog = queue.backlog(request);
+    if (backlog.hasReady) {
       const message = `No slot of ${model} became free within ${timeoutMs} ms.`;
-      return failed('queue_timeout', message, this.#backlogMs(model, waiting));
+      return failed('queue_timeout', message, this.#backlogMs(model, backlog));
     }
     // A crashed worker is restarted, and an absent upstream probed, at least this often.
     const retryAfterMs = this.settings.workers.restartMaxMs;
@@ -63,7 +64,7 @@ export class RequestFailures {
     return failed(
       'worker_lost',
       message,
-      this.#backlogMs(request.model, queue.backlog(request).waiting),
+      this.#backlogMs(request.model, queue.backlog(request)),
       cause,
     );
   }
@@ -75,8 +76,8 @@ export class RequestFailures {
     return failed('internal_error', 'The request could not be run.', undefined, error);
   }
 
-  #backlogMs(model: string, waiting: number): number {
-    return this.admission.retryAfterMs(model, waiting, this.clock.nowMs());
+  #backlogMs(model: string, { waiting, startInMs }: ReturnType<SchedulerQueue['backlog']>): number {
+    return this.admission.retryAfterMs(model, waiting, this.clock.nowMs(), startInMs);
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type RequestFilter,
   type RequestView,
 } from '../../core/dispatch/request-view.js';
+import { type WaitExplanation } from '../../core/forecast/forecast-view.js';
 import {
   DEFAULT_TENANT,
   type RequestKey,
@@ -126,6 +127,15 @@ export class SchedulerService {
       this.#places = { atMs: nowMs, of: new Map(views.map(view => [keyOf(view), view])) };
     }
     return this.#places.of;
+  }
+
+  /** Why a request waits or waited, as data. */
+  async explain(view: RequestView): Promise<WaitExplanation | undefined> {
+    const { model, state } = view;
+    return this.forecasts.explain(
+      view,
+      state === 'queued' ? await this.list({ model, state }) : [],
+    );
   }
 
   /**

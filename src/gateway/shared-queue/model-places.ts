@@ -4,9 +4,11 @@ import {
   type Beat,
   type Grant,
   type Place,
+  type PlaceCounts,
   type SharedPlaces,
 } from '@switchyard/shared-queue/client/shared-places.js';
 import { HEARTBEAT_MS } from '@switchyard/shared-queue/heartbeat.js';
+import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { Lease } from '../../core/dispatch/lease.js';
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
@@ -23,6 +25,7 @@ const MOST_FAVOURITES = 8;
 
 interface OwnPlace {
   readonly key: RequestKey;
+  readonly class: QueueJobClass;
   /** Undefined: it waits. */
   account?: string;
   /** It is granted, and the account of all forgot it. */
@@ -73,6 +76,7 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
   /** Granted, and not sent yet. */
   readonly #due: { readonly key: RequestKey; readonly id: string; readonly account: string }[] = [];
   #peers: Pick<Beat, 'gateways' | 'number'> = { gateways: 1, number: 0 };
+  #elsewhere: PlaceCounts = { realtime: 0, batch: 0, running: 0 };
   #told = '';
   #misses = 0;
   #beating: Promise<void> | undefined;
@@ -95,7 +99,7 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
     this.left(request.key);
     const place = { ...this.deps.placeOf(request, randomUUID()), isReturned };
     this.#waiting.set(request.key, place.id);
-    this.#places.set(place.id, { key: request.key });
+    this.#places.set(place.id, { key: request.key, class: place.class });
     if (this.#mode !== 'shared') return;
     await this.#ask(this.deps.places.enter(this.model, { ...place, ...this.#choice(request) }));
   }
@@ -115,7 +119,7 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
       if (this.#waiting.get(key) !== id) continue;
       const workerId = this.deps.slots().find(slots => slots.account === account)?.workerId;
       this.#waiting.delete(key);
-      this.#places.set(id, { key, account });
+      this.#places.set(id, { ...this.#places.get(id)!, account });
       yield { key, workerId: workerId ?? '', free: () => this.#free(id) };
     }
   }
@@ -134,6 +138,11 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
   /** Redis decides the order, for all gateways. */
   get isShared(): boolean {
     return this.#mode === 'shared';
+  }
+
+  /** What other gateways have, a heartbeat ago at most. Undefined: Redis does not decide. */
+  get elsewhere(): PlaceCounts | undefined {
+    return this.isShared ? this.#elsewhere : undefined;
   }
 
   /** Of a place of this gateway. */
@@ -207,6 +216,7 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
 
   async #heard(beat: Beat, isEmpty: boolean): Promise<void> {
     this.#peers = beat;
+    this.#elsewhere = this.#less(beat.all);
     if (!beat.isKnown) for (const place of this.#granted) place.isLost = true;
     const gone = [...this.#gone];
     this.receive(await this.deps.places.leave(this.model, gone));
@@ -218,6 +228,17 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
     if (!wasShared || !beat.isKnown)
       for (const request of this.deps.waiting()) void this.enter(request);
     else this.receive([...beat.held, ...beat.granted]);
+  }
+
+  /** All but what this gateway has. */
+  #less({ realtime, batch, running }: PlaceCounts): PlaceCounts {
+    const waiting = [...this.#places.values()].filter(({ account }) => account === undefined);
+    const urgent = waiting.filter(place => place.class === QueueJobClass.REALTIME).length;
+    return {
+      realtime: Math.max(0, realtime - urgent),
+      batch: Math.max(0, batch - (waiting.length - urgent)),
+      running: Math.max(0, running - this.#granted.length),
+    };
   }
 
   #missed(error: unknown): void {

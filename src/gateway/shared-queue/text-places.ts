@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { type PlaceCounts } from '@switchyard/shared-queue/client/shared-places.js';
 import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
 import { type Observable, Subject } from 'rxjs';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
@@ -91,9 +92,12 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
     this.pool.capacity$.subscribe(model => this.#of(model)?.changed());
   }
 
-  /** Redis has the order of the model: what waits and runs is counted there. */
-  areShared(model: string): boolean {
-    return this.#models.get(model)?.isShared ?? false;
+  /**
+   * Redis has the order of the model, what waits and runs is counted there: what other gateways
+   * have of it. Undefined: this process decides.
+   */
+  elsewhere(model: string): PlaceCounts | undefined {
+    return this.#models.get(model)?.elsewhere;
   }
 
   offer(model: string, next?: Placement) {

@@ -316,7 +316,7 @@ class TextHarness extends EmbeddedHarness {
   override async open(model = 'alpha'): Promise<void> {
     await super.open(model);
     const places = this.harness.app.get(TextPlaces, { strict: false });
-    await this.until('Redis has the order', () => places.areShared(model));
+    await this.until('Redis has the order', () => places.elsewhere(model) !== undefined);
   }
 
   /** Its place is in Redis. */

@@ -11,6 +11,10 @@ interface Listed {
   readonly priority: string;
 }
 
+interface Explained extends Listed {
+  readonly slots?: { readonly in_use: number; readonly total: number };
+}
+
 describeWith(REDIS)('chats of one gateway, seen from another', () => {
   let cluster: ChatCluster;
   let a: GatewayProcess;
@@ -80,5 +84,52 @@ describeWith(REDIS)('chats of one gateway, seen from another', () => {
     expect(cluster.server.chats.map(({ said }) => said).slice(SLOTS)).toEqual(['w3', 'w2']);
     expect(cluster.server.most).toBe(SLOTS);
     expect(await listed(b)).toEqual([]);
+  });
+
+  it('count in places, forecasts, explanations and refusals everywhere, and are stopped together', async () => {
+    cluster.server.holdMs = 400;
+    const known = [a, b].map(gateway => chat(gateway, `known${gateway.port}`));
+    expect((await Promise.all(known)).map(({ status }) => status)).toEqual([200, 200]);
+    cluster.server.holdMs = 60_000;
+    const running = ids(SLOTS, 'busy').map(id => chat(a, id));
+    await cluster.until('all slots are taken', () => cluster.server.running === SLOTS);
+    const names = ids(2 * SLOTS, 'first');
+    const waiting = names.map(id => chat(a, id));
+    await cluster.until('they wait', async () => (await listed(b)).length === 3 * SLOTS);
+    waiting.push(chat(b, 'mine'));
+    await cluster.until('it waits', async () => (await one(a, 'mine')) !== undefined);
+
+    const read = async (gateway: GatewayProcess, path: string): Promise<Explained> =>
+      JSON.parse((await gateway.call('GET', path)).body.toString()) as Explained;
+    // A heartbeat tells a gateway what the other one has.
+    await cluster.until('the other one knows what runs', async () => {
+      const { slots } = await read(b, '/v1/requests/mine/explain');
+      return slots?.in_use === SLOTS && slots.total === SLOTS;
+    });
+    for (const gateway of [a, b])
+      for (const path of ['/v1/requests/mine/explain', '/admin/v1/requests/mine/explain'])
+        expect(await read(gateway, path)).toMatchObject({
+          position: 2 * SLOTS + 1,
+          forecast: { basis: 'drain_rate', start_in_ms: { p50: expect.any(Number) } },
+          ahead: { requests: 2 * SLOTS, by: { age: 2 * SLOTS } },
+        });
+    const refused = await cluster.chat(b, 'late', {
+      headers: { 'x-deadline-ms': '1000', 'x-priority': 'batch' },
+    });
+    expect(refused.body).toMatch(/deadline_unreachable/);
+    expect(refused.body).toMatch(/\([1-9]\d* ms until it starts\)/);
+
+    const stopped = await post(b, '/admin/v1/requests/cancel', { model: 'chat', state: 'queued' });
+    const { cancelled } = (await stopped.json()) as { cancelled: string[] };
+    expect(cancelled.sort()).toEqual([...names, 'mine'].sort());
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(
+      waiting.map(() => 499),
+    );
+    await post(a, '/admin/v1/requests/cancel', { all: true });
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual(
+      running.map(() => 499),
+    );
+    const served = cluster.server.chats.map(({ said }) => said);
+    expect(served.filter(said => [...names, 'mine', 'late'].includes(said))).toEqual([]);
   });
 });
