@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type KnownVoice } from '@switchyard/engine-api/speech-recognizer.js';
 import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { shareSamples } from '@switchyard/engine-api/threads/shared-memory.js';
-import { readOnnxMetadata } from './model-files.js';
+import { readOnnxMetadata } from './onnx-file.js';
 import { type readDiarizationOptions } from './options.js';
 import { type DiarizerThread, type NamedTurn } from './protocol.js';
 import { speakerOf } from './speaker-turns.js';

@@ -2,7 +2,8 @@ import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '../../test/support/temporary-folder.js';
-import { ModelFolder, readOnnxMetadata } from './model-files.js';
+import { ModelFolder } from './model-files.js';
+import { readOnnxMetadata } from './onnx-file.js';
 import { piperVoiceIn, prepareVoice } from './piper-voice.js';
 
 const MODEL = 'test/fixtures/sherpa/vits/model.onnx';

@@ -1,11 +1,13 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { appendFile, copyFile, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { installCommand } from '@switchyard/engine-api/install-command.js';
 import { z } from 'zod';
 import { type ModelFolder, PREPARED } from './model-files.js';
+import { onnxField } from './onnx-file.js';
+import { stoppableVoice } from './stoppable-voice.js';
 
 /** `NAME.onnx.json`, as Piper writes it beside a voice. */
 const DESCRIPTION = z.object({
@@ -63,22 +65,22 @@ export function espeakDataFor({ path }: ModelFolder): string {
 }
 
 /**
- * A folder that sherpa-onnx loads: the model with the metadata that its exporters write,
- * tokens.txt and espeak-ng-data. Made once, whole or not at all.
+ * A folder that sherpa-onnx loads: the model, which a `VoiceStop` can end, with the metadata
+ * that its exporters write, tokens.txt and espeak-ng-data. Made once, whole or not at all.
  */
 export async function prepareVoice(
   folder: ModelFolder,
   { model, description }: PiperVoice,
 ): Promise<string> {
-  const prepared = join(folder.path, PREPARED);
+  const prepared = join(folder.path, `${PREPARED}-voice`);
   const espeakData = espeakDataFor(folder);
   if (existsSync(join(prepared, 'tokens.txt'))) return prepared;
   let partial = '';
   try {
     partial = await mkdtemp(`${prepared}.`);
-    await copyFile(model, join(partial, 'model.onnx'));
+    const pieces = stoppableVoice(model, await readFile(model));
     // An entry of a repeated field may stand anywhere in a protobuf message.
-    await appendFile(join(partial, 'model.onnx'), metadataBytes(description));
+    await writeFile(join(partial, 'model.onnx'), [...pieces, metadataBytes(description)]);
     await symlink(espeakData, join(partial, ESPEAK_DATA));
     const tokens = Object.entries(description.phoneme_id_map);
     const lines = tokens.map(([symbol, [id]]) => `${symbol} ${id}\n`);
@@ -113,11 +115,7 @@ function metadataBytes(description: PiperVoice['description']): Buffer {
     sample_rate: String(audio.sample_rate),
   };
   const fields = Object.entries(entries).map(([key, value]) =>
-    Buffer.concat([field(1, Buffer.from(key)), field(2, Buffer.from(value))]),
+    Buffer.concat([onnxField(1, key), onnxField(2, value)]),
   );
-  return Buffer.concat(fields.map(bytes => field(14, bytes)));
+  return Buffer.concat(fields.map(bytes => onnxField(14, bytes)));
 }
-
-/** Lengths below 128 take one byte. */
-const field = (number: number, bytes: Buffer): Buffer =>
-  Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes]);

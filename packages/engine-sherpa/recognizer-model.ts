@@ -1,5 +1,6 @@
 import { type UtteranceLengths } from '@switchyard/engine-api/audio/utterance-split.js';
-import { type ModelFolder, readOnnxMetadata } from './model-files.js';
+import { type ModelFolder } from './model-files.js';
+import { readOnnxMetadata } from './onnx-file.js';
 import { publishedMoonshineIn } from './published-moonshine.js';
 
 interface ModelType {

@@ -10,10 +10,12 @@ import {
 import { EngineThread, threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { CancelFlags } from '@switchyard/engine-api/threads/shared-memory.js';
 import { speechOutcome } from '@switchyard/engine-api/threads/speech-calls.js';
-import { ModelFolder, readOnnxMetadata } from './model-files.js';
+import { ModelFolder } from './model-files.js';
+import { readOnnxMetadata } from './onnx-file.js';
 import { type readSherpaSpeechOptions } from './options.js';
 import { espeakDataFor, piperVoiceIn, prepareVoice } from './piper-voice.js';
 import { type SpeechThread } from './protocol.js';
+import { VoiceStop } from './voice-stop.js';
 
 /**
  * Any speech model of sherpa-onnx, on the CPU, sentence by sentence. The model's speakers
@@ -23,6 +25,8 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly #cancels = new CancelFlags();
   #thread: EngineThread<SpeechThread> | undefined;
+  /** Of a Piper voice; others end with their sentence. */
+  #stop: VoiceStop | undefined;
   #model: SpeechThread['info'] = { sampleRate: 0, speakers: 0 };
   #revision = '';
   #speakers: readonly string[];
@@ -89,13 +93,14 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     const readable = piper
       ? ModelFolder.open(await prepareVoice(folder, piper), precision)
       : folder;
-    const { type, config } = findSpeechModel(readable, this.options);
+    if (piper) this.#stop = await VoiceStop.beside(acousticModel(readable));
+    const { type, config } = findSpeechModel(readable, this.options, this.#stop?.path);
     this.#thread = new EngineThread(
       threadEntry('./synthesizer.thread.js', import.meta.url),
       'sherpa-onnx',
       { config },
     );
-    const model = await this.#thread.ready;
+    const model = await this.#thread.ready.finally(() => this.#stop?.loaded());
     const named = this.options.speakers.length;
     if (named > model.speakers) {
       throw new Error(
@@ -108,15 +113,18 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
 
   async #close(): Promise<void> {
     this.#cancels.raiseAll();
+    this.#stop?.end();
     await this.#thread?.close();
+    this.#stop?.close();
   }
 
   #outcome(item: SynthesizeItem) {
     return speechOutcome(item, this.sampleRate, this.#cancels, async (cancel, onNotice) => {
       const request = { ...this.#readRequest(item), cancel };
-      if (!this.#thread || this.#closed)
-        throw new EngineError('engine_failed', 'The engine is closed.');
-      const samples = await this.#thread.call('speak', request, { onNotice });
+      const thread = this.#thread;
+      if (!thread || this.#closed) throw new EngineError('engine_failed', 'The engine is closed.');
+      const speak = () => thread.call('speak', request, { onNotice });
+      const samples = await (this.#stop?.during(item.signal, speak) ?? speak());
       if (samples === 0 && !item.signal.aborted) throw nothingToSpeak('this voice');
       return samples;
     });
@@ -131,14 +139,18 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   }
 }
 
-/** @throws Error that says what is missing, and what was there. */
+/**
+ * @param file of the model, where it is not that of the folder
+ * @throws Error that says what is missing, and what was there.
+ */
 function findSpeechModel(
   folder: ModelFolder,
   { type: wanted, threads }: { readonly type: string; readonly threads: number },
+  file?: string,
 ) {
   const type = wanted || detectType(folder);
   const model = {
-    [type]: filesOf(folder, type),
+    [type]: { ...filesOf(folder, type), ...(file !== undefined && { model: file }) },
     numThreads: threads,
     provider: 'cpu',
     debug: 0,

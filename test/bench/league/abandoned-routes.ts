@@ -13,8 +13,12 @@ export interface Route {
 }
 
 const QUESTION = 'Tell a long story about a train that leaves from the second platform.';
+/** What SmolLM2 goes on from for long. */
+const STORY = 'Once upon a time there was a train that left from the second platform. It';
 const TOKENS = 64;
 const EMBEDDED_TEXTS = 4;
+/** One utterance: Switchyard cuts longer ones, and the first answer would not be the last. */
+const UTTERANCE_S = 14;
 const SPOKEN = Array.from(
   { length: 12 },
   () => 'The train to the north leaves from the second platform at nine.',
@@ -46,7 +50,7 @@ export async function abandonedRoutes(
   const chat = { messages, max_tokens: TOKENS };
   const responses = { input: QUESTION, max_output_tokens: TOKENS, store: false };
   const inputs = Array.from({ length: EMBEDDED_TEXTS }, (_, index) => `${index} ${SPOKEN}`);
-  const audio = { data, rate };
+  const audio = { data: data.subarray(0, 2 * rate * UTTERANCE_S), rate };
   return {
     transcription: heard('/v1/audio/transcriptions'),
     'transcription, streamed': heard('/v1/audio/transcriptions', { stream: 'true' }),
@@ -54,7 +58,7 @@ export async function abandonedRoutes(
     speech: json('voice', '/v1/audio/speech', { voice: 'alloy', input: SPOKEN }),
     chat: json('text', '/v1/chat/completions', chat),
     'chat, streamed': json('text', '/v1/chat/completions', { ...chat, stream: true }),
-    completions: json('text', '/v1/completions', { prompt: QUESTION, max_tokens: TOKENS }),
+    completions: json('text', '/v1/completions', { prompt: STORY, max_tokens: TOKENS }),
     responses: json('text', '/v1/responses', responses),
     messages: json('text', '/v1/messages', chat),
     'Ollama chat': json('text', '/api/chat', { messages, options: { num_predict: TOKENS } }),
@@ -72,7 +76,7 @@ async function read(url: string, init: RequestInit): Promise<void> {
   for await (const piece of response.body!) void piece;
 }
 
-/** All of the audio at once, a second in each frame, as one utterance; it closes its session. */
+/** One utterance, all of it at once, a second in each frame; it closes its session. */
 async function session(
   url: string,
   model: string,
@@ -87,6 +91,9 @@ async function session(
   client.commit();
   try {
     await client.next(`${TRANSCRIPTION}.completed`);
+  } catch (cause) {
+    const error = client.events.find(({ type }) => type === 'error');
+    throw new Error(JSON.stringify(error), { cause });
   } finally {
     signal.removeEventListener('abort', cut);
     cut();

@@ -56,10 +56,13 @@ export async function llamaCpp(real: RealModels, folder: string): Promise<Abando
   const start = async (name: string, ...more: readonly string[]): Promise<Server> => {
     const port = await freePort();
     const args = [script, modelFileOf(real.models), String(port), ...more];
-    return startPeer({ name, peer, args, env: {}, folder, port, answers: () => isUp(port) });
+    return startPeer({ name, peer, args, env: {}, folder, port, answers: isUp(port) });
   };
   const text = await start('llama.cpp');
-  const vectors = await start('llama.cpp-vectors', 'embeddings');
+  const vectors = await start('llama.cpp-vectors', 'embeddings').catch(async (error: unknown) => {
+    await text[Symbol.asyncDispose]();
+    throw error;
+  });
   return served('llama.cpp', peer, { text, vectors });
 }
 
@@ -83,7 +86,7 @@ export async function fasterWhisper(real: RealModels, folder: string): Promise<A
   const args = ['--config', config, '--host', '127.0.0.1', '--port', String(port)];
   const peer = { ...found, program };
   const start = { name: 'faster-whisper-server', peer, args, env: {}, folder, port };
-  const speech = await startPeer({ ...start, answers: () => isUp(port) });
+  const speech = await startPeer({ ...start, answers: isUp(port) });
   return served('faster-whisper-server', peer, { speech });
 }
 
@@ -105,10 +108,17 @@ export async function litellmBefore(
   }));
   const config = join(folder, 'litellm.json');
   await writeFile(config, JSON.stringify({ model_list: list }));
-  const args = ['--config', config, '--port', String(port), '--num_workers', '1'];
-  const env = { LITELLM_LOG: 'ERROR', LITELLM_MODE: 'PRODUCTION' };
+  const own = ['--host', '127.0.0.1', '--port', String(port)];
+  const args = ['--config', config, ...own, '--num_workers', '1', '--telemetry', 'False'];
+  const env = {
+    ...{ LITELLM_LOG: 'ERROR', LITELLM_MODE: 'PRODUCTION' },
+    // Else it asks another host for the prices of models first.
+    LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+    // Callers here have no key, and without one for itself it does not start.
+    LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true',
+  };
   const name = `litellm-${upstream.name}`;
-  const answers = () => isUp(port, '/health/liveliness');
+  const answers = isUp(port, '/health/liveliness');
   const start = { name, peer, args, env, folder, port, answers };
   const server = await startPeer(start).catch(async (error: unknown) => {
     await upstream[Symbol.asyncDispose]();
@@ -140,7 +150,11 @@ function served(
   };
 }
 
-async function isUp(port: number, path = '/health'): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
-  return answer?.ok === true;
-}
+const isUp =
+  (port: number, path = '/health') =>
+  async (signal: AbortSignal): Promise<boolean> => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal }).catch(
+      () => undefined,
+    );
+    return answer?.ok === true;
+  };

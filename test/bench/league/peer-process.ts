@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processTree } from '../../support/process-tree.js';
 import { pause } from '../../support/waiting.js';
@@ -25,15 +26,19 @@ export interface PeerStart extends Pick<Server, 'name' | 'port'> {
   readonly env: NodeJS.ProcessEnv;
   /** For its log. */
   readonly folder: string;
-  /** Whether it serves requests yet. */
-  readonly answers: () => Promise<boolean>;
+  /** Whether it serves requests yet; may wait for it. */
+  readonly answers: (signal: AbortSignal) => Promise<boolean>;
 }
 
-const READY_MS = 90_000;
+/** Python programs import for minutes beside other work. */
+const READY_MS = 300_000;
+const ASK_MS = 5_000;
+/** Of its log, in the error. */
+const LOG_LINES = 12;
 /** Names of peers to leave out, such as `litellm,portkey`. */
 const WITHOUT = (process.env.LEAGUE_WITHOUT ?? '').split(',');
 
-/** @throws Error when it ends, or does not answer within 90 s */
+/** @throws Error with the end of its log when it ends, or does not answer within 5 minutes */
 export async function startPeer({
   name,
   peer,
@@ -47,7 +52,8 @@ export async function startPeer({
     env: { ...process.env, ...peer.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const log = createWriteStream(join(folder, `${name}.log`));
+  const logFile = join(folder, `${name}.log`);
+  const log = createWriteStream(logFile);
   child.stdout.pipe(log, { end: false });
   child.stderr.pipe(log, { end: false });
   const exited = once(child, 'exit');
@@ -60,15 +66,18 @@ export async function startPeer({
     clearTimeout(killer);
     for (const { pid, command } of tree) if (isRunning(pid, command)) signal(pid, 'SIGKILL');
     log.end();
+    await once(log, 'finish');
   };
   for (const endMs = performance.now() + READY_MS; performance.now() < endMs; await pause(250)) {
     const { pid } = child;
-    if (await answers())
+    if (await answers(AbortSignal.timeout(ASK_MS)))
       return { name, version: peer.version, port, pid, [Symbol.asyncDispose]: dispose };
-    if (child.exitCode !== null) break;
+    if (child.exitCode !== null || child.signalCode !== null) break;
   }
+  const end = child.exitCode ?? child.signalCode ?? 'it still ran';
   await dispose();
-  throw new Error(`${name} ${peer.version} answered no request; its log is in ${folder}`);
+  const lines = (await readFile(logFile, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES);
+  throw new Error(`${name} ${peer.version} answered no request (${end}):\n${lines.join('\n')}`);
 }
 
 const isRunning = (pid: number, command: string): boolean =>

@@ -183,8 +183,7 @@ class Whisper:
 
     def _compute(self, tasks: Sequence[Task]) -> list[Heard]:
         first, model = tasks[0], self._model.model
-        _check(tasks)
-        encoded = self._model.encode(np.stack([task.features for task in tasks]))
+        encoded = self._encoded(tasks)
         _check(tasks)
         languages = self._languages(tasks, encoded)
         _check(tasks)
@@ -209,6 +208,17 @@ class Whisper:
             _check(tasks)
         alignments: Sequence[Any] = self._alignments(encoded, rows) if first.words else [None] * len(rows)
         return [row.heard(words) for row, words in zip(rows, alignments, strict=True)]
+
+    def _encoded(self, tasks: Sequence[Task]) -> Any:
+        """On a CPU one window after the other: together they take as long, and a cancel would act after all of them."""
+        if self._model.model.device != "cpu":
+            _check(tasks)
+            return self._model.encode(np.stack([task.features for task in tasks]))
+        encoded = []
+        for task in tasks:
+            _check(tasks)
+            encoded.append(np.array(self._model.encode(task.features)))
+        return ctranslate2.StorageView.from_array(np.concatenate(encoded))
 
     def _languages(self, tasks: Sequence[Task], encoded: Any) -> list[str]:
         if all(task.language is not None for task in tasks):
