@@ -171,9 +171,14 @@ export class ModelWorkers {
     if (this.#problem === undefined && !end) return false;
     const reason = this.#problem ?? end?.startFailure ?? end?.problem ?? 'its process ended';
     void this.unload(false);
+    this.refuse(reason, untilMs);
+    return true;
+  }
+
+  /** Its load failed, here or at the gateway that loads it: refuses its requests until then. */
+  refuse(reason: string, untilMs: number): void {
     this.place.refuse(reason, untilMs);
     this.options.activity.next({ type: 'load_failed', model: this.id });
-    return true;
   }
 
   /**

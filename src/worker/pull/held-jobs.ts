@@ -62,11 +62,6 @@ export class HeldJobs {
     return this.#passages.size;
   }
 
-  get capacity(): number {
-    const { maxBatch, maxConcurrent } = deviceLimits(this.engine.info, this.spec);
-    return maxBatch * (maxConcurrent + 1);
-  }
-
   outlook() {
     return { room: this.#most - this.size, idle: this.size === 0 };
   }
