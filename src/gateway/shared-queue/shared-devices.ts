@@ -7,6 +7,7 @@ import {
 import { DEVICE_LEASE_MS, DeviceLeases } from '@switchyard/shared-queue/client/device-leases.js';
 import { ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
 import { ANNOUNCEMENT_TTL_MS } from '@switchyard/shared-queue/heartbeat.js';
+import { filter, merge, type Subscription } from 'rxjs';
 import { GatewayIdentity, ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import {
@@ -37,8 +38,9 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
   owner: string | undefined;
   /** The leases were renewed until then. */
   #untilMs = -Infinity;
-  /** Redis answered since then. */
-  #heardSinceMs = Infinity;
+  /** Redis answered since then; at first since this process began. */
+  #heardSinceMs = 0;
+  #asks: Subscription | undefined;
   #asking: Promise<void> | undefined;
 
   constructor(
@@ -59,14 +61,16 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;
     this.link.back$.subscribe(() => (this.#heardSinceMs = this.clock.nowMs()));
-    this.workers.heard$.subscribe(() => this.#ask());
-    this.events.events$.subscribe(({ model }) => {
-      if (this.role === 'load' && this.#demand.get(model)?.waiting === 0) this.#ask();
-    });
+    // Of a model that is not there: what is left to know of others has time.
+    const first$ = this.events.events$.pipe(
+      filter(({ model }) => this.#demand.get(model)?.waiting === 0 && this.swaps.isAway(model)),
+    );
+    this.#asks = merge(this.workers.heard$, first$).subscribe(() => this.#ask());
   }
 
   /** Its workers have ended. */
   async onApplicationShutdown(): Promise<void> {
+    this.#asks?.unsubscribe();
     await this.#asking;
     if (this.#isOurs) await this.#leases.release(this.#devices).catch(() => undefined);
   }

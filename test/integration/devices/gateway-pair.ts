@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
+import { type Redis } from 'ioredis';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { DEVICES } from '../../support/device-rig.js';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
 import { leftover } from '../../support/leftovers.js';
+import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
@@ -20,15 +22,18 @@ export class GatewayPair {
   most = 0;
   readonly #pids = new Set<number>();
   readonly #silent = new Set<GatewayProcess>();
+  readonly client: Redis;
   #watched = true;
 
   private constructor(
     readonly redis: RedisServer,
     readonly gateways: readonly GatewayProcess[],
   ) {
+    this.client = redisClient(redis.url);
     void this.#watch();
     leftover(async () => {
       this.#watched = false;
+      this.client.disconnect();
       await Promise.all(gateways.map(gateway => gateway[Symbol.asyncDispose]()));
       await redis[Symbol.asyncDispose]();
     });
@@ -96,11 +101,12 @@ export class GatewayPair {
   }
 
   /** kill -9 */
-  async kill(gateway: GatewayProcess): Promise<void> {
-    this.#silent.add(gateway);
-    const exited = once(gateway.process.child, 'exit');
-    gateway.process.child.kill('SIGKILL');
-    await exited;
+  kill(gateway: GatewayProcess): Promise<void> {
+    return this.#end(gateway, 'SIGKILL');
+  }
+
+  stop(gateway: GatewayProcess): Promise<void> {
+    return this.#end(gateway, 'SIGTERM');
   }
 
   freeze(gateway: GatewayProcess): void {
@@ -124,6 +130,13 @@ export class GatewayPair {
 
   get #answering(): readonly GatewayProcess[] {
     return this.gateways.filter(gateway => !this.#silent.has(gateway));
+  }
+
+  async #end(gateway: GatewayProcess, signal: NodeJS.Signals): Promise<void> {
+    this.#silent.add(gateway);
+    const exited = once(gateway.process.child, 'exit');
+    gateway.process.child.kill(signal);
+    await exited;
   }
 
   async #watch(): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { DEVICE_LEASE_MS } from '@switchyard/shared-queue/client/device-leases.js';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { onDevice } from '../../support/device-rig.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { pause } from '../../support/waiting.js';
@@ -84,6 +85,20 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
     expect(before.filter(pid => isAlive(pid))).toEqual([]);
     expect(await pair.device(other)).not.toHaveProperty('loaded_by');
     expect(pair.most).toBe(FIT);
+  });
+
+  it('one that is stopped gives the device back before it ends', async () => {
+    const pair = await GatewayPair.start([onDevice('a')]);
+    const [holder, other] = await pair.roles();
+    expect(await pair.ask(other, 'a')).toMatchObject(OK);
+    const before = pair.alive;
+    const { loaded_by: id } = await pair.device(other);
+    const owner = () => pair.client.get(new QueueKeys('switchyard').device('gpu0'));
+    expect(await owner()).toBe(id);
+    await pair.stop(holder);
+    expect(await owner()).not.toBe(id);
+    expect(before.filter(pid => isAlive(pid))).toEqual([]);
+    expect(await pair.ask(other, 'a')).toMatchObject(OK);
   });
 
   it('one that freezes loses the device: its models serve until it is back, and leave then', async () => {
