@@ -113,7 +113,7 @@ describe('metrics of what workers report', () => {
 
   it('count restarts from 0 for every worker', async () => {
     activity$.next({ type: 'restarted', worker: 'w-1', model: 'm' });
-    expect(await metricValues('switchyard_worker_restarts_total')).toEqual({
+    expect(await metricValues('switchyard_worker_restarts_total')).toMatchObject({
       'w-0 m': 0,
       'w-1 m': 1,
     });

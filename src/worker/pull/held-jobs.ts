@@ -120,7 +120,9 @@ export class HeldJobs {
    * class only when it is taken.
    */
   get #most(): number {
-    const { engine, spec, pace, capacity } = this;
+    const { engine, spec, pace } = this;
+    const { maxBatch, maxConcurrent } = deviceLimits(engine.info, spec);
+    const capacity = maxBatch * (maxConcurrent + 1);
     if (engine.kind !== 'tts' || this.#batch.size > 0) return capacity;
     return capacity + (overdraftOf(engine, spec, pace) ?? 0);
   }

@@ -54,7 +54,10 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
       ended.push(name);
     };
     const long = asked('long', pair.ask(other, 'a', 'batch', 'long'));
-    await pair.until('a computes it', async () => (await pair.stateOf(holder, 'a')) === 'loaded');
+    await pair.until('a computes it', async () => {
+      const { body } = await holder.call('GET', '/admin/v1/requests?state=running');
+      return (JSON.parse(body.toString()) as { total: number }).total === 1;
+    });
     await Promise.all([long, asked('b', pair.ask(other, 'b', 'realtime'))]);
     expect(ended).toEqual(['long', 'b']);
     expect([await pair.loads('a'), pair.most]).toEqual([1, 1]);
