@@ -67,7 +67,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     this.placements = new Placements({
       devices: () => this.devices(),
       policy: new FairSwaps(),
-      models: () => this.#placed().map(model => this.#placeable(model)),
+      models: () => this.placed().map(model => this.#placeable(model)),
       demandOf: id => this.#demandOf(id),
       loadMs: id => times.of(id).loads.value ?? USUAL_LOAD_MS,
     });
@@ -78,6 +78,11 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   onApplicationBootstrap(): void {
     this.list.changes$.subscribe(this.look);
     this.look();
+  }
+
+  /** Models that share a device. */
+  placed(): readonly ModelSpec[] {
+    return this.list.current.filter(({ device }) => device !== undefined);
   }
 
   /** Devices that some model names. */
@@ -112,7 +117,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
 
   /** Any number of calls until the next turn of the event loop are one. */
   readonly look = (): void => {
-    if (this.#placed().length > 0) this.#pending ??= setImmediate(this.#turn);
+    if (this.placed().length > 0) this.#pending ??= setImmediate(this.#turn);
   };
 
   readonly #turn = (): void => {
@@ -133,7 +138,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     const { role = 'load' } = this.share ?? {};
     if (role === 'load') return this.placements.decide(nowMs);
     if (role === 'keep') return [];
-    return this.#placed().flatMap(({ id }) => this.placements.dismiss(id, nowMs, nowMs) ?? []);
+    return this.placed().flatMap(({ id }) => this.placements.dismiss(id, nowMs, nowMs) ?? []);
   }
 
   /** What became of its workers since the last turn. */
@@ -167,7 +172,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   /** They grow while they work. */
   #measureAll(nowMs: number): void {
     this.#measureAtMs = nowMs + MEASURE_MS;
-    for (const { id } of this.#placed()) {
+    for (const { id } of this.placed()) {
       const workers = this.pool.of(id);
       if (workers && this.placements.at(id)?.stage === 'resident') this.#measure(workers);
     }
@@ -202,10 +207,6 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     return this.pool.of(model)?.isPlaced === true && this.loadedBy === undefined;
   }
 
-  #placed(): readonly ModelSpec[] {
-    return this.list.current.filter(({ device }) => device !== undefined);
-  }
-
   #placeable(model: ModelSpec): PlaceableModel {
     const { id, device = [], prewarm, minResidenceS } = model;
     // An operator unloaded it.
@@ -213,7 +214,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     return {
       id,
       devices: isHeld ? [] : device.map(({ id: name }) => name),
-      memory: model.memory ?? this.#memory.of(id) ?? roomOf(device, this.#placed()),
+      memory: model.memory ?? this.#memory.of(id) ?? roomOf(device, this.placed()),
       pin: model.pin === true && !isHeld,
       prewarm: prewarm === true && !isHeld,
       minResidenceMs: minResidenceS === undefined ? undefined : minResidenceS * 1000,

@@ -1,4 +1,5 @@
 import {
+  Inject,
   Injectable,
   Logger,
   type OnApplicationBootstrap,
@@ -9,7 +10,6 @@ import { ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
 import { ANNOUNCEMENT_TTL_MS } from '@switchyard/shared-queue/heartbeat.js';
 import { filter, merge, type Subscription } from 'rxjs';
 import { GatewayIdentity, ProcessClock } from '../../platform/clock/clock.module.js';
-import { ModelList } from '../../platform/config/config.module.js';
 import {
   type DeviceRole,
   type DeviceShare,
@@ -32,6 +32,8 @@ import { SharedQueueLink } from './shared-queue-link.js';
  */
 @Injectable()
 export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApplicationShutdown {
+  @Inject() private readonly events!: QueueEvents;
+  @Inject() private readonly clock!: ProcessClock;
   readonly #logger = new Logger('Devices');
   readonly #leases: DeviceLeases;
   readonly #demand = new Map<string, SharedDemand>();
@@ -46,13 +48,10 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
   constructor(
     private readonly link: SharedQueueLink,
     private readonly gateway: GatewayIdentity,
+    private readonly swaps: DeviceSwaps,
     private readonly queues: ModelQueues,
     private readonly workers: AllWorkers,
     private readonly pool: WorkerPoolService,
-    private readonly swaps: DeviceSwaps,
-    private readonly events: QueueEvents,
-    private readonly list: ModelList,
-    private readonly clock: ProcessClock,
   ) {
     this.#leases = new DeviceLeases(link, gateway.id);
     if (link.enabled) swaps.share = this;
@@ -101,9 +100,8 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     return this.swaps.devices().map(({ id }) => id);
   }
 
-  /** Models that share a device. */
   get #models(): readonly string[] {
-    return this.list.current.flatMap(({ id, device }) => (device ? [id] : []));
+    return this.swaps.placed().map(({ id }) => id);
   }
 
   #ask(): void {
@@ -145,9 +143,8 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
 
   async #hearRefusals(): Promise<void> {
     for (const { model, reason, leftMs } of await this.#leases.refusals(this.#models)) {
-      const workers = this.pool.of(model);
-      if (workers?.place.refusal === undefined)
-        workers?.refuse(reason, this.clock.nowMs() + leftMs);
+      const place = this.pool.of(model)?.place;
+      if (place?.refusal === undefined) place?.refuse(reason, this.clock.nowMs() + leftMs);
     }
   }
 

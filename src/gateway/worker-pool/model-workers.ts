@@ -80,7 +80,10 @@ export class ModelWorkers {
       onCapacity: () => options.capacity.next(this.id),
       onReturn: () => this.#used(),
     };
-    this.place = new DevicePlace(options.clock, () => options.capacity.next(this.id));
+    this.place = new DevicePlace(options.clock, {
+      onChange: () => options.capacity.next(this.id),
+      onRefused: () => options.activity.next({ type: 'load_failed', model: this.id }),
+    });
     this.#addresses = new AddressWatch({
       addresses: options.model.addresses,
       resolve: options.resolve,
@@ -171,14 +174,8 @@ export class ModelWorkers {
     if (this.#problem === undefined && !end) return false;
     const reason = this.#problem ?? end?.startFailure ?? end?.problem ?? 'its process ended';
     void this.unload(false);
-    this.refuse(reason, untilMs);
-    return true;
-  }
-
-  /** Its load failed, here or at the gateway that loads it: refuses its requests until then. */
-  refuse(reason: string, untilMs: number): void {
     this.place.refuse(reason, untilMs);
-    this.options.activity.next({ type: 'load_failed', model: this.id });
+    return true;
   }
 
   /**

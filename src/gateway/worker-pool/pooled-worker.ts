@@ -215,9 +215,8 @@ export class PooledWorker {
   }
 
   /**
-   * Drains for good; resolves when nothing runs any more, or the process is gone. Probes
-   * continue, so that a worker that hangs with its last requests is detected. What it pulled
-   * only its process knows, which ends after that.
+   * Drains for good; resolves when nothing runs any more, or the process is gone: where it
+   * pulls, it knows alone when to end. Probes continue, so that one that hangs is detected.
    */
   async drained(): Promise<void> {
     this.#on('closed');
