@@ -12,10 +12,12 @@ const IDS = ['a', 'b', 'c'];
 const MODELS = IDS.map(id => onDevice(id));
 const FIT = 2;
 const OK = { status: 200 };
+const OUT_OF_MEMORY = 'out of memory: 8.1 GiB wanted';
 
 describeWith(REDIS)('two gateways with one Redis, and one device for both', () => {
-  it('load each model once, whichever of them is asked, and never more than fit', async () => {
-    const pair = await GatewayPair.start(MODELS);
+  it('load each model once, whichever of them is asked, and say at both why one cannot be', async () => {
+    const broken = onDevice('broken', {}, { loadMs: 200, loadError: OUT_OF_MEMORY });
+    const pair = await GatewayPair.start([...MODELS, broken]);
     const askBoth = (model: string) =>
       Promise.all(pair.gateways.map(gateway => pair.ask(gateway, model)));
     expect((await Promise.all(['a', 'b'].map(askBoth))).flat()).toMatchObject([OK, OK, OK, OK]);
@@ -40,6 +42,9 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
       expect.stringContaining('worker_not_supervised'),
     ]);
     expect((await holder.call('POST', '/admin/v1/models/c/load')).status).toBe(200);
+    const failed = await pair.ask(other, 'broken');
+    expect([failed.status, failed.body]).toEqual([503, expect.stringContaining(OUT_OF_MEMORY)]);
+    expect(failed.body).toContain('model_load_failed');
     expect(pair.most).toBe(FIT);
   });
 
@@ -61,16 +66,6 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
     await Promise.all([long, asked('b', pair.ask(other, 'b', 'realtime'))]);
     expect(ended).toEqual(['long', 'b']);
     expect([await pair.loads('a'), pair.most]).toEqual([1, 1]);
-  });
-
-  it('tell callers of both why a model cannot be loaded', async () => {
-    const fails = { loadMs: 200, loadError: 'out of memory: 8.1 GiB wanted' };
-    const pair = await GatewayPair.start([onDevice('a', {}, fails), onDevice('b')]);
-    const [, other] = await pair.roles();
-    const [a, b] = await Promise.all([pair.ask(other, 'a'), pair.ask(other, 'b')]);
-    expect(a).toMatchObject({ status: 503, body: expect.stringContaining('model_load_failed') });
-    expect(a.body).toContain('out of memory: 8.1 GiB wanted');
-    expect(b.status).toBe(200);
   });
 
   it('kill -9 of the one that loads: its models end, and the other one loads what is asked', async () => {
