@@ -79,7 +79,7 @@ describe('metrics of the worker pool', () => {
     lease?.release();
     expect(await value('switchyard_worker_slots_in_use')).toBe(2);
     await pool.close();
-    expect(await value('switchyard_worker_up')).toBeUndefined();
+    expect(await value('switchyard_worker_up')).toBe(0);
     expect(await value('switchyard_worker_slots')).toBe(0);
   });
 
