@@ -126,6 +126,16 @@ export class QueueKeys {
     return `${this.prefix}:plane:drained:${id}`;
   }
 
+  /** String with TTL: the gateway that loads models on a device of that name. */
+  device(id: string): string {
+    return `${this.prefix}:plane:device:${spelled(id)}`;
+  }
+
+  /** String with TTL: why the requests of a model on a device are refused. */
+  refused(model: string): string {
+    return `${this.prefix}:plane:refused:${spelled(model)}`;
+  }
+
   /** Pub/sub: the id of a worker whose announcement changed. */
   get announced(): string {
     return `${this.prefix}:plane:announced`;

@@ -53,6 +53,11 @@ export interface WorkerAnnouncement<Health extends object = object> {
   readonly lockOwner?: string;
   /** An operator drained it: it takes no requests. Absent: no. */
   readonly drained?: boolean;
+  /**
+   * A gateway, the process with the id `by` on its host, loaded it on one of these devices.
+   * Absent: it uses none that models share.
+   */
+  readonly placed?: { readonly by: number; readonly devices: readonly string[] };
 }
 
 /** A job whose data no worker could read. */

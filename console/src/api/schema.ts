@@ -2369,6 +2369,11 @@ export interface components {
             history: components["schemas"]["DeviceSpanDto"][];
             /** @example gpu0 */
             id: string;
+            /**
+             * @description Another gateway, which loads its models and knows what is on it.
+             * @example gw_0198a1b2
+             */
+            loaded_by?: string;
             /** @description That its models share. */
             memory_bytes: number;
             models: components["schemas"]["DeviceModelDto"][];
@@ -5827,6 +5832,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description `worker_not_supervised`: This gateway did not start the worker or does not load the model, or the worker takes its requests from the shared queue by itself. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
             413: {
                 headers: {
@@ -5950,6 +5964,15 @@ export interface operations {
             };
             /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `worker_not_supervised`: This gateway did not start the worker or does not load the model, or the worker takes its requests from the shared queue by itself. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7560,7 +7583,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `worker_not_supervised`: This gateway did not start the worker, or the worker takes its requests from the shared queue by itself. */
+            /** @description `worker_not_supervised`: This gateway did not start the worker or does not load the model, or the worker takes its requests from the shared queue by itself. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7792,7 +7815,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `worker_not_supervised`: This gateway did not start the worker, or the worker takes its requests from the shared queue by itself. */
+            /** @description `worker_not_supervised`: This gateway did not start the worker or does not load the model, or the worker takes its requests from the shared queue by itself. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7931,7 +7954,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `worker_not_supervised`: This gateway did not start the worker, or the worker takes its requests from the shared queue by itself. */
+            /** @description `worker_not_supervised`: This gateway did not start the worker or does not load the model, or the worker takes its requests from the shared queue by itself. */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -54,30 +54,31 @@ return redis.call('EXISTS', KEYS[1])`;
 /**
  * Counts by priority at one instant. Jobs that were released, or came back from a dead
  * worker, have left their class: the priority of those few is read from the options they
- * were queued with. The oldest is the first of a class, sorted or arrival
+ * were queued with. The oldest of a class is its first, sorted or arrival
  * (`order/redis-order`), or one of those few.
  */
 const COUNT = `
 local from = function(class) return class * 0x100000000 end
 local realtime = redis.call('ZCOUNT', KEYS[2], from(2), from(3) - 1)
 local batch = redis.call('ZCOUNT', KEYS[2], from(3), '+inf')
-local oldest = -1
-local look = function(id)
+local oldest = { [2] = -1, [3] = -1 }
+local look = function(id, class)
   local at = tonumber(redis.call('HGET', ARGV[1] .. id, 'timestamp') or -1)
-  if at >= 0 and (oldest < 0 or at < oldest) then oldest = at end
+  if at >= 0 and (oldest[class] < 0 or at < oldest[class]) then oldest[class] = at end
 end
 local moved = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', from(2) - 1)
 for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do moved[#moved + 1] = id end
 for _, id in ipairs(moved) do
   local opts = redis.call('HGET', ARGV[1] .. id, 'opts') or '{}'
-  if string.find(opts, '"priority":2', 1, true) then realtime = realtime + 1 else batch = batch + 1 end
-  look(id)
+  local isRealtime = string.find(opts, '"priority":2', 1, true)
+  if isRealtime then realtime = realtime + 1 else batch = batch + 1 end
+  look(id, isRealtime and 2 or 3)
 end
 for class = 2, 3.5, 0.5 do
   local head = redis.call('ZRANGEBYSCORE', KEYS[2], from(class), '(' .. from(class + 0.5), 'LIMIT', 0, 1)
-  for _, id in ipairs(head) do look(id) end
+  for _, id in ipairs(head) do look(id, math.floor(class)) end
 end
-return { realtime, batch, redis.call('LLEN', KEYS[3]), oldest }`;
+return { realtime, batch, redis.call('LLEN', KEYS[3]), oldest[2], oldest[3] }`;
 
 /** What is no JSON object stays as it is: its worker reports it. */
 function changed(json: string, fields: Readonly<Record<string, unknown>>): string {
@@ -175,6 +176,11 @@ export class ModelQueues {
     );
   }
 
+  /** Splits device milliseconds among the tenants whose requests wait or run. */
+  async charge(model: string, ms: number): Promise<void> {
+    await this.#order().charge(model, ms);
+  }
+
   /** The accounts of tenants, and what waits. */
   accounts(model: string): Promise<QueueAccounts> {
     return this.#order().accounts(model);
@@ -263,13 +269,17 @@ export class ModelQueues {
     return new Map(models.map((id, at) => [id, (counts[2 * at] ?? 0) + (counts[2 * at + 1] ?? 0)]));
   }
 
-  /** Waiting, running, and since when the oldest waits: epoch milliseconds, below 0 for none. */
+  /**
+   * Waiting, running, and since when the oldest of each class waits: epoch milliseconds of
+   * Redis, Infinity for none.
+   */
   async counts(model: string) {
     const base = this.link.keys.base(model);
     const places = ['wait', 'prioritized', 'active'].map(state => `${base}${state}`);
     const counts = await this.link.redis.eval(COUNT, places.length, ...places, base);
-    const [realtime = 0, batch = 0, running = 0, oldestMs = -1] = counts as number[];
-    return { realtime, batch, running, oldestMs };
+    const [realtime = 0, batch = 0, running = 0, ...oldest] = counts as number[];
+    const [oldestRealtimeMs = Infinity, oldestBatchMs = Infinity] = oldest.map(orNone);
+    return { realtime, batch, running, oldestRealtimeMs, oldestBatchMs };
   }
 
   /** Ids of jobs that came back from dead workers: they are taken before all others, in this order. */
@@ -329,6 +339,8 @@ export class ModelQueues {
     return new ResultExpiry(this.link.redis, this.link.access.resultTtlMs);
   }
 }
+
+const orNone = (atMs: number): number => (atMs < 0 ? Infinity : atMs);
 
 /** The class of a job that has not aged. */
 const classOf = (priority: JobPriority): QueueJobClass =>

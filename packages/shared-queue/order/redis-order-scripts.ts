@@ -245,6 +245,23 @@ if redis.call('EXISTS', job) == 0 then return end
 correct(tonumber(known[2]) or BATCH, ownerOf(ARGV[3]), ms - (tonumber(known[1]) or 0))
 redis.call('HSET', job, 'charged', ms)`),
 
+  /** ARGV[3]: device milliseconds of a load, which those pay whose jobs wait or run. */
+  charge: orderScript(`
+sort()
+local jobs, all = { [REALTIME] = {}, [BATCH] = {} }, 0
+local function count(lane, owner, n) jobs[lane][owner], all = (jobs[lane][owner] or 0) + n, all + n end
+for lane = REALTIME, BATCH do
+  for _, owner in ipairs(redis.call('ZRANGE', waiting(lane), 0, -1)) do
+    count(lane, owner, redis.call('ZCARD', line(lane, owner)))
+  end
+end
+for _, id in ipairs(redis.call('LRANGE', base .. 'active', 0, -1)) do
+  count(tonumber(redis.call('HGET', base .. id, 'lane')) or BATCH, ownerOf(id), 1)
+end
+for lane, owners in pairs(jobs) do
+  for owner, n in pairs(owners) do correct(lane, owner, ARGV[3] * n / all) end
+end`),
+
   /**
    * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet,
    * those that go next first; the costs of jobs; and a row for each waiting tenant: lane,

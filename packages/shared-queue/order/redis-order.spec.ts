@@ -101,6 +101,25 @@ describeWith(REDIS)('RedisOrder', () => {
     expect(await drain()).toBe('a1 b1 a2 b2');
   });
 
+  it('charges a load to the tenants whose jobs wait or run, by their number', async () => {
+    await addAll(['a1', 'a2', 'a3'], { tenant: 'a' });
+    await add('b1', { tenant: 'b' });
+    const tags = async (): Promise<Record<string, number>> => {
+      const { tenants } = await order.accounts(MODEL);
+      return Object.fromEntries(tenants.map(({ owner, startTag }) => [owner, startTag]));
+    };
+    const [a, b] = [keys.owner('a'), keys.owner('b')];
+    await order.charge(MODEL, 40);
+    expect(await tags()).toEqual({ [a]: 30, [b]: 10 });
+    expect(idOf(await take())).toBe('b1');
+    await order.charge(MODEL, 40);
+    // It was charged 10 for its job that runs.
+    await add('b2', { tenant: 'b' });
+    await order.sort(MODEL);
+    expect(await tags()).toEqual({ [a]: 60, [b]: 30 });
+    await expect(order.charge('missing', 40)).resolves.toBeUndefined();
+  });
+
   it('serves workers that do not ask for the order by class and time', async () => {
     await add('b1', { tenant: 'b' });
     await add('a1', { tenant: 'a' });

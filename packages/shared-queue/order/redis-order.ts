@@ -77,6 +77,11 @@ export class RedisOrder {
     await this.#run('settle', model, [jobId, deviceMs]);
   }
 
+  /** Splits device milliseconds among the tenants whose jobs wait or run, by their number. */
+  async charge(model: string, ms: number): Promise<void> {
+    await this.#run('charge', model, [ms]);
+  }
+
   /** How many jobs a tenant has waiting, and how many tenants wait. */
   async load(
     model: string,

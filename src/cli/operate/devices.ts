@@ -11,7 +11,7 @@ const DRAWN = { resident: '█', loading: '▒', leaving: '░' } as const;
 export const devicesText = (devices: readonly Device[]): string =>
   devices.map(deviceText).join('\n\n');
 
-function deviceText({ id, memory_bytes: memory, used_bytes: used, models, next }: Device): string {
+function deviceText({ id, memory_bytes: memory, models, next, ...device }: Device): string {
   const here = models.flatMap(({ stage, ...model }) => (stage ? [{ ...model, stage }] : []));
   const parts = here.map(({ stage, memory_bytes: bytes }) =>
     DRAWN[stage].repeat(Math.round((bytes / memory) * WIDTH)),
@@ -24,9 +24,11 @@ function deviceText({ id, memory_bytes: memory, used_bytes: used, models, next }
     awaited === undefined ? [] : [`  ${waiting} waiting: ${awaited}`],
   );
   const after = next ? [`  ${next.explanation}`] : [];
+  const used = `${byteText(device.used_bytes)} of ${byteText(memory)}`;
+  const by = device.loaded_by;
   const bar = parts.join('').slice(0, WIDTH).padEnd(WIDTH, '·');
   return [
-    `${id}  ${bar}  ${byteText(used)} of ${byteText(memory)}`,
+    `${id}  ${bar}  ${by === undefined ? used : `loaded by ${by}`}`,
     ...lines,
     ...waits,
     ...after,

@@ -115,7 +115,8 @@ export const ERROR_REGISTRY: Readonly<Record<ErrorCode, ErrorDefinition>> = {
   }),
   ...invalid(409, {
     worker_not_supervised:
-      'This gateway did not start the worker, or the worker takes its requests from the shared queue by itself.',
+      'This gateway did not start the worker or does not load the model, or the worker takes its requests from the ' +
+      'shared queue by itself.',
     request_not_waiting:
       'Only a waiting request can be given another priority; this one runs, has ended, or is on its way into its queue.',
     model_addition_running: 'A model of the catalogue is being added; one at a time.',

@@ -28,6 +28,7 @@ export class AdminDevicesController {
         id,
         memory_bytes: memory,
         used_bytes: placements.used(id),
+        loaded_by: this.swaps.loadedBy,
         models: models.filter(model => isOf(model, id)).map(model => this.#model(model)),
         next: this.#next(id),
         history: this.swaps.history
@@ -43,7 +44,7 @@ export class AdminDevicesController {
 
   #next(device: string) {
     const swap = this.swaps.placements.nextOn(device);
-    if (!swap) return undefined;
+    if (!swap || this.swaps.loadedBy !== undefined) return undefined;
     const { model, reason, leaving, atMs } = swap;
     const inMs = Math.max(0, atMs - this.clock.nowMs());
     return {

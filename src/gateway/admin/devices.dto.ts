@@ -41,6 +41,12 @@ class DeviceDto extends answer({
   id: textField({ example: 'gpu0' }),
   memory_bytes: numberField('That its models share.'),
   used_bytes: numberField('Of models that are loaded, loading or leaving.'),
+  loaded_by: optionalField(
+    textField({
+      example: 'gw_0198a1b2',
+      description: 'Another gateway, which loads its models and knows what is on it.',
+    }),
+  ),
   models: listField(DeviceModelDto),
   next: optionalField(NextSwapDto),
   history: listField(DeviceSpanDto, 'The last 15 minutes, oldest first.'),

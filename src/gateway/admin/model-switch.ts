@@ -3,6 +3,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { ConfigError } from '../../platform/config/yaml-file.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
+import { DeviceSwaps } from '../devices/device-swaps.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type ModelView } from '../worker-pool/worker-view.js';
 
@@ -18,6 +19,7 @@ export class ModelSwitch {
     private readonly pool: WorkerPoolService,
     private readonly cancellations: CancellationManager,
     private readonly list: ModelList,
+    private readonly swaps: DeviceSwaps,
   ) {}
 
   /** @throws DomainError `model_not_found` */
@@ -27,9 +29,9 @@ export class ModelSwitch {
     return model;
   }
 
-  /** Does not wait for its workers. @throws DomainError `model_not_found` */
+  /** Does not wait for its workers. @throws DomainError `model_not_found`, `worker_not_supervised` */
   load(id: string): ModelView {
-    this.find(id);
+    this.#own(id);
     this.pool.of(id)?.load();
     return this.find(id);
   }
@@ -37,10 +39,10 @@ export class ModelSwitch {
   /**
    * Running requests finish. Those that wait start an `on_request` model again; of any
    * other they end as `model_unloaded`, and so do new ones until it is loaded. Does not
-   * wait for the end. @throws DomainError `model_not_found`
+   * wait for the end. @throws DomainError `model_not_found`, `worker_not_supervised`
    */
   async unload(id: string): Promise<ModelView> {
-    const hold = this.find(id).autostart === 'always';
+    const hold = this.#own(id).autostart === 'always';
     const unloaded = this.pool.of(id)?.unload(hold);
     unloaded?.then(
       // A worker may have died in the meantime and its requests be waiting again.
@@ -62,6 +64,14 @@ export class ModelSwitch {
       await this.cancellations.cancelMany({ model, state: 'queued' }, 'unload');
     this.#logger.log(changes, 'models file read');
     return changes;
+  }
+
+  #own(id: string): ModelView {
+    const { loadedBy } = this.swaps;
+    const model = this.find(id);
+    if (loadedBy === undefined || !this.pool.of(id)?.isPlaced) return model;
+    const message = `The gateway ${loadedBy} loads and unloads ${id}: ask that one.`;
+    throw new DomainError('worker_not_supervised', message);
   }
 
   #read() {

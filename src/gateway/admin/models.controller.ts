@@ -44,7 +44,7 @@ export class AdminModelsController {
     description: 'Returns at once; GET shows when it is loaded.',
   })
   @Answers(AdminModelDto)
-  @DescribesErrors('model_not_found')
+  @DescribesErrors('model_not_found', 'worker_not_supervised')
   load(@Param('id') id: string) {
     return adminModelDto(this.models.load(id));
   }
@@ -57,7 +57,7 @@ export class AdminModelsController {
       'again with `autostart: on_request`.',
   })
   @Answers(AdminModelDto)
-  @DescribesErrors('model_not_found')
+  @DescribesErrors('model_not_found', 'worker_not_supervised')
   async unload(@Param('id') id: string) {
     return adminModelDto(await this.models.unload(id));
   }

@@ -20,6 +20,7 @@ import { peakBytes } from '../../platform/process/process-memory.js';
 import { type ModelWorkers } from '../worker-pool/model-workers.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { DeviceHistory } from './device-history.js';
+import { type DeviceShare } from './device-share.port.js';
 import { MeasuredMemory } from './measured-memory.js';
 
 /** A load is over: the model takes requests. */
@@ -51,6 +52,8 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   #pending: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
   #measureAtMs = 0;
+  /** Whoever knows the other gateways sets it, before the first look. Undefined: there are none. */
+  share: DeviceShare | undefined;
 
   constructor(
     private readonly queue: PriorityQueue,
@@ -64,7 +67,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     this.placements = new Placements({
       devices: () => this.devices(),
       policy: new FairSwaps(),
-      models: () => this.#placed().map(model => this.#placeable(model)),
+      models: () => this.placed().map(model => this.#placeable(model)),
       demandOf: id => this.#demandOf(id),
       loadMs: id => times.of(id).loads.value ?? USUAL_LOAD_MS,
     });
@@ -77,16 +80,25 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     this.look();
   }
 
+  /** Models that share a device. */
+  placed(): readonly ModelSpec[] {
+    return this.list.current.filter(({ device }) => device !== undefined);
+  }
+
   /** Devices that some model names. */
   devices(): readonly DeviceSpec[] {
     const all = this.list.current.flatMap(({ device = [] }) => device);
     return [...new Map(all.map(device => [device.id, device])).values()];
   }
 
-  /** It shares a device and is not loaded there. */
+  /** The other gateway that loads models on the devices; undefined: this one does, or may. */
+  get loadedBy(): string | undefined {
+    return this.share?.role === 'leave' ? this.share.owner : undefined;
+  }
+
+  /** It shares a device and is not loaded there; where another gateway loads, that one knows. */
   isAway(model: string): boolean {
-    const isPlaced = this.pool.of(model)?.isPlaced === true;
-    return isPlaced && this.placements.at(model)?.stage !== 'resident';
+    return this.#isHere(model) && this.placements.at(model)?.stage !== 'resident';
   }
 
   /**
@@ -98,14 +110,14 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     priority: RequestPriority,
     drainMs: (model: string) => number,
   ): ExpectedLoad | undefined {
-    if (!this.pool.of(model)?.isPlaced) return undefined;
+    if (!this.#isHere(model)) return undefined;
     const isRealtime = priority === RequestPriority.REALTIME;
     return this.placements.expected({ model, isRealtime, nowMs: this.clock.nowMs(), drainMs });
   }
 
   /** Any number of calls until the next turn of the event loop are one. */
   readonly look = (): void => {
-    if (this.#placed().length > 0) this.#pending ??= setImmediate(this.#turn);
+    if (this.placed().length > 0) this.#pending ??= setImmediate(this.#turn);
   };
 
   readonly #turn = (): void => {
@@ -113,7 +125,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     for (const { id } of this.list.current) this.#follow(id);
     const nowMs = this.clock.nowMs();
     if (nowMs >= this.#measureAtMs) this.#measureAll(nowMs);
-    for (const step of this.placements.decide(nowMs)) this.#do(step);
+    for (const step of this.#decided(nowMs)) this.#do(step);
     const ids = this.list.current.map(({ id }) => id);
     this.history.look(this.placements, ids, Date.now());
     clearTimeout(this.#timer);
@@ -121,6 +133,13 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     // A timer that is early would find nothing to do, and ask again.
     if (wakeMs !== undefined) this.#timer = setTimeout(this.look, wakeMs - nowMs + 1).unref();
   };
+
+  #decided(nowMs: number): readonly PlacementStep[] {
+    const { role = 'load' } = this.share ?? {};
+    if (role === 'load') return this.placements.decide(nowMs);
+    if (role === 'keep') return [];
+    return this.placed().flatMap(({ id }) => this.placements.dismiss(id, nowMs, nowMs) ?? []);
+  }
 
   /** What became of its workers since the last turn. */
   #follow(id: string): void {
@@ -133,7 +152,9 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     if (stage !== 'loading') return;
     if (workers.hasReady) return this.#loaded(workers, nowMs);
     const untilMs = nowMs + this.settings.workers.restartMaxMs;
-    if (workers.gaveUp(untilMs)) this.placements.dismiss(id, untilMs, nowMs);
+    if (!workers.gaveUp(untilMs)) return;
+    this.placements.dismiss(id, untilMs, nowMs);
+    this.share?.refuse(id, workers.place.refusal ?? '', untilMs - nowMs);
   }
 
   #loaded(workers: ModelWorkers, nowMs: number): void {
@@ -143,6 +164,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     const tookMs = this.placements.loaded(id, nowMs) ?? 0;
     this.times.of(id).loads.add(tookMs);
     this.queue.chargeLoad(id, tookMs);
+    this.share?.chargeLoad(id, tookMs);
     this.#logger.log({ model: id, tookMs: Math.round(tookMs) }, 'model is loaded');
     this.#steps.next({ type: 'loaded', model: id, tookMs });
   }
@@ -150,7 +172,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   /** They grow while they work. */
   #measureAll(nowMs: number): void {
     this.#measureAtMs = nowMs + MEASURE_MS;
-    for (const { id } of this.#placed()) {
+    for (const { id } of this.placed()) {
       const workers = this.pool.of(id);
       if (workers && this.placements.at(id)?.stage === 'resident') this.#measure(workers);
     }
@@ -181,8 +203,8 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     this.#steps.next(step);
   }
 
-  #placed(): readonly ModelSpec[] {
-    return this.list.current.filter(({ device }) => device !== undefined);
+  #isHere(model: string): boolean {
+    return this.pool.of(model)?.isPlaced === true && this.loadedBy === undefined;
   }
 
   #placeable(model: ModelSpec): PlaceableModel {
@@ -192,7 +214,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     return {
       id,
       devices: isHeld ? [] : device.map(({ id: name }) => name),
-      memory: model.memory ?? this.#memory.of(id) ?? roomOf(device, this.#placed()),
+      memory: model.memory ?? this.#memory.of(id) ?? roomOf(device, this.placed()),
       pin: model.pin === true && !isHeld,
       prewarm: prewarm === true && !isHeld,
       minResidenceMs: minResidenceS === undefined ? undefined : minResidenceS * 1000,
@@ -201,15 +223,22 @@ export class DeviceSwaps implements OnApplicationBootstrap {
 
   #demandOf(id: string): Demand {
     const workers = this.pool.of(id);
-    const queued = waitingFor(this.queue, id);
     const wishMs = workers?.place.wishedSinceMs ?? Infinity;
+    // A session is REALTIME.
+    const wishes = { oldestMs: wishMs, oldestRealtimeMs: wishMs, dueMs: wishMs };
+    const shared = this.share?.demandOf(id);
+    const all = [
+      waitingFor(this.queue, id),
+      { ...wishes, waiting: wishMs < Infinity ? 1 : 0 },
+      ...(shared ? [shared] : []),
+    ];
+    const first = (field: keyof typeof wishes): number => Math.min(...all.map(one => one[field]));
     return {
-      waiting: queued.waiting + (wishMs < Infinity ? 1 : 0),
-      oldestMs: Math.min(queued.oldestMs, wishMs),
-      // A session is REALTIME.
-      oldestRealtimeMs: Math.min(queued.oldestRealtimeMs, wishMs),
-      dueMs: Math.min(queued.dueMs, wishMs),
-      running: workers?.running ?? 0,
+      waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
+      oldestMs: first('oldestMs'),
+      oldestRealtimeMs: first('oldestRealtimeMs'),
+      dueMs: first('dueMs'),
+      running: (workers?.running ?? 0) + (shared?.running ?? 0),
       usedMs: workers?.usedAtMs ?? 0,
       serves: workers?.hasReady ?? false,
     };

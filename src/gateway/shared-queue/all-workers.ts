@@ -14,6 +14,7 @@ import {
 } from '@switchyard/shared-queue/heartbeat.js';
 import { type WorkerAnnouncement } from '@switchyard/shared-queue/messages.codec.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
+import { type Observable, Subject } from 'rxjs';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -32,6 +33,9 @@ type Announced = WorkerAnnouncement<WorkerHealthReport>;
 export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger('WorkerDirectory');
   #announced: readonly Announced[] = [];
+  readonly #heard = new Subject<void>();
+  /** All announcements were read: with each heartbeat, and when one changed. */
+  readonly heard$: Observable<void> = this.#heard.asObservable();
   /** As `performance.now`. */
   #backMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -71,6 +75,15 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
   /** Some worker of the model that pulls takes work now. */
   hasPulling(model: string): boolean {
     return this.#pulling(model).some(({ health, drained }) => health.state === 'ready' && !drained);
+  }
+
+  /** A worker that another gateway started is on one of these devices. */
+  areElsewhere(devices: readonly string[]): boolean {
+    return this.#announced.some(
+      ({ host, placed }) =>
+        placed?.devices.some(id => devices.includes(id)) &&
+        !(host === hostname() && placed.by === process.pid),
+    );
   }
 
   models(): ModelView[] {
@@ -170,6 +183,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
       this.#announced = this.#withUnheard(await announcedWorkers<WorkerHealthReport>(this.link));
       const owners = new Set(this.#announced.map(({ lockOwner }) => lockOwner));
       for (const worker of before) if (!owners.has(worker.lockOwner)) void this.#missed(worker);
+      this.#heard.next();
     } catch (error) {
       this.#logger.debug({ err: error }, 'reading announcements failed');
     }

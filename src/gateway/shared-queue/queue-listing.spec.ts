@@ -8,6 +8,7 @@ import { pause, until } from '../../../test/support/waiting.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
+import { type DeviceSwaps } from '../devices/device-swaps.js';
 import { type AllWorkers } from './all-workers.js';
 import { QueueListing } from './queue-listing.js';
 import { SharedQueueLink } from './shared-queue-link.js';
@@ -31,7 +32,8 @@ describeWith(REDIS)('the list of the shared queue', () => {
     const log = { debug: () => undefined };
     const queues = await ModelQueues.open(link, { models, weightOf: () => 1, log });
     const workers = { hasPulling: () => false, hasPushed: () => false };
-    listing = new QueueListing(link, queues, workers as unknown as AllWorkers, [MODEL]);
+    const swaps = { isAway: () => false } as unknown as DeviceSwaps;
+    listing = new QueueListing(link, queues, workers as unknown as AllWorkers, [MODEL], swaps);
     await until(() => pause(20).then(() => link.usable));
     process.on('unhandledRejection', note);
   });

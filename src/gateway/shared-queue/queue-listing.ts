@@ -13,9 +13,10 @@ import { FairOrder } from '../../core/order/fair-order.js';
 import { type PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { requestKey, type RequestRef } from '../../core/request/request-key.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { type PriorityLabel, priorityLevel } from '../../core/request/request-priority.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { DeviceSwaps } from '../devices/device-swaps.js';
 import { type QueueDepth } from '../registry/request-queue.port.js';
 import { AllWorkers } from './all-workers.js';
 import { jobResultOf } from './request-jobs.js';
@@ -76,6 +77,7 @@ export class QueueListing {
     private readonly queues: ModelQueues,
     private readonly workers: AllWorkers,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
+    private readonly swaps: DeviceSwaps,
   ) {}
 
   /** By model: waiting requests in order of dispatch, then running ones. */
@@ -113,8 +115,9 @@ export class QueueListing {
   }
 
   async #depth(model: string): Promise<QueueDepth> {
-    const { oldestMs, ...counts } = await this.queues.counts(model);
-    const oldestWaitMs = oldestMs < 0 ? undefined : this.link.clock.nowMs() - oldestMs;
+    const { oldestRealtimeMs, oldestBatchMs, ...counts } = await this.queues.counts(model);
+    const oldestMs = Math.min(oldestRealtimeMs, oldestBatchMs);
+    const oldestWaitMs = oldestMs === Infinity ? undefined : this.link.clock.nowMs() - oldestMs;
     return { model, ...counts, oldestWaitMs };
   }
 
@@ -171,7 +174,7 @@ export class QueueListing {
       tenant: job.tenant,
       priority,
       state,
-      ...(isQueued && { position, waitsFor: this.#waitsFor(ref.model) }),
+      ...(isQueued && { position, ...this.#waitsFor(ref.model, priority) }),
       createdAtMs: sinceMs,
       aged: isOld || isPromoted(facts.priority, priority),
       waitedMs,
@@ -182,8 +185,13 @@ export class QueueListing {
     };
   }
 
-  #waitsFor(model: string): RequestView['waitsFor'] {
-    return this.workers.hasPulling(model) || this.workers.hasPushed(model) ? 'slot' : 'worker';
+  #waitsFor(model: string, priority: PriorityLabel): Pick<RequestView, 'waitsFor' | 'load'> {
+    if (this.workers.hasPulling(model) || this.workers.hasPushed(model))
+      return { waitsFor: 'slot' };
+    if (!this.swaps.isAway(model)) return { waitsFor: 'worker' };
+    // What is left of running requests, the workers that pulled them know.
+    const load = this.swaps.expected(model, priorityLevel(priority), () => 0);
+    return { waitsFor: 'device', load };
   }
 
   #isOld(priority: PriorityLabel, waitedMs: number): boolean {

@@ -11,10 +11,13 @@ export class DevicePlace {
   #wish: { readonly sinceMs: number; readonly untilMs: number } | undefined;
   #refusal: { readonly reason: string; readonly untilMs: number } | undefined;
 
-  /** @param onChange somebody waits, or no longer */
   constructor(
     private readonly clock: MonotonicClock,
-    private readonly onChange: () => void,
+    private readonly events: {
+      /** Somebody waits, or no longer. */
+      readonly onChange: () => void;
+      readonly onRefused: () => void;
+    },
   ) {}
 
   /** Since when a session or an operator waits for it; undefined: none does. */
@@ -33,13 +36,16 @@ export class DevicePlace {
   wish(ms = WISH_MS): void {
     const nowMs = this.clock.nowMs();
     this.#wish = { sinceMs: this.wishedSinceMs ?? nowMs, untilMs: nowMs + ms };
-    this.onChange();
-    if (ms < Infinity) setTimeout(this.onChange, ms + 1).unref();
+    const { onChange } = this.events;
+    onChange();
+    if (ms < Infinity) setTimeout(onChange, ms + 1).unref();
   }
 
+  /** Its load failed, here or at the gateway that loads it. */
   refuse(reason: string, untilMs: number): void {
     this.#wish = undefined;
     this.#refusal = { reason, untilMs };
+    this.events.onRefused();
   }
 
   /** Its workers take requests now. */

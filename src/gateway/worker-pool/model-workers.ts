@@ -57,7 +57,10 @@ export class ModelWorkers {
     this.id = options.model.id;
     this.#used();
     const onCapacity = (): void => options.capacity.next(this.id);
-    this.place = new DevicePlace(options.clock, onCapacity);
+    this.place = new DevicePlace(options.clock, {
+      onChange: onCapacity,
+      onRefused: () => options.activity.next({ type: 'load_failed', model: this.id }),
+    });
     const owner = { ...options, onCapacity, onReturn: () => this.#used() };
     this.roster = new ModelRoster(options.model, owner, options.resolve);
   }
@@ -134,7 +137,6 @@ export class ModelWorkers {
     const reason = this.#problem ?? end?.startFailure ?? end?.problem ?? 'its process ended';
     void this.unload(false);
     this.place.refuse(reason, untilMs);
-    this.options.activity.next({ type: 'load_failed', model: this.id });
     return true;
   }
 

@@ -173,13 +173,15 @@ export class PooledWorker {
   }
 
   /**
-   * Drains for good; resolves when nothing runs any more, or the process is gone. Probes
-   * continue, so that a worker that hangs with its last requests is detected.
+   * Drains for good; resolves when nothing runs any more, or the process is gone: where it
+   * pulls, it knows alone when to end. Probes continue, so that one that hangs is detected.
    */
-  drained(): Promise<void> {
+  async drained(): Promise<void> {
     this.#on('closed');
     this.#onReturn();
-    return this.#drained.promise;
+    await this.#drained.promise;
+    const { pulls, location } = this.options;
+    if (pulls && !location.status.isStarting) await location.stop(Infinity);
   }
 
   /** Ends remaining calls, then the worker if it is local, then the channel. */

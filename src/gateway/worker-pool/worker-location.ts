@@ -72,8 +72,11 @@ export interface WorkerLocation {
   restart?(): void;
   /** The worker no longer answers its probes. */
   onHung(reason: string): void;
-  /** Resolves when its process has ended. Idempotent: the same promise. */
-  stop(): Promise<void>;
+  /**
+   * Resolves when its process has ended. Idempotent: the same promise.
+   * @param graceMs before it is killed; absent: as it was configured
+   */
+  stop(graceMs?: number): Promise<void>;
 }
 
 interface ProcessLocationOptions extends Omit<SupervisorOptions, 'what' | 'unready'> {
@@ -149,8 +152,8 @@ export class ProcessLocation implements WorkerLocation {
     this.status.restart();
   }
 
-  stop(): Promise<void> {
-    return this.status.stop();
+  stop(graceMs?: number): Promise<void> {
+    return this.status.stop(graceMs);
   }
 
   #wait(message?: string, isProblem = false): void {

@@ -23,14 +23,26 @@ describe('metrics of what workers report', () => {
     activity$ = new Subject();
     executed$ = new Subject();
     const slots = { total: 8, inUse: 2 };
-    const workers = () => [
-      { id: 'w-0', model: 'm', state: 'ready', slots, health: { generation } },
-      { id: 'w-1', model: 'm', state: 'starting', slots, health: undefined },
+    const worker = (id: string, state: string, health?: object) => ({
+      ...{ id, model: 'm', state, slots, health },
+    });
+    const views = [worker('w-0', 'ready', { generation }), worker('w-1', 'starting')];
+    const model = { id: 'm', state: 'loaded', startsOnRequest: true, workers: views };
+    const away = (id: string, state: string, startsOnRequest: boolean) => ({
+      ...{ id, state, startsOnRequest, workers: [worker(`${id}-0`, 'stopped')] },
+    });
+    const models = () => [
+      model,
+      away('on-request', 'unloaded', true),
+      away('leaving', 'unloading', true),
+      away('held', 'unloaded', false),
+      away('broken', 'failed', true),
     ];
+    const workers = () => models().flatMap(one => one.workers);
     app = await Test.createTestingModule({
       providers: [
         ...workerPoolMetricProviders,
-        { provide: WorkerPoolService, useValue: { workers, activity$, executed$ } },
+        { provide: WorkerPoolService, useValue: { models, workers, activity$, executed$ } },
       ],
     }).compile();
     await app.init();
@@ -38,6 +50,12 @@ describe('metrics of what workers report', () => {
   afterEach(async () => {
     await app.close();
     register.clear();
+  });
+
+  it('say of each worker whether it takes work, unless its model is unloaded until the next request', async () => {
+    expect(await metricValues('switchyard_worker_up')).toEqual({
+      ...{ 'w-0 m': 1, 'w-1 m': 0, 'held-0 held': 0, 'broken-0 broken': 0 },
+    });
   });
 
   it('show the last report of workers that batch by steps, and nothing of others', async () => {
@@ -95,7 +113,7 @@ describe('metrics of what workers report', () => {
 
   it('count restarts from 0 for every worker', async () => {
     activity$.next({ type: 'restarted', worker: 'w-1', model: 'm' });
-    expect(await metricValues('switchyard_worker_restarts_total')).toEqual({
+    expect(await metricValues('switchyard_worker_restarts_total')).toMatchObject({
       'w-0 m': 0,
       'w-1 m': 1,
     });

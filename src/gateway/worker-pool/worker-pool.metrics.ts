@@ -5,7 +5,7 @@ import { fedMetric, metricProvider } from '../../platform/metrics/metric-provide
 import { type MetricName } from '../../platform/metrics/registry.js';
 import { type GenerationCounts } from '../../worker-client/generation-counts.js';
 import { WorkerPoolService } from './worker-pool.service.js';
-import { isReady, type WorkerView } from './worker-view.js';
+import { isReady, type ModelView, type WorkerView } from './worker-view.js';
 
 /** One that is fed by what workers of the pool do. */
 const poolMetric = <M extends Counter | Histogram>(
@@ -16,15 +16,16 @@ const poolMetric = <M extends Counter | Histogram>(
 /** One value per configured worker, read at the scrape; undefined: it has none. */
 const workerMetric = (
   name: MetricName,
-  read: (worker: WorkerView) => number | undefined,
+  read: (worker: WorkerView, model: ModelView) => number | undefined,
 ): Provider =>
   metricProvider(name, {
     inject: [WorkerPoolService],
     collect: (gauge: Gauge, pool: WorkerPoolService) => {
-      for (const worker of pool.workers()) {
-        const value = read(worker);
-        if (value !== undefined) gauge.set({ worker: worker.id, model: worker.model }, value);
-      }
+      for (const model of pool.models())
+        for (const worker of model.workers) {
+          const value = read(worker, model);
+          if (value !== undefined) gauge.set({ worker: worker.id, model: model.id }, value);
+        }
     },
   });
 
@@ -62,8 +63,14 @@ const phaseMetric = (name: MetricName, phase: 'prepMs' | 'readyWaitMs' | 'device
     ),
   );
 
+/** The next request loads it, or it leaves: that no worker is up is intended. */
+const isAbsent = ({ state, startsOnRequest }: ModelView): boolean =>
+  startsOnRequest && (state === 'unloaded' || state === 'unloading');
+
 export const workerPoolMetricProviders: Provider[] = [
-  workerMetric('switchyard_worker_up', worker => (isReady(worker) ? 1 : 0)),
+  workerMetric('switchyard_worker_up', (worker, model) =>
+    isAbsent(model) ? undefined : Number(isReady(worker)),
+  ),
   workerMetric('switchyard_worker_slots', ({ slots }) => slots.total),
   workerMetric('switchyard_worker_slots_in_use', ({ slots }) => slots.inUse),
   poolMetric('switchyard_worker_restarts_total', (restarts: Counter, pool) => {

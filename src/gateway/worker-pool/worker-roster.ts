@@ -117,6 +117,8 @@ export const remoteWorkerId = (model: ModelSpec, address: string): string =>
   `${model.id}@${address}`;
 
 const LOOPBACK = '127.0.0.1';
+/** As long as a timer can be. */
+const MAX_GRACE_MS = 2 ** 31 - 1;
 
 const builtLocation: Locate = (place, log, options) => {
   const { model, id, replica } = place;
@@ -138,7 +140,9 @@ const builtLocation: Locate = (place, log, options) => {
       retryMs: settings.workers.restartMaxMs,
     });
   const bridged = { env: replica.env, ...place.bridged, care: workerCare(settings) };
-  const spec = { ...own, localToken: LOCAL_TOKEN, ...(isBridge && { bridged }) };
+  // This process knows better how long it may drain, and ends it.
+  const supervised = { localToken: LOCAL_TOKEN, shutdownGraceMs: MAX_GRACE_MS };
+  const spec = { ...own, ...supervised, ...(isBridge && { bridged }) };
   const [command = '', ...args] = onCores(replica, [launch.command, ...launch.args]);
   return new ProcessLocation({
     ...shared,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { loadConfig } from './load-config.js';
+import { loadConfig, readModels } from './load-config.js';
 import { type SettingDefinition } from './setting-definition.js';
 import {
   environmentName,
@@ -243,20 +243,24 @@ describe('loadConfig', () => {
     );
   });
 
-  it('rejects models that share a device beside a queue that several gateways share', () => {
-    const model = 'id: m, kind: stt, engine: synthetic, capabilities: [transcribe]';
+  it('rejects text models that share a device beside a queue that several gateways share', () => {
+    const onDevice = (model: string) =>
+      `devices: [{ id: gpu0, memory: 2GiB }]\nmodels: [{ ${model}, device: gpu0, memory: 1GiB }]\n`;
+    const redis = { SWITCHYARD_REDIS_URL: 'redis://redis.example' };
+    const shared = { ...redis, QUEUE_DRIVER: 'redis' };
     write(
       'models.yaml',
-      `devices: [{ id: gpu0, memory: 2GiB }]\nmodels: [{ ${model}, device: gpu0, memory: 1GiB }]\n`,
+      onDevice('id: ears, kind: stt, engine: synthetic, capabilities: [transcribe]'),
     );
-    const redis = { SWITCHYARD_REDIS_URL: 'redis://redis.example' };
+    expect(problems(shared)).toEqual([]);
+    write('models.yaml', onDevice('id: m, kind: llm, engine: synthetic, capabilities: [chat]'));
     expect(problems({ ...redis, QUEUE_DRIVER: 'embedded' })).toEqual([]);
-    expect(problems({ ...redis, QUEUE_DRIVER: 'redis' })).toEqual([
-      {
-        ...{ origin: 'QUEUE_DRIVER', path: 'queue.driver', value: 'redis' },
-        message: 'cannot be combined with models that share a device, such as m',
-      },
-    ]);
+    const message = 'cannot be combined with text models that share a device, such as m';
+    const rejected = { path: 'queue.driver', value: 'redis', message };
+    expect(problems(shared)).toEqual([{ ...rejected, origin: 'QUEUE_DRIVER' }]);
+    const file = join(directory, 'config', 'models.yaml');
+    const settings = settingsFrom({ 'queue.driver': 'redis', 'workers.models_file': file });
+    expect(() => readModels(settings)).toThrow(message);
   });
 
   it.each([

@@ -71,7 +71,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     ...sources.problems,
     ...crossProblems(settings, sources, directory),
     ...models.problems,
-    ...sharedQueueProblems(settings, sources, models.models),
+    ...sharedQueueProblems(settings, models.models, sources.get('queue.driver')?.origin),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
   return {
@@ -82,17 +82,19 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   };
 }
 
-/** Workers on devices are placed by one gateway, which must know all that waits for them. */
+/**
+ * One of several gateways loads models on devices. Files, speech and embeddings are pulled by
+ * its workers, whichever gateway has them; text would have to be sent there by all gateways.
+ */
 function sharedQueueProblems(
-  { queue }: Settings,
-  sources: SettingSources,
+  { queue, workers }: Settings,
   models: readonly ModelSpec[],
+  origin = workers.modelsFile,
 ): readonly ConfigProblem[] {
-  const placed = models.find(({ device }) => device);
+  const placed = models.find(({ device, kind }) => device && kind === 'llm');
   if (queue.driver !== 'redis' || !placed) return [];
-  const { origin, value } = sources.get('queue.driver')!;
-  const message = `cannot be combined with models that share a device, such as ${placed.id}`;
-  return [{ origin, path: 'queue.driver', value, message }];
+  const message = `cannot be combined with text models that share a device, such as ${placed.id}`;
+  return [{ origin, path: 'queue.driver', value: queue.driver, message }];
 }
 
 /**
@@ -126,7 +128,8 @@ function readSettings(directory: string, named: string | undefined, sources: Set
 /** The models as the files are now. @throws ConfigError naming every problem of them */
 export function readModels(settings: Settings, askEngine?: EngineCheck): readonly ModelSpec[] {
   const { models, problems } = configuredModels(process.cwd(), settings, askEngine);
-  if (problems.length > 0) throw new ConfigError(problems);
+  const all = [...problems, ...sharedQueueProblems(settings, models)];
+  if (all.length > 0) throw new ConfigError(all);
   return models;
 }
 

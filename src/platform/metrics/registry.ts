@@ -222,7 +222,7 @@ export const METRICS = {
   switchyard_queue_bytes: gauge('Bytes of the uploads waiting in the queue now.', 'model'),
 
   switchyard_worker_up: gauge(
-    '1 while the worker takes work (ready or busy), else 0.',
+    '1 while the worker takes work (ready or busy), else 0; absent while its model is unloaded until the next request.',
     ...BY_WORKER,
   ),
   switchyard_worker_slots: gauge('Requests the worker accepts at the same time.', ...BY_WORKER),

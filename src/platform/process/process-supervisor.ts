@@ -148,12 +148,16 @@ export class ProcessSupervisor {
     else this.#spawn();
   }
 
-  /** Resolves when no process is left. Idempotent: the same promise. */
-  stop(): Promise<void> {
+  /**
+   * Resolves when no process is left. Idempotent: the same promise; a grace may still be set.
+   * @param graceMs between SIGTERM and SIGKILL; Infinity: it ends by itself
+   */
+  stop(graceMs = this.options.stopGraceMs): Promise<void> {
+    if (this.#stopped) this.#killAfter(graceMs);
     this.#stopped ??= new Promise(resolve => {
       this.#onStopped = resolve;
       clearTimeout(this.#timer);
-      if (this.#process) this.#terminate(this.#process);
+      if (this.#process) this.#terminate(this.#process, graceMs);
       else resolve();
     });
     return this.#stopped;
@@ -273,14 +277,17 @@ export class ProcessSupervisor {
     this.#timer = setTimeout(() => this.#spawn(), restartInMs);
   }
 
-  #terminate(process: SupervisedProcess) {
+  #terminate(process: SupervisedProcess, graceMs = this.options.stopGraceMs) {
     process.terminate();
     clearTimeout(this.#startLimit);
     clearTimeout(this.#timer);
-    const { stopGraceMs } = this.options;
-    this.#timer = setTimeout(
-      () => this.kill(`still running ${stopGraceMs} ms after SIGTERM`),
-      stopGraceMs,
-    );
+    this.#killAfter(graceMs);
+  }
+
+  #killAfter(graceMs: number) {
+    if (!this.#process || graceMs === Infinity) return;
+    clearTimeout(this.#timer);
+    const reason = `still running ${graceMs} ms after SIGTERM`;
+    this.#timer = setTimeout(() => this.kill(reason), graceMs);
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '@switchyard/shared-queue/heartbeat.js';
 import { type WorkerAnnouncement } from '@switchyard/shared-queue/messages.codec.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
+import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
 import { interval, type Subscription } from 'rxjs';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
@@ -93,16 +94,21 @@ export class Announcer {
   }
 
   #announcement(): WorkerAnnouncement<WorkerHealthReport> {
+    const { model, localToken } = this.spec;
+    // One that was started by hand was placed nowhere.
+    const devices = localToken === undefined ? undefined : model.device?.map(({ id }) => id);
+    const health = this.health.report();
     return {
       v: 1,
       id: this.connections.announcedId,
-      model: this.spec.model.id,
-      health: this.health.report(),
-      slots: { total: this.held.capacity, inUse: this.held.size },
+      model: model.id,
+      health,
+      slots: { total: slotsOf(health).credits, inUse: this.held.size },
       host: hostname(),
       pid: process.pid,
       lockOwner: this.connections.owner,
       drained: this.held.drained,
+      placed: devices && { by: process.ppid, devices },
     };
   }
 }

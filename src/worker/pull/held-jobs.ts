@@ -62,11 +62,6 @@ export class HeldJobs {
     return this.#passages.size;
   }
 
-  get capacity(): number {
-    const { maxBatch, maxConcurrent } = deviceLimits(this.engine.info, this.spec);
-    return maxBatch * (maxConcurrent + 1);
-  }
-
   outlook() {
     return { room: this.#most - this.size, idle: this.size === 0 };
   }
@@ -125,7 +120,9 @@ export class HeldJobs {
    * class only when it is taken.
    */
   get #most(): number {
-    const { engine, spec, pace, capacity } = this;
+    const { engine, spec, pace } = this;
+    const { maxBatch, maxConcurrent } = deviceLimits(engine.info, spec);
+    const capacity = maxBatch * (maxConcurrent + 1);
     if (engine.kind !== 'tts' || this.#batch.size > 0) return capacity;
     return capacity + (overdraftOf(engine, spec, pace) ?? 0);
   }

@@ -29,6 +29,8 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
+    // Also while it loads: its memory is taken.
+    this.announcer.start();
     this.#phases = this.state.phase$.subscribe(phase => {
       if (phase === 'ready') void this.#start();
       else if (phase === 'draining') void this.#stop();
@@ -49,7 +51,6 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #start(): Promise<void> {
-    this.announcer.start();
     this.queue.start();
     this.callbacks.start();
     // No job may be taken before its lock can be renewed.

@@ -28,7 +28,7 @@ export function Devices() {
                   <i class={`swatch ${stage}`} /> {stage}
                 </span>
               ))}{' '}
-              {bytes(device.used_bytes)} of {bytes(device.memory_bytes)}
+              {usedText(device)}
             </>
           }
         >
@@ -48,6 +48,9 @@ export function Devices() {
     </>
   );
 }
+
+const usedText = ({ used_bytes: used, memory_bytes: all, loaded_by: by }: Device): string =>
+  by === undefined ? `${bytes(used)} of ${bytes(all)}` : `${bytes(all)}, loaded by ${by}`;
 
 function Timeline({ device: { id, models, history } }: { device: Device }) {
   const now = Date.now() / 1000;

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
+import { type Redis } from 'ioredis';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { DEVICES } from '../../support/device-rig.js';
+import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
+import { leftover } from '../../support/leftovers.js';
+import { redisClient } from '../../support/redis-client.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
+
+interface ShownDevice {
+  readonly used_bytes: number;
+  readonly loaded_by?: string;
+}
+
+/** Two gateways of one machine with one Redis, which have the same models on one device. */
+export class GatewayPair {
+  /** Processes of models that were alive at the same time, at most. */
+  most = 0;
+  readonly #pids = new Set<number>();
+  readonly #silent = new Set<GatewayProcess>();
+  readonly client: Redis;
+  #watched = true;
+
+  private constructor(
+    readonly redis: RedisServer,
+    readonly gateways: readonly GatewayProcess[],
+  ) {
+    this.client = redisClient(redis.url);
+    void this.#watch();
+    leftover(async () => {
+      this.#watched = false;
+      this.client.disconnect();
+      await Promise.all(gateways.map(gateway => gateway[Symbol.asyncDispose]()));
+      await redis[Symbol.asyncDispose]();
+    });
+  }
+
+  static async start(
+    models: readonly ModelSpec[],
+    settings: SettingOverrides = {},
+  ): Promise<GatewayPair> {
+    const [folder, redis] = [temporaryFolder(), await RedisServer.start()];
+    const shared: SettingOverrides = {
+      ...{ 'queue.driver': 'redis', 'redis.url': redis.url, 'requests.idempotency': 'off' },
+      ...{ 'data.dir': join(folder, 'data'), ...settings },
+    };
+    const options = { folder, devices: DEVICES };
+    const a = await GatewayProcess.start(models, shared, options);
+    const b = await GatewayProcess.start(models, shared, options);
+    return new GatewayPair(redis, [a, b]);
+  }
+
+  /** Model processes that are alive. */
+  get alive(): readonly number[] {
+    return [...this.#pids].filter(pid => isAlive(pid));
+  }
+
+  async ask(gateway: GatewayProcess, model: string, priority = 'batch', text = 'a') {
+    const form = new FormData();
+    form.set('file', new Blob([text]), 'a.wav');
+    form.set('model', model);
+    const url = `http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`;
+    const headers = { 'x-priority': priority, connection: 'close' };
+    const response = await fetch(url, { method: 'POST', body: form, headers });
+    return { status: response.status, body: await response.text() };
+  }
+
+  /** At all gateways that answer. */
+  async loads(model: string): Promise<number> {
+    const scrapes = await Promise.all(this.#answering.map(gateway => gateway.scrape()));
+    return scrapes.reduce(
+      (sum, scrape) => sum + scrape.sum('switchyard_model_loads_total', `model="${model}"`),
+      0,
+    );
+  }
+
+  async device(gateway: GatewayProcess): Promise<ShownDevice> {
+    const { data } = await json<{ data: ShownDevice[] }>(gateway, '/admin/v1/devices');
+    return data[0]!;
+  }
+
+  async stateOf(gateway: GatewayProcess, model: string): Promise<string> {
+    const { state } = await json<{ state: string }>(gateway, `/v1/models/${model}`);
+    return state;
+  }
+
+  /** Resolves when one of them loads models: it, then the other one. */
+  async roles(): Promise<readonly [GatewayProcess, GatewayProcess]> {
+    let found: readonly GatewayProcess[] = [];
+    await this.until('one gateway loads, and the other one knows it', async () => {
+      const [a, b] = await Promise.all(this.gateways.map(gateway => this.device(gateway)));
+      if ((a!.loaded_by === undefined) === (b!.loaded_by === undefined)) return false;
+      found = a!.loaded_by === undefined ? this.gateways : this.gateways.toReversed();
+      return true;
+    });
+    return [found[0]!, found[1]!];
+  }
+
+  /** kill -9 */
+  kill(gateway: GatewayProcess): Promise<void> {
+    return this.#end(gateway, 'SIGKILL');
+  }
+
+  stop(gateway: GatewayProcess): Promise<void> {
+    return this.#end(gateway, 'SIGTERM');
+  }
+
+  freeze(gateway: GatewayProcess): void {
+    this.#silent.add(gateway);
+    gateway.process.child.kill('SIGSTOP');
+  }
+
+  thaw(gateway: GatewayProcess): void {
+    gateway.process.child.kill('SIGCONT');
+    this.#silent.delete(gateway);
+  }
+
+  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+    for (const endMs = performance.now() + WAIT_LIMIT_MS; performance.now() < endMs;) {
+      if (await holds()) return;
+      await pause(20);
+    }
+    const logs = await Promise.all(this.gateways.map(({ process }) => process.logTail()));
+    throw new Error(`waited for: ${what}\n${logs.join('\n---\n')}`);
+  }
+
+  get #answering(): readonly GatewayProcess[] {
+    return this.gateways.filter(gateway => !this.#silent.has(gateway));
+  }
+
+  async #end(gateway: GatewayProcess, signal: NodeJS.Signals): Promise<void> {
+    this.#silent.add(gateway);
+    const exited = once(gateway.process.child, 'exit');
+    gateway.process.child.kill(signal);
+    await exited;
+  }
+
+  async #watch(): Promise<void> {
+    for (; this.#watched; await pause(30)) {
+      for (const gateway of this.#answering) await this.#note(gateway).catch(() => undefined);
+      this.most = Math.max(this.most, this.alive.length);
+    }
+  }
+
+  async #note(gateway: GatewayProcess): Promise<void> {
+    const url = `http://127.0.0.1:${gateway.port}/admin/v1/workers`;
+    // It may be frozen meanwhile.
+    const response = await fetch(url, { signal: AbortSignal.timeout(500) });
+    const { data } = (await response.json()) as { data: { pid?: number }[] };
+    for (const { pid } of data) if (pid !== undefined) this.#pids.add(pid);
+  }
+}
+
+const json = async <T>({ port }: GatewayProcess, path: string): Promise<T> =>
+  (await (await fetch(`http://127.0.0.1:${port}${path}`)).json()) as T;
