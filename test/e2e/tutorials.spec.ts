@@ -92,10 +92,6 @@ suite('README, first-app and tutorials, typed as they are written', () => {
   it.each([
     ['speak-and-transcribe', /^heard .*queue/m],
     ['live-captions', /^final: .*morning/m],
-    ['priorities', /^ *[\d.]+ s {2}interactive/m],
-    ['cancel', /"cancelled":true[^]*499[^]*says: cancelled/],
-    ['retries', /second attempt: 200, .*true[^]*its audio: \d{4}/],
-    ['night-batch', /^completed +40 of 40, 0 failed$/m],
   ])(
     'examples/%s runs with one command',
     async (name, printed) => {
