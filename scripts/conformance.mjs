@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { waitUntilReady } from './gateway-probe.mjs';
 import { ensureBuild } from './setup/build.mjs';
 import { command, inRoot, toolEnvironment } from './setup/command.mjs';
+import { keptFolder } from './setup/kept-folder.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { doing, done, runMain, SetupError } from './setup/report.mjs';
 import { runSuite } from './test-suite.mjs';
@@ -32,11 +33,8 @@ await runMain(async () => {
   if (!values['no-build']) await ensureBuild();
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-conformance-'));
   try {
-    // Bytecode is made of what is imported, not of all that is installed.
-    Object.assign(process.env, {
-      PIP_NO_COMPILE: '1',
-      PYTHONPYCACHEPREFIX: join(folder, 'bytecode'),
-    });
+    // Only what is kept is compiled.
+    process.env.PYTHONDONTWRITEBYTECODE = '1';
     const [python, clients] = await Promise.all([
       virtualEnvironment(folder, values.only),
       ['', 'node'].includes(values.only) && installClients(folder),
@@ -82,43 +80,69 @@ async function demandSuccess(problem, running) {
   if (code !== 0) throw new SetupError(`${problem}:\n${output}`);
 }
 
-/** What one module alone needs is installed if that is the one to run. */
+/**
+ * Official clients, which are kept for the next run, and workers/python, installed anew.
+ * What one module alone needs is installed if that is the one to run.
+ */
 async function virtualEnvironment(folder, only) {
+  const common = suite('python', 'requirements.txt');
+  const lists = [common, suite('python', `${only}-requirements.txt`)].filter(existsSync);
+  const { output: version } = await command('python3', ['--version']);
+  const key = [version, ...lists.map(list => readFileSync(list, 'utf8'))].join('\n');
+  const clients = await keptFolder('conformance-python', key, async venv => {
+    doing('Python SDK', 'a virtual environment with official clients');
+    await succeed('python3', '-m', 'venv', venv);
+    for (const list of lists) {
+      const hashes = list === common ? ['--require-hashes'] : [];
+      await succeed(...pip(venv), ...hashes, '-r', list);
+    }
+  });
   const venv = join(folder, 'venv');
-  doing('Python SDK', 'a virtual environment with official clients and workers/python');
-  const python = join(venv, 'bin', 'python');
-  const own = suite('python', `${only}-requirements.txt`);
-  const pip = [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+  await succeed('python3', '-m', 'venv', '--without-pip', venv);
+  const packages = await sitePackages(venv);
+  await writeFile(join(packages, 'clients.pth'), await sitePackages(clients));
   // A copy: building a package leaves files beside its sources.
   const workers = join(folder, 'workers');
   await cp(inRoot('workers/python'), workers, { recursive: true });
-  for (const [file, ...args] of [
-    ['python3', '-m', 'venv', venv],
-    [...pip, '--require-hashes', '-r', suite('python', 'requirements.txt')],
-    // What it needs is in the list.
-    [...pip, '--no-deps', workers],
-    ...(existsSync(own) ? [[...pip, '-r', own]] : []),
-  ]) {
-    await demandSuccess(`${[file, ...args].join(' ')} failed`, command(file, args));
-  }
+  // What it needs is among the clients.
+  await succeed(...pip(clients), '--no-deps', '--no-compile', '--target', packages, workers);
   done('Python SDK', 'installed');
-  return python;
+  return join(venv, 'bin', 'python');
+}
+
+function pip(venv) {
+  const python = join(venv, 'bin', 'python');
+  return [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+}
+
+async function sitePackages(venv) {
+  const [python] = await readdir(join(venv, 'lib'));
+  return join(venv, 'lib', python, 'site-packages');
+}
+
+function succeed(file, ...args) {
+  return demandSuccess(`${[file, ...args].join(' ')} failed`, command(file, args));
 }
 
 /** Libraries that no other test needs. @returns their checks, beside which they lie */
 async function installClients(folder) {
   const node = join(folder, 'node');
   await cp(suite('node'), node, { recursive: true });
-  const npm = command('npm', [
-    'install',
-    '--prefix',
-    node,
-    '--no-audit',
-    '--no-fund',
-    // Agents put their programs in place by a script.
-    '--ignore-scripts=false',
-  ]);
-  await demandSuccess('The clients for Node cannot be installed', npm);
+  const manifest = readFileSync(suite('node', 'package.json'), 'utf8');
+  const kept = await keptFolder('conformance-node', manifest, async place => {
+    await cp(suite('node', 'package.json'), join(place, 'package.json'));
+    const npm = command('npm', [
+      'install',
+      '--prefix',
+      place,
+      '--no-audit',
+      '--no-fund',
+      // Agents put their programs in place by a script.
+      '--ignore-scripts=false',
+    ]);
+    await demandSuccess('The clients for Node cannot be installed', npm);
+  });
+  symlinkSync(join(kept, 'node_modules'), join(node, 'node_modules'));
   done('Node clients', 'installed');
   return join(node, 'run.mjs');
 }
@@ -127,7 +151,8 @@ async function installClients(folder) {
  * The environment that the CTranslate2 worker runs in, by the command that people use.
  */
 async function installEngine(folder) {
-  const env = toolEnvironment({ SWITCHYARD_DATA_DIR: join(folder, 'data') });
+  const data = { SWITCHYARD_DATA_DIR: join(folder, 'data'), PIP_NO_COMPILE: '1' };
+  const env = toolEnvironment(data);
   const args = [inRoot('dist/main.cli.js'), 'engines', 'install', 'ctranslate2'];
   const installing = command(nodeBinary(), args, { env });
   await demandSuccess('switchyard engines install ctranslate2 failed', installing);

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type ResponseEvent } from '../../src/contracts/openai/responses.js';
 import { syntheticText } from '../../src/worker/engines/synthetic/recognizer.js';
 import { GatewayProcess } from '../support/gateway-process.js';
@@ -45,7 +45,7 @@ let postgres: PostgresServer;
 let gateways: GatewayProcess[];
 
 /** Two gateways with default settings, one database and one blob store. */
-beforeEach(async () => {
+beforeAll(async () => {
   folder = temporaryFolder();
   postgres = await PostgresServer.start();
   gateways = [];
@@ -61,13 +61,12 @@ beforeEach(async () => {
     );
   }
 }, 120_000);
-afterEach(async () => {
+afterAll(async () => {
   for (const gateway of gateways) await gateway[Symbol.asyncDispose]();
   await postgres[Symbol.asyncDispose]();
 }, 120_000);
 
 const url = (at: number): string => `http://127.0.0.1:${gateways[at]!.port}`;
-const idOf = (index: number): string => `async-${index}`;
 const audioOf = (id: string): Buffer => Buffer.from(`audio of ${id}`);
 
 async function accept(id: string): Promise<void> {
@@ -135,7 +134,7 @@ describeWith(POSTGRES)('accepted work, with default settings', () => {
     async (what, seconds) => {
       const client = new ResponseClient(url(0));
       const undisturbed = textOf(await client.created(WORDS));
-      const ids = Array.from({ length: REQUESTS }, (_, index) => idOf(index));
+      const ids = Array.from({ length: REQUESTS }, (_, index) => `${index}-${what[0]}-${seconds}`);
       await Promise.all(ids.map(accept));
       const responses = await Promise.all(
         Array.from(

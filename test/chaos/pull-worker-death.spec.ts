@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { environmentName } from '../../src/platform/config/settings.js';
 import { GatewayProcess, type SettingOverrides } from '../support/gateway-process.js';
 import { NodeProcess } from '../support/node-process.js';
@@ -30,12 +30,19 @@ const LIMIT_MS = 120_000;
 
 describeWith(REDIS)('kill -9 of a worker that pulls', () => {
   let redis: RedisServer;
-  beforeEach(async () => void (redis = await RedisServer.start()));
-  afterEach(() => redis[Symbol.asyncDispose]());
+  let product: Product;
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    product = await Product.start(models, settings());
+  }, LIMIT_MS);
+  afterAll(async () => {
+    await product[Symbol.asyncDispose]();
+    await redis[Symbol.asyncDispose]();
+  });
 
-  const settings = (): SettingOverrides => ({
+  const settings = ({ url } = redis): SettingOverrides => ({
     'queue.driver': 'redis',
-    'redis.url': redis.url,
+    'redis.url': url,
   });
 
   const post = (url: string, path: string, body: object): Promise<Response> =>
@@ -46,12 +53,12 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
     });
 
   it.each([
-    ['one file', 1, (product: Product) => product.transcribe('alone')],
-    ['a group of 4', 4, (product: Product, n: number) => product.transcribe(`member ${n}`)],
+    ['one file', 1, () => product.transcribe('alone')],
+    ['a group of 4', 4, (n: number) => product.transcribe(`member ${n}`)],
     [
       'speech',
       1,
-      (product: Product) =>
+      () =>
         post(product.url, '/v1/audio/speech', {
           model: 'voice',
           input: 'Yes.',
@@ -62,37 +69,32 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
     [
       'an embedding',
       1,
-      (product: Product) => post(product.url, '/v1/embeddings', { model: 'vectors', input: 'x' }),
+      () => post(product.url, '/v1/embeddings', { model: 'vectors', input: 'x' }),
     ],
   ])(
     'with default settings costs %s a retry, not its answer: 200 after a second attempt',
     async (_, count, send) => {
-      const product = await Product.start(models, settings());
-      try {
-        const answers = Array.from({ length: count }, (_unused, n) => send(product, n));
-        let taken: readonly { worker: string }[] = [];
-        await product.until('all run', async () => {
-          taken = (
-            await product.json<{ data: { worker: string }[] }>('/admin/v1/requests?state=running')
-          ).data;
-          return taken.length === count;
-        });
-        const victim = (await product.workers()).find(({ id }) => id === taken[0]!.worker);
-        process.kill(victim!.pid!, 'SIGKILL');
-        const settled = await Promise.all(answers);
-        const summaries = await Promise.all(
-          settled.map(async ({ status, headers }) => {
-            // Speech has no such header: it is sent while it is made.
-            const { attempts } = await product.json<{ attempts: number }>(
-              `/v1/requests/${headers.get('x-request-id')}`,
-            );
-            return [status, Number(headers.get('x-switchyard-attempts') ?? attempts)];
-          }),
-        );
-        expect(summaries).toEqual(Array(count).fill([200, 2]));
-      } finally {
-        await product[Symbol.asyncDispose]();
-      }
+      const answers = Array.from({ length: count }, (_unused, n) => send(n));
+      let taken: readonly { worker: string }[] = [];
+      await product.until('all run', async () => {
+        taken = (
+          await product.json<{ data: { worker: string }[] }>('/admin/v1/requests?state=running')
+        ).data;
+        return taken.length === count;
+      });
+      const victim = (await product.workers()).find(({ id }) => id === taken[0]!.worker);
+      process.kill(victim!.pid!, 'SIGKILL');
+      const settled = await Promise.all(answers);
+      const summaries = await Promise.all(
+        settled.map(async ({ status, headers }) => {
+          // Speech has no such header: it is sent while it is made.
+          const { attempts } = await product.json<{ attempts: number }>(
+            `/v1/requests/${headers.get('x-request-id')}`,
+          );
+          return [status, Number(headers.get('x-switchyard-attempts') ?? attempts)];
+        }),
+      );
+      expect(summaries).toEqual(Array(count).fill([200, 2]));
     },
     LIMIT_MS,
   );
@@ -101,10 +103,11 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
     'on another host frees its jobs as soon as its heartbeat is missed, 5 minutes before its locks would expire',
     async () => {
       const folder = temporaryFolder();
+      await using own = await RedisServer.start();
       const model = { ...syntheticModel(BUSY), replicas: 0 };
       // The lock must not be what ends the wait.
       const patient = {
-        ...settings(),
+        ...settings(own),
         'redis.lock_ms': 300_000,
         'inference.timeout_min_ms': 600_000,
       };

@@ -13,7 +13,7 @@ import { pause, until } from '../support/waiting.js';
  * within `queue.timeout_ms`.
  */
 const AWAY_S = Number(process.env.CHAOS_AWAY_S ?? 4);
-const LINES = 3000;
+const LINES = 600;
 const CALLS = 20;
 const MODEL = 'upstream-llm';
 const LIMIT_MS = 180_000 + AWAY_S * 1000;

@@ -49,7 +49,9 @@ suite('README, first-app and tutorials, typed as they are written', () => {
     const readme = blocks(await shell.page('README.md'), 'console').join('\n');
     expect(await shell.type(readme)).toContain('place in the');
     const curl = blocks(await shell.page('docs/start/first-app.md'), 'bash').join('\n');
-    expect(await shell.type(curl)).toMatch(/^1\n00:00:0.*\n.*train/);
+    // A slip is forgiven: this voice is random.
+    const heard = /^1\n00:00:0.*\n.*(train.*leaves|train.*ten|leaves.*ten)/;
+    expect(await shell.type(curl)).toMatch(heard);
   }, 120_000);
 
   it('one GPU: transcribes, chats, and serves interactive beside bulk work', async () => {
@@ -92,10 +94,6 @@ suite('README, first-app and tutorials, typed as they are written', () => {
   it.each([
     ['speak-and-transcribe', /^heard .*queue/m],
     ['live-captions', /^final: .*morning/m],
-    ['priorities', /^ *[\d.]+ s {2}interactive/m],
-    ['cancel', /"cancelled":true[^]*499[^]*says: cancelled/],
-    ['retries', /second attempt: 200, .*true[^]*its audio: \d{4}/],
-    ['night-batch', /^completed +40 of 40, 0 failed$/m],
   ])(
     'examples/%s runs with one command',
     async (name, printed) => {

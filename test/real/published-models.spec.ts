@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { openaiAt } from '../support/openai-at.js';
@@ -27,8 +25,6 @@ const IN_DIGITS = [
   '1 2 3 4 5 6 7 8 9 10',
 ] as const;
 const RATE = 16_000;
-/** 90 s on two cores that do nothing else. */
-const VERIFY_MS = 300_000;
 
 const lengthOf = (text: string) => text.split(' ').length;
 /** Letters alone, so that languages without spaces count too. */
@@ -286,26 +282,6 @@ describeWith(published)('published models and human speech', () => {
     const { arguments: given } = (call as { function: { arguments: string } }).function;
     expect(JSON.parse(given)).toEqual({ city: expect.stringContaining('Paris') });
   });
-
-  it(
-    '`models verify` tells what a model does alone and with callers beside each other',
-    async () => {
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        ['dist/main.cli.js', 'models', 'verify', 'gpt-4o-mini', '--json'],
-        { env: { ...process.env, NODE_OPTIONS: '', SWITCHYARD_URL: product.url } },
-      );
-      expect(JSON.parse(stdout)).toMatchObject({
-        model: 'smollm2-135m-instruct',
-        engine: 'llama-cpp',
-        accuracy: expect.stringMatching(/^\d of 5 questions$/),
-        speed: expect.stringMatching(
-          /^\d+, \d+, \d+ tokens\/s with 1, 8, 32 callers; first token \d+ ms$/,
-        ),
-      });
-    },
-    VERIFY_MS,
-  );
 
   it('Whisper writes what the Piper voice says with at most 10 % word errors', async () => {
     const input =

@@ -26,6 +26,8 @@ export class SharedRequest {
   readonly relay: SpeechRelay | undefined;
   /** Undefined: it is not accepted yet. */
   placed: PlacedJob | undefined;
+  /** It is being queued from here: that there is no job yet does not say that it is gone. */
+  queueing = false;
   /** How often it was queued again because its job was gone. */
   requeues = 0;
   /** Its result is being read from the blob store. */

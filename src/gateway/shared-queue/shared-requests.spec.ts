@@ -24,19 +24,37 @@ const COMPLETED = JSON.stringify({
   execution: { batchSize: 1 },
 });
 
-/** One request in the queue, and its ends; `stopped` is what its note says by then. */
-async function watched(stopReason: () => Promise<string | undefined>) {
+const nothing = (): undefined => undefined;
+
+/**
+ * One request in the queue, and its ends; `stopReason` is what its note says by then. No job
+ * is found there. `queued`: when Redis has taken it, the first time and each time again.
+ */
+function watched(
+  stopReason: () => Promise<string | undefined> = () => Promise.resolve(undefined),
+  queued: () => Promise<void> = () => Promise.resolve(),
+) {
   const events = new Subject<QueueEvent>();
   const ends: QueueEnd[] = [];
-  const nothing = (): undefined => undefined;
+  const entered: string[] = [];
   const jobs = {
     ...{
-      link: { enabled: true, back$: NEVER, usable: false },
+      link: { enabled: true, back$: NEVER, usable: true },
       stops$: NEVER,
       weightsChanged$: NEVER,
       stopReason,
     },
-    enter: (_: unknown, __: unknown, watch: () => void) => Promise.resolve((watch(), false)),
+    queues: { facts: () => Promise.resolve([undefined]) },
+    enter: async (_: unknown, __: unknown, watch: () => void): Promise<boolean> => {
+      watch();
+      entered.push('first');
+      await queued();
+      return false;
+    },
+    again: async (): Promise<void> => {
+      entered.push('again');
+      await queued();
+    },
     stop: () => Promise.resolve(),
     answered: () => Promise.resolve(),
   };
@@ -67,17 +85,28 @@ async function watched(stopReason: () => Promise<string | undefined>) {
     ...{ model: MODEL, jobId: JOB },
   });
   requests.add(shared);
-  await requests.open(shared, { job: {}, costMs: 1, blobs: [] } as unknown as PlacedJob);
-  const completed = async (): Promise<void> => {
-    events.next({ model: MODEL, jobId: JOB, event: 'completed', returnvalue: COMPLETED });
+  const opened = requests.open(shared, {
+    ...{ job: {}, costMs: 1, blobs: [] },
+  } as unknown as PlacedJob);
+  const heard = async (event: Partial<QueueEvent>): Promise<void> => {
+    events.next({ model: MODEL, jobId: JOB, event: 'removed', ...event });
     await new Promise(resolve => setImmediate(resolve));
   };
-  return { completed, ends, close: () => requests.onApplicationShutdown() };
+  return {
+    ...{ ends, entered, opened },
+    completed: () => heard({ event: 'completed', returnvalue: COMPLETED }),
+    removed: () => heard({ event: 'removed' }),
+    close: (): void => {
+      requests.onApplicationShutdown();
+      shared.stopQueueDeadline();
+    },
+  };
 }
 
 describe('a job that is completed', () => {
   it('completes its request, once, however often that is heard', async () => {
-    const { completed, ends, close } = await watched(() => Promise.resolve(undefined));
+    const { opened, completed, ends, close } = watched();
+    await opened;
     await completed();
     await completed();
     expect(ends.map(({ type }) => type)).toEqual(['completed']);
@@ -85,7 +114,8 @@ describe('a job that is completed', () => {
   });
 
   it('and was cancelled for all by then ends as cancelled', async () => {
-    const { completed, ends, close } = await watched(() => Promise.resolve('client'));
+    const { opened, completed, ends, close } = watched(() => Promise.resolve('client'));
+    await opened;
     await completed();
     expect(ends).toEqual([{ type: 'stopped', reason: 'client' }]);
     close();
@@ -95,12 +125,40 @@ describe('a job that is completed', () => {
     let isAway = true;
     const stopReason = (): Promise<undefined> =>
       isAway ? Promise.reject(new Error('away')) : Promise.resolve(undefined);
-    const { completed, ends, close } = await watched(stopReason);
+    const { opened, completed, ends, close } = watched(stopReason);
+    await opened;
     await completed();
     expect(ends).toEqual([]);
     isAway = false;
     await completed();
     expect(ends.map(({ type }) => type)).toEqual(['completed']);
+    close();
+  });
+});
+
+describe('a job that is not found', () => {
+  it('while Redis takes it is not queued again', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { opened, removed, entered, ends, close } = watched(undefined, () => gate.promise);
+    await removed();
+    gate.resolve();
+    await opened;
+    expect([entered, ends]).toEqual([['first'], []]);
+    close();
+  });
+
+  it('is queued again once, however often that is heard meanwhile', async () => {
+    let gate: Promise<void> = Promise.resolve();
+    const { opened, removed, entered, ends, close } = watched(undefined, () => gate);
+    await opened;
+    const again = Promise.withResolvers<void>();
+    gate = again.promise;
+    for (let heard = 0; heard < 12; heard++) await removed();
+    expect([entered, ends]).toEqual([['first', 'again'], []]);
+    again.resolve();
+    await new Promise(resolve => setImmediate(resolve));
+    await removed();
+    expect([entered, ends]).toEqual([['first', 'again', 'again'], []]);
     close();
   });
 });

@@ -123,7 +123,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       if (this.#isHere(shared)) this.#watch.add(shared);
     };
     try {
-      if (await this.jobs.enter(shared, placed, watch)) await this.#watch.look([shared]);
+      const joined = await this.#queueing(shared, () => this.jobs.enter(shared, placed, watch));
+      if (joined) await this.#watch.look([shared]);
     } catch (error) {
       this.#watch.delete(shared);
       if (isFull(error)) throw this.jobs.link.failure(error);
@@ -132,6 +133,16 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
         { jobId: ref.jobId, err: error },
         'Redis did not answer; the request is queued when it does',
       );
+    }
+  }
+
+  /** From the first command to the last, its job may be there or not. */
+  async #queueing<T>(shared: SharedRequest, work: () => Promise<T>): Promise<T> {
+    shared.queueing = true;
+    try {
+      return await work();
+    } finally {
+      shared.queueing = false;
     }
   }
 
@@ -242,9 +253,14 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * The job is gone, or was stopped at its worker. Either it was cancelled for all, or it
-   * is queued again. Never rejects: what fails is tried again when it is told again.
+   * is queued again. While it is being queued, that is decided when it is told again. Never
+   * rejects: what fails is tried again then, too.
    */
   async #gone(shared: SharedRequest): Promise<void> {
+    if (!shared.queueing) await this.#queueing(shared, () => this.#again(shared));
+  }
+
+  async #again(shared: SharedRequest): Promise<void> {
     const { ref, placed } = shared;
     try {
       const reason = await this.jobs.stopReason(ref);

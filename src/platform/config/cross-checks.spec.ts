@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from './load-config.js';
-import { environmentName, type SettingPath } from './settings.js';
+import { environmentName, requiresKeys, type SettingPath, settingsFrom } from './settings.js';
 import { type ConfigError } from './yaml-file.js';
 
 function problems(values: Partial<Record<SettingPath, string>>) {
@@ -96,4 +96,16 @@ describe('the configuration of the server', () => {
       ]);
     },
   );
+});
+
+describe('keys', () => {
+  it.each<[SettingPath, string | boolean]>([
+    ['auth.keys_file', 'keys.yaml'],
+    ['auth.key', 'k'.repeat(32)],
+    ['auth.oidc_issuer', 'https://login.example/main'],
+    ['auth.required', true],
+  ])('are required with %s alone', (path, value) => {
+    expect(requiresKeys(settingsFrom({}))).toBe(false);
+    expect(requiresKeys(settingsFrom({ [path]: value }))).toBe(true);
+  });
 });

@@ -1,9 +1,8 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject } from '@nestjs/swagger';
+import { Ajv } from 'ajv';
 import { ENDPOINTS, isWork } from '../../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY } from '../../../src/contracts/errors/error-registry.js';
 import {
@@ -14,6 +13,7 @@ import {
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
 import { PUBLIC_ROUTES } from '../../../src/platform/auth/access-hooks.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { sttModel, ttsModel } from './models.js';
 
 const table = ENDPOINTS.map(({ method, path }) => `${method} ${path}`).sort();
@@ -24,7 +24,7 @@ const routes = new Set<string>();
 beforeAll(async () => {
   const settings = settingsFrom({
     'logging.level': 'silent',
-    'data.dir': join(tmpdir(), 'switchyard-endpoints-spec'),
+    'data.dir': temporaryFolder(),
   });
   const adapter = gatewayAdapter(settings);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
@@ -128,6 +128,38 @@ describe('/docs', () => {
       expect(description).toContain('`data: ');
       expect(example).toContain('data: {');
     }
+  });
+
+  /** What the document shows of the fields of a schema; undefined: no example. */
+  const shown = (schema: unknown) =>
+    Object.entries(
+      (schema as { properties?: Record<string, { example?: unknown }> }).properties ?? {},
+    );
+
+  it('has examples within the bounds of their fields', () => {
+    const ajv = new Ajv({ strict: false, validateFormats: false });
+    const { components } = document;
+    // Empty: a field that the page leaves out of its form.
+    const fields = Object.entries(components?.schemas ?? {}).flatMap(([name, schema]) =>
+      shown(schema)
+        .filter(([, { example = '' }]) => example !== '')
+        .map(([property, field]) => ({ name: `${name}.${property}`, field })),
+    );
+    expect(fields.length).toBeGreaterThan(100);
+    const wrong = fields.filter(
+      ({ field }) => !ajv.validate({ ...field, components }, field.example),
+    );
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('shows an upload that is within its own limit', async () => {
+    const example = shown(document.components!.schemas!.UploadCreateDto).map(
+      ([name, field]) => [name, field.example] as const,
+    );
+    const payload = { ...Object.fromEntries(example), purpose: 'batch' };
+    const server = app.getHttpAdapter().getInstance();
+    const { statusCode } = await server.inject({ method: 'POST', url: '/v1/uploads', payload });
+    expect(statusCode).toBe(200);
   });
 
   interface Operation {

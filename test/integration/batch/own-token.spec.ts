@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { failureCauseOf } from '../../../src/batch/execute/line-reply.js';
 import { verdictOn } from '../../../src/batch/execute/line-sender.js';
 import { targetResolver, type TargetResolver } from '../../../src/batch/execute/target-resolver.js';
@@ -13,6 +13,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const OLD = Buffer.alloc(32, 1);
 const NEW = Buffer.alloc(32, 2);
+const MINUTE_MS = 60_000;
 
 describe('a token of ours that the gateway refuses', () => {
   const folder = temporaryFolder();
@@ -20,9 +21,14 @@ describe('a token of ours that the gateway refuses', () => {
   let gateway: Server;
   let tokens: ShortLivedTokens;
   let resolver: TargetResolver;
+  /** Of the gateway's clock. */
+  let aheadMs: number;
   beforeEach(async () => {
+    aheadMs = 0;
     gateway = createServer(({ headers: { authorization = '' } }, response) => {
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + aheadMs);
       const isOurs = tokens.verify(authorization.replace('Bearer ', '')) !== undefined;
+      clock.mockRestore();
       response.writeHead(isOurs ? 200 : 401, { 'x-should-retry': 'false' }).end('{}');
     });
     await once(gateway.listen(0, '127.0.0.1'), 'listening');
@@ -47,16 +53,31 @@ describe('a token of ours that the gateway refuses', () => {
       signal: new AbortController().signal,
     });
 
-  it('makes its target wait and costs the line no attempt; with the new secret in the file it is sent', async () => {
-    tokens = new ShortLivedTokens(NEW);
-    const refused = await send();
+  /** Its target waits, and the line has had no attempt. */
+  function expectWait(refused: Awaited<ReturnType<typeof send>>): void {
     expect(failureCauseOf(refused)).toBe('away');
     expect(resolver.targetOf('m')!.isReachable(performance.now())).toBe(false);
     const { retries: limits } = resolver.targetOf('m')!.spec;
     const tried = { failed: 0, busy: 0 };
     const now = { nowMs: 0, deadlineMs: 1000, answers: 1, isProbe: false };
     expect(verdictOn(refused, { ...now, tried, limits })).toMatchObject({ kind: 'again', tried });
+  }
+
+  it('makes its target wait and costs the line no attempt; with the new secret in the file it is sent', async () => {
+    tokens = new ShortLivedTokens(NEW);
+    expectWait(await send());
     writeFileSync(file, NEW);
+    await send();
+    expect(await send()).toMatchObject({ kind: 'answer', status: 200 });
+  });
+
+  it('does so at a gateway whose clock is over an hour ahead; 50 minutes are no matter', async () => {
+    tokens = new ShortLivedTokens(OLD);
+    aheadMs = 50 * MINUTE_MS;
+    expect(await send()).toMatchObject({ kind: 'answer', status: 200 });
+    aheadMs = 61 * MINUTE_MS;
+    expectWait(await send());
+    aheadMs = 0;
     await send();
     expect(await send()).toMatchObject({ kind: 'answer', status: 200 });
   });

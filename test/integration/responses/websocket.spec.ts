@@ -357,6 +357,36 @@ describe('limits and the end', () => {
     await small.close();
   });
 
+  it('hold a tenant to its places for bodies: beyond them nothing is read, and its slowest message ends for another tenant', async () => {
+    const third = folder.add('third', 'inference');
+    const small = await GatewayRig.start({
+      models: [syntheticLlm({ tokens: 4 })],
+      launch: 'hosted',
+      settings: { 'auth.keys_file': folder.file, 'server.max_receiving': 2 },
+    });
+    const half = `{"type":"response.create","model":"synthetic-llm","filler":"${'x'.repeat(1_000_000)}`;
+    const slow = [await Connection.open(small.url), await Connection.open(small.url)];
+    for (const { socket } of slow) socket.send(half, { fin: false });
+    const body = { model: 'synthetic-llm', input: 'x'.repeat(100_000) };
+    await until(async () => {
+      const answer = await small.post('/v1/responses', body, { headers: bearer(key) });
+      return answer.status === 429;
+    });
+    const beyond = await Connection.open(small.url);
+    const whole = `${half}${'x'.repeat(6_000_000)}"}`;
+    for (let sent = 0; sent < 3; sent += 1) beyond.socket.send(whole);
+
+    const theirs = await Connection.open(small.url, bearer(third));
+    const ended = Promise.race(slow.map(({ socket }) => once(socket, 'close')));
+    theirs.socket.send(whole);
+    expect(((await ended) as [number])[0]).toBe(1013);
+    expect((await theirs.ended()).at(-1)).toMatchObject({ error: { param: 'input' } });
+    expect(beyond.told).toEqual([]);
+    expect(beyond.socket.bufferedAmount).toBeGreaterThan(whole.length);
+    for (const { socket } of [...slow, beyond, theirs]) socket.terminate();
+    await small.close();
+  });
+
   it('let a response end before the connection', async () => {
     const closing = await GatewayRig.start({
       models: [syntheticLlm({ tokens: 20, perTokenMs: 20 })],
