@@ -3,8 +3,8 @@ import {
   type GenerationRequest,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
-import { FairLane } from '../order/fair-lane.js';
 import { FairOrder } from '../order/fair-order.js';
+import { WeightedLane } from '../order/weighted-lane.js';
 import { GenerationSequence } from './generation-sequence.js';
 import { type GenerationOptions, RunningSet } from './running-set.js';
 
@@ -30,8 +30,8 @@ export class SequenceRoster<T extends GenerationRequest> {
   constructor(private readonly options: GenerationOptions<T>) {
     const weightOf = (tenant: string): number => this.#weights.get(tenant) ?? 1;
     this.queue = new FairOrder({
-      realtime: new FairLane(weightOf),
-      batch: new FairLane(weightOf),
+      realtime: new WeightedLane(weightOf),
+      batch: new WeightedLane(weightOf),
       agingShare: OWN_SHARE,
     });
     this.running = new RunningSet(options, this.queue);

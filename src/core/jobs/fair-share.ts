@@ -1,8 +1,8 @@
 import { Entry } from '../order/account.js';
-import { FairLane } from '../order/fair-lane.js';
+import { WeightedLane } from '../order/weighted-lane.js';
 
 /** The keys of the lanes of one tenant, which share its turns by weight. */
-type TenantLanes = FairLane<string>;
+type TenantLanes = WeightedLane<string>;
 
 /**
  * Chooses the next lane (D-18): tenants share by lines, and the lanes of a tenant by
@@ -10,7 +10,7 @@ type TenantLanes = FairLane<string>;
  * share. A blocked lane loses its turn.
  */
 export class FairShare {
-  readonly #tenants = new FairLane<TenantLanes>(() => 1);
+  readonly #tenants = new WeightedLane<TenantLanes>(() => 1);
   readonly #byName = new Map<string, Entry<TenantLanes>>();
   readonly #lanes = new Map<
     string,
@@ -70,7 +70,7 @@ export class FairShare {
   }
 
   #addTenant(name: string): Entry<TenantLanes> {
-    const entry = this.#entry<TenantLanes>(name, new FairLane(this.#weightOf));
+    const entry = this.#entry<TenantLanes>(name, new WeightedLane(this.#weightOf));
     this.#byName.set(name, entry);
     this.#tenants.append(entry);
     return entry;

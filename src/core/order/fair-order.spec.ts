@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { Entry } from './account.js';
-import { FairLane } from './fair-lane.js';
 import { FairOrder } from './fair-order.js';
+import { WeightedLane } from './weighted-lane.js';
 
 const WIDTH_MS = 100;
 
 const anOrder = (agingShare = 0.25) =>
   new FairOrder<string>({
-    realtime: new FairLane(() => 1),
-    batch: new FairLane(() => 1),
+    realtime: new WeightedLane(() => 1),
+    batch: new WeightedLane(() => 1),
     agingShare,
   });
 

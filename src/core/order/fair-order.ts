@@ -2,14 +2,14 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type Entry } from './account.js';
 import { AgingTurns } from './aging-turns.js';
 import { type Accepts } from './contenders.js';
-import { type FairLane } from './fair-lane.js';
+import { type WeightedLane } from './weighted-lane.js';
 
 /**
  * The order of waiting work, wherever it waits: REALTIME first; of the other lane, aged
  * entries have their share of the turns beside REALTIME (D-03). In a lane tenants share
  * by work (D-25), and each has its own order.
  */
-export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
+export class FairOrder<T, L extends WeightedLane<T> = WeightedLane<T>> {
   readonly realtime: L;
   readonly batch: L;
   /** Decides between the two lanes while both may go. */
@@ -78,7 +78,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
    * turns for aged entries.
    * @param yields other tenants of the lane go before such an entry
    */
-  nextOf(lane: FairLane<T>, yields?: Accepts<T>): Entry<T> | undefined {
+  nextOf(lane: WeightedLane<T>, yields?: Accepts<T>): Entry<T> | undefined {
     return nextOf(lane, lane !== this.realtime && this.realtime.size > 0, yields);
   }
 
@@ -140,7 +140,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
 }
 
 function nextOf<T>(
-  lane: Pick<FairLane<T>, 'next' | 'nextBeside'>,
+  lane: Pick<WeightedLane<T>, 'next' | 'nextBeside'>,
   agedOnly: boolean,
   yields?: Accepts<T>,
 ): Entry<T> | undefined {

@@ -1,6 +1,6 @@
 import { DomainError } from '../errors/domain-error.js';
 import { spreadHint } from '../errors/retry-hint.js';
-import { type TenantLoad } from '../order/fair-lane.js';
+import { type TenantLoad } from '../order/weighted-lane.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';

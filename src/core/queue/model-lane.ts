@@ -1,13 +1,13 @@
 import { type WeightOf } from '../order/account.js';
-import { FairLane } from '../order/fair-lane.js';
 import { type HeapItem, type KeyedHeap } from '../order/keyed-heap.js';
+import { WeightedLane } from '../order/weighted-lane.js';
 import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 const equalWeights: WeightOf = () => 1;
 
 /** Waiting requests of one model at one priority. */
-export class ModelLane extends FairLane<ScheduledRequest> implements HeapItem {
+export class ModelLane extends WeightedLane<ScheduledRequest> implements HeapItem {
   heapIndex = -1;
   /** Since when only the window delays it: the start of `batch_wait`. */
   heldSinceMs: number | undefined;

@@ -1,9 +1,9 @@
 import { SlotMap } from '@switchyard/engine-api/slot-map.js';
 import { DomainError } from '../errors/domain-error.js';
 import { Entry, type WeightOf } from '../order/account.js';
-import { type TenantLoad } from '../order/fair-lane.js';
 import { FairOrder } from '../order/fair-order.js';
 import { KeyedHeap } from '../order/keyed-heap.js';
+import { type TenantLoad } from '../order/weighted-lane.js';
 import { orderMsOf } from '../request/request-age.js';
 import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
 import { perPriority, RequestPriority } from '../request/request-priority.js';

@@ -8,8 +8,8 @@ import { decodeJobError, type QueueJobResult } from '@switchyard/shared-queue/re
 import { isErrorCode } from '../../contracts/errors/error-registry.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { Entry } from '../../core/order/account.js';
-import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
+import { WeightedLane } from '../../core/order/weighted-lane.js';
 import { type PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { requestKey, type RequestRef } from '../../core/request/request-key.js';
@@ -31,7 +31,7 @@ function dispatchOrder(
   { agingMs, agingShare }: PriorityQueue['options'],
   nowMs: number,
 ): string[] {
-  const lane = (isRealtime: boolean): FairLane<string> =>
+  const lane = (isRealtime: boolean): WeightedLane<string> =>
     laneOf(
       tenants.filter(tenant => tenant.isRealtime === isRealtime),
       agingMs,
@@ -41,9 +41,9 @@ function dispatchOrder(
   return [...others, ...Array.from(order.inOrder(nowMs), ({ item }) => item)];
 }
 
-function laneOf(tenants: QueueAccounts['tenants'], agingMs: number): FairLane<string> {
+function laneOf(tenants: QueueAccounts['tenants'], agingMs: number): WeightedLane<string> {
   const weights = new Map(tenants.map(({ owner, weight }) => [owner, weight]));
-  const lane = new FairLane<string>(owner => weights.get(owner) ?? 1);
+  const lane = new WeightedLane<string>(owner => weights.get(owner) ?? 1);
   const from = Math.min(...tenants.map(({ startTag }) => startTag));
   const entries = tenants.flatMap(({ owner, startTag, weight, isRealtime, jobs }) => {
     lane.correct(owner, (startTag - from) * weight);

@@ -1,7 +1,7 @@
 import { Entry } from '../../core/order/account.js';
-import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
 import { nextSentence, type Sentence } from '../../core/order/sentence-order.js';
+import { WeightedLane } from '../../core/order/weighted-lane.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 
 /**
@@ -45,8 +45,8 @@ const equal = (): number => 1;
  */
 export class WorkQueue<Item extends PlacedWork> {
   readonly #order = new FairOrder<Item>({
-    realtime: new FairLane(equal),
-    batch: new FairLane(equal),
+    realtime: new WeightedLane(equal),
+    batch: new WeightedLane(equal),
     agingShare: 1,
   });
   readonly #entries = new Map<Item, Entry<Item>>();

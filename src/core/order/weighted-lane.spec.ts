@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Entry } from './account.js';
-import { FairLane } from './fair-lane.js';
+import { WeightedLane } from './weighted-lane.js';
 
 interface Work {
   readonly tenant?: string;
@@ -27,7 +27,7 @@ function anEntry(
 }
 
 /** A lane of which each call serves the next entry; prints its tenants. */
-function served(lane: FairLane<string>, count: number) {
+function served(lane: WeightedLane<string>, count: number) {
   let tenants = '';
   for (let left = count; left > 0; left -= 1) {
     const entry = lane.next();
@@ -39,16 +39,16 @@ function served(lane: FairLane<string>, count: number) {
 }
 
 const aLane = (weights: Record<string, number> = {}) =>
-  new FairLane<string>(tenant => weights[tenant] ?? 1);
+  new WeightedLane<string>(tenant => weights[tenant] ?? 1);
 
-function fill(lane: FairLane<string>, tenant: string, count: number, costMs = 1) {
+function fill(lane: WeightedLane<string>, tenant: string, count: number, costMs = 1) {
   for (let index = 0; index < count; index += 1)
     lane.append(
       anEntry(`${tenant}${index}`, { tenant, costMs, sinceMs: index + (tenant === 'b' ? 0.5 : 0) }),
     );
 }
 
-describe('FairLane: tenants', () => {
+describe('WeightedLane: tenants', () => {
   it('serves two tenants in turn, however many requests one of them has', () => {
     const lane = aLane();
     fill(lane, 'a', 6);

@@ -23,7 +23,7 @@ const MAX_IDLE = 1000;
  * tag of a tenant that returns is at least the virtual time, which is the largest start
  * tag served: idle time is not saved up. O(log tenants) per change.
  */
-export class FairLane<T> {
+export class WeightedLane<T> {
   readonly #accounts = new Map<string, Account<T>>();
   /** Tenants with entries, by start tag. */
   readonly #turns = new KeyedHeap<Account<T>>();
@@ -205,7 +205,7 @@ export class FairLane<T> {
   }
 
   /** Continues with the accounts of another lane that has the same entries. */
-  resume(other: FairLane<unknown>): void {
+  resume(other: WeightedLane<unknown>): void {
     this.virtualTime = other.virtualTime;
     for (const { tenant, startTag } of other.#accounts.values()) {
       const account = this.#accountOf(tenant);
