@@ -59,7 +59,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     this.pool.activity$.subscribe(activity => {
       if (activity.type !== 'exited') return;
       const id = `${activity.worker}.${hostname()}.${activity.pid}`;
-      for (const worker of this.#announced) if (worker.id === id) void this.#free(worker);
+      for (const worker of this.#announced) if (worker.id === id) void this.#ended(worker);
     });
   }
 
@@ -194,6 +194,14 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     if (performance.now() - this.#backMs > ANNOUNCEMENT_TTL_MS) return heard;
     const ids = new Set(heard.map(({ id }) => id));
     return [...heard, ...this.#announced.filter(({ id }) => !ids.has(id))];
+  }
+
+  /** Its process. Never rejects. */
+  async #ended(worker: Announced): Promise<void> {
+    const { redis, keys } = this.link;
+    await this.#free(worker);
+    await redis.del(keys.worker(worker.id)).catch(() => undefined);
+    redis.publish(keys.announced, worker.id).catch(() => undefined);
   }
 
   /** A worker may be late with a heartbeat: locks that were not renewed two of them later decide. */

@@ -7,7 +7,6 @@ import {
 } from '@nestjs/common';
 import { DEVICE_LEASE_MS, DeviceLeases } from '@switchyard/shared-queue/client/device-leases.js';
 import { ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
-import { ANNOUNCEMENT_TTL_MS } from '@switchyard/shared-queue/heartbeat.js';
 import { filter, merge, type Subscription } from 'rxjs';
 import { GatewayIdentity, ProcessClock } from '../../platform/clock/clock.module.js';
 import {
@@ -114,7 +113,7 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
   async #look(): Promise<void> {
     const askedMs = this.clock.nowMs();
     // Who had the leases before a break has this time to take them again.
-    const mayTake = this.#isOurs || askedMs - this.#heardSinceMs >= ANNOUNCEMENT_TTL_MS;
+    const mayTake = this.#isOurs || askedMs - this.#heardSinceMs >= DEVICE_LEASE_MS;
     const owner = await this.#leases.hold(this.#devices, mayTake);
     if (owner !== (this.owner ?? '')) this.#logger.log({ owner }, 'who loads models on devices');
     this.owner = owner === '' ? undefined : owner;

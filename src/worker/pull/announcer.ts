@@ -74,11 +74,11 @@ export class Announcer {
     this.beat();
   }
 
-  /** Removes the announcement before it expires. */
+  /** Removes the announcement before it expires; on a device not before its process has ended. */
   async leave(): Promise<void> {
     this.#beats?.unsubscribe();
     const redis = this.connections.for('work');
-    if (redis.status !== 'ready') return;
+    if (redis.status !== 'ready' || this.#announcement().placed) return;
     const { keys, announcedId: id } = this.connections;
     const commands = redis
       .pipeline()
