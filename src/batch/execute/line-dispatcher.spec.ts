@@ -29,6 +29,18 @@ describe('a line that is tried again', () => {
     expect(second).not.toBe(first);
     expect(lane.take(50)).toBe(first);
   });
+
+  it('goes after those whose time is earlier or the same, whenever they were queued', () => {
+    const gate = new TargetGate(10, PAUSES);
+    const lines = { model: 'm', first: 0, plan: plan(4) };
+    const lane = new LineLane('job', 't', lines, gate, new JobProgress(4));
+    const [a, b, c, d] = [0, 0, 0, 0].map(nowMs => lane.take(nowMs)!);
+    lane.retryAt(a!, 30);
+    lane.retryAt(b!, 20);
+    lane.retryAt(c!, 30);
+    lane.retryAt(d!, 10);
+    expect([0, 0, 0, 0].map(() => lane.take(30))).toEqual([d, b, a, c]);
+  });
 });
 
 interface Sent {
