@@ -1,4 +1,4 @@
-import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '../../test/support/temporary-folder.js';
@@ -47,6 +47,8 @@ describe('a voice as Piper publishes it', () => {
     expect(readOnnxMetadata(join(path, 'en_US-x-low.onnx')).get('comment')).toBe(before);
     expect(await prepareVoice(folder(), voice)).toBe(prepared);
     expect(existsSync(join(prepared, 'espeak-ng-data', 'phontab'))).toBe(true);
+    // Other users may have to load it: in an image it was made by root.
+    expect(statSync(prepared).mode & 0o777).toBe(0o755);
   });
 
   it('is prepared by one of several workers that start together', async () => {

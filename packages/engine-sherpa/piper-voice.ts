@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
@@ -85,6 +85,8 @@ export async function prepareVoice(
     const tokens = Object.entries(description.phoneme_id_map);
     const lines = tokens.map(([symbol, [id]]) => `${symbol} ${id}\n`);
     await writeFile(join(partial, 'tokens.txt'), lines.join(''));
+    // mkdtemp makes it for its owner only; the models beside it are for everybody.
+    await chmod(partial, 0o755);
     await rename(partial, prepared);
   } catch (cause) {
     // Another worker of the model was first.
