@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -49,7 +49,7 @@ export async function fetchRealModels(): Promise<Requirement & { readonly real: 
   const folder = join(CACHE, 'speech');
   const speech = (path: string) => readFile(join(folder, path));
   const { result: models = [], ...requirement } = await fetched(async () => {
-    const fetchedModels = await catalogueModels(join(CACHE, 'data'));
+    const fetchedModels = await catalogueModels(await dataWithEngines());
     await mkdir(folder, { recursive: true });
     await speech('pytest_audioeval/samples/audio/en/hello_world.wav').catch(() =>
       fetchSpeech(folder),
@@ -57,6 +57,14 @@ export async function fetchRealModels(): Promise<Requirement & { readonly real: 
     return fetchedModels;
   });
   return { ...requirement, real: { models, speech } };
+}
+
+/** Of this process alone, since others may write their models at the same time; engines are kept. */
+async function dataWithEngines(): Promise<string> {
+  const [data, engines] = [temporaryFolder(), join(CACHE, 'data', 'engines')];
+  await mkdir(engines, { recursive: true });
+  await symlink(engines, join(data, 'engines'));
+  return data;
 }
 
 /** What `npm run up` serves first: Moonshine under the names of transcription, and a Piper voice. */
@@ -101,8 +109,6 @@ async function catalogueModels(
   const file = join(data, 'models.yaml');
   await mkdir(data, { recursive: true });
   await writeFile(none, 'models: []\n');
-  // Written anew from this catalogue.
-  await rm(file, { force: true });
   const env = {
     ...process.env,
     NODE_OPTIONS: '',
