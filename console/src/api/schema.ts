@@ -6411,7 +6411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            /** @description `queue_unavailable`: The queue in Redis is full or cannot be reached; the request was not accepted. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6635,7 +6635,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            /** @description `queue_unavailable`: The queue in Redis is full or cannot be reached; the request was not accepted. */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -49,18 +49,14 @@ export class AdminRequestsController {
 
   @Get(':id')
   @Answers(FoundRequestDto)
-  @DescribesErrors('request_not_found')
+  @DescribesErrors('request_not_found', 'queue_unavailable')
   async find(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
-    const view = await this.#named(id, tenant);
-    const found = requestDto(view, this.forecasts.ofView(view));
-    if (view.state !== 'queued') return found;
-    const queued = await this.scheduler.list({ model: view.model, state: 'queued' });
-    return { ...found, ahead: requestsAhead(view, queued) };
+    return this.#found(await this.#named(id, tenant));
   }
 
   @Get(':id/explain')
   @Answers(ExplainedRequestDto)
-  @DescribesErrors('request_not_found', 'missing_required_parameter')
+  @DescribesErrors('request_not_found', 'missing_required_parameter', 'queue_unavailable')
   async explain(@Param('id') id: string, @Query() { tenant }: NamedRequestDto) {
     const view = await this.#named(id, tenant);
     return explainedDto(view, this.forecasts.ofView(view), await this.scheduler.explain(view));
@@ -108,17 +104,26 @@ export class AdminRequestsController {
     @Body() { priority }: ChangePriorityDto,
     @Query() query: NamedRequestDto,
   ) {
-    const { state, tenant } = await this.#named(id, query.tenant);
+    const view = await this.#named(id, query.tenant);
+    const { state, tenant } = view;
     if (!(await this.scheduler.reprioritize({ tenant, id }, priorityLevel(priority))))
       throw new DomainError(
         'request_not_waiting',
         `The request ${id} does not wait: it is ${state}.`,
       );
-    return this.find(id, { tenant });
+    // No list has it while its gateway moves it.
+    return this.#found(oneNamed(await this.scheduler.named(id), tenant) ?? { ...view, priority });
+  }
+
+  async #found(view: RequestView) {
+    const found = requestDto(view, this.forecasts.ofView(view));
+    if (view.state !== 'queued') return found;
+    const queued = await this.scheduler.list({ model: view.model, state: 'queued' });
+    return { ...found, ahead: requestsAhead(view, queued) };
   }
 
   async #named(id: string, tenant: string | undefined): Promise<RequestView> {
-    const view = oneNamed(await this.scheduler.named(id), tenant);
+    const view = oneNamed(await this.scheduler.named(id, true), tenant);
     if (view) return view;
     throw new DomainError(
       'request_not_found',

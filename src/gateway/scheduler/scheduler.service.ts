@@ -150,14 +150,18 @@ export class SchedulerService {
   /**
    * The requests of that id, of every tenant and gateway: for operators only. Ended ones
    * of this gateway only.
+   * @param isCertain none is said only if there is none. @throws DomainError then,
+   *   `queue_unavailable`, when none is here and Redis does not say what other gateways have
    */
-  async named(id: string): Promise<RequestView[]> {
+  async named(id: string, isCertain = false): Promise<RequestView[]> {
     const ended = this.registry
       .allEnded()
       .filter(view => view.id === id && !this.registry.get(keyOf(view)));
     const known = new Set(ended.map(keyOf));
-    const live = (await this.list()).filter(view => view.id === id && !known.has(keyOf(view)));
-    return [...live, ...ended];
+    const isHere = ended.length > 0 || this.registry.live().some(own => own.id === id);
+    const { shared } = this.queues;
+    const all = this.#withOwn(await (isHere || !isCertain ? shared.list() : shared.listed()));
+    return [...all.filter(view => view.id === id && !known.has(keyOf(view))), ...ended];
   }
 
   /**
@@ -193,8 +197,12 @@ export class SchedulerService {
    * from the registry.
    */
   async #live(): Promise<RequestView[]> {
-    // The embedded queue last: it is read without a wait, so its part is not out of date.
-    const shared = (await this.queues.shared.list()).map(view => this.#known(view));
+    return this.#withOwn(await this.queues.shared.list());
+  }
+
+  /** The embedded queue is read without a wait, so its part is not out of date. */
+  #withOwn(elsewhere: readonly RequestView[]): RequestView[] {
+    const shared = elsewhere.map(view => this.#known(view));
     const inShared = new Set(shared.map(keyOf));
     const own = this.queues.embedded.list().filter(view => !inShared.has(keyOf(view)));
     const views = [...shared, ...own];

@@ -101,6 +101,17 @@ export class SharedRequestQueue implements SchedulerQueue {
     return (await this.jobs.link.look(() => this.listing.live(), [])).map(({ view }) => view);
   }
 
+  /**
+   * The same, for whom an absence says something. @throws DomainError `queue_unavailable`
+   * when Redis does not say
+   */
+  async listed(): Promise<readonly RequestView[]> {
+    const { link } = this.jobs;
+    if (!link.enabled) return [];
+    link.demand();
+    return (await link.answered(this.listing.live())).map(({ view }) => view);
+  }
+
   async find(ref: RequestRef): Promise<RequestView | undefined> {
     return (await this.jobs.link.look(() => this.listing.find(ref), undefined))?.view;
   }

@@ -104,10 +104,15 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   it(
     'answers scrapes and admin without waiting for a Redis that hangs, is not ready meanwhile, and recovers by itself',
     async () => {
+      const unknown = async (): Promise<number> =>
+        (await gateway.call('GET', '/admin/v1/requests/unknown')).status;
+      expect(await unknown()).toBe(404);
       redis.pause();
       try {
         await view();
         await ready(503);
+        // Another gateway may have it.
+        expect(await unknown()).toBe(503);
         expect(await up()).toEqual({ redis: 0 });
         expect(await json('/admin/v1/dependencies')).toMatchObject({
           data: expect.arrayContaining([
