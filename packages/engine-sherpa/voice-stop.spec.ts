@@ -69,6 +69,16 @@ describe('a voice that can be ended while it computes', () => {
     expect(await during(new AbortController().signal)).toEqual(whole);
   });
 
+  it('ends a run at once whose caller has left while it waited for another', async () => {
+    const caller = new AbortController();
+    const before = during(new AbortController().signal);
+    const left = during(caller.signal);
+    caller.abort();
+    expect(await before).toEqual(whole);
+    expect((await left).length).toBeLessThan(whole.length / 100);
+    expect(await during(new AbortController().signal)).toEqual(whole);
+  });
+
   it('ends what runs and all that follows when the engine closes', async () => {
     stop.end();
     expect((await during(new AbortController().signal)).length).toBeLessThan(whole.length / 100);

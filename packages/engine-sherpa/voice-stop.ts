@@ -55,6 +55,8 @@ export class VoiceStop {
   async #during<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const stop = (): void => this.#write(true);
     signal.addEventListener('abort', stop, { once: true });
+    // It may have waited for the call before, and a signal tells of its abort once.
+    if (signal.aborted) stop();
     try {
       return await call();
     } finally {
