@@ -45,6 +45,9 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
     'redis.url': url,
   });
 
+  const running = async () =>
+    (await product.json<{ data: { worker: string }[] }>('/admin/v1/requests?state=running')).data;
+
   const post = (url: string, path: string, body: object): Promise<Response> =>
     fetch(url + path, {
       method: 'POST',
@@ -74,12 +77,12 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
   ])(
     'with default settings costs %s a retry, not its answer: 200 after a second attempt',
     async (_, count, send) => {
+      // An answer has been heard a moment before its request has ended.
+      await product.until('none runs', async () => (await running()).length === 0);
       const answers = Array.from({ length: count }, (_unused, n) => send(n));
       let taken: readonly { worker: string }[] = [];
       await product.until('all run', async () => {
-        taken = (
-          await product.json<{ data: { worker: string }[] }>('/admin/v1/requests?state=running')
-        ).data;
+        taken = await running();
         return taken.length === count;
       });
       const victim = (await product.workers()).find(({ id }) => id === taken[0]!.worker);

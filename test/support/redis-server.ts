@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { freePort } from './free-port.js';
 import { temporaryFolder } from './temporary-folder.js';
 
-const BINARY = '/usr/bin/redis-server';
+/** `REDIS_SERVER` names another one, such as that of Valkey. */
+export const BINARY = process.env.REDIS_SERVER ?? '/usr/bin/redis-server';
 
 export const hasRedis = existsSync(BINARY);
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from './free-port.js';
-import { RedisServer } from './redis-server.js';
+import { BINARY, RedisServer } from './redis-server.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 const PASSWORD = 'secret';
@@ -60,7 +60,7 @@ export class Sentinels implements AsyncDisposable {
       `port ${port}\nbind 127.0.0.1\nsentinel monitor ${watched}\nsentinel auth-pass ${name} ${PASSWORD}\n` +
         `sentinel down-after-milliseconds ${name} ${SILENT_MS}\nsentinel failover-timeout ${name} 5000\n`,
     );
-    const child = spawn('/usr/bin/redis-server', [file, '--sentinel'], {
+    const child = spawn(BINARY, [file, '--sentinel'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#ends.push(async () => {
