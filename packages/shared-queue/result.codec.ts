@@ -52,7 +52,7 @@ interface JobExecution {
 }
 
 export interface JobError {
-  /** One that callers receive (`errors.md`). */
+  /** An error code that callers receive (`errors.md`). */
   readonly code: string;
   readonly message: string;
   readonly param?: string;

@@ -19,7 +19,7 @@ export interface CheckOptions {
   readonly statusOf: (code: string) => number | undefined;
   /** Process of a worker on this machine, which is sent SIGTERM at the end. */
   readonly pid?: number | undefined;
-  /** As a gateway pings an idle connection (default 10 s). */
+  /** Milliseconds between pings of an idle connection (default 10 s, as a gateway's). */
   readonly pingEveryMs?: number;
   /**
    * A gateway sends Cancel again after this time (default 100 ms); more only in tests,
@@ -37,7 +37,7 @@ export interface CheckContext {
   readonly options: CheckOptions;
 }
 
-/** One thing that the protocol asks for. */
+/** One demand of the protocol. */
 export interface Check {
   readonly name: string;
   /** The paragraph to read, by its anchor in the guide. */
@@ -47,7 +47,7 @@ export interface Check {
   /** Judged only if that one did not fail, which this one would do as well. */
   readonly needs?: string;
   readonly kinds?: readonly ModelKind[];
-  /** @returns what was seen @throws Verdict */
+  /** @returns what was seen @throws Verdict when the check fails */
   readonly run: (context: CheckContext) => string | Promise<string>;
 }
 

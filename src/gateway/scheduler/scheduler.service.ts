@@ -20,7 +20,7 @@ import { RequestRegistry } from '../registry/request-registry.js';
 import { DispatchLoop } from './dispatch-loop.js';
 import { RequestIntake } from './request-intake.js';
 
-/** Milliseconds for which computed places in the queue are used again. */
+/** Milliseconds for which computed places in the queue are reused. */
 const PLACES_MS = 1000;
 
 /**

@@ -24,9 +24,9 @@ const MAX_INPUTS = 1000;
 @Injectable()
 export class Suspects implements OnModuleInit {
   readonly #tenants: SuspectTenants;
-  /** By model and digest: until when the input is refused. */
+  /** Key: model and digest. Value: until when the input is refused. */
   readonly #inputs = new RecentMap<number>(MAX_INPUTS);
-  /** Digests of suspects that run; taken while their input is still there. */
+  /** Digests of the inputs of suspects that run, computed while the input still exists. */
   readonly #running = new Map<RequestKey, Promise<string | undefined>>();
 
   constructor(

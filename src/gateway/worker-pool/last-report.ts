@@ -23,7 +23,7 @@ export class LastReport {
     },
   ) {}
 
-  /** Another process follows. */
+  /** Forgets the report of a process that ended. */
   clear(): void {
     this.health = undefined;
     this.problem = undefined;
@@ -40,7 +40,7 @@ export class LastReport {
     return { unready, isSound: problem === undefined };
   }
 
-  /** @param problem logged if it is another one than before */
+  /** @param problem logged when it changes */
   explain(problem: string | undefined): void {
     if (problem !== undefined && problem !== this.problem) this.worker.log.say('warn', problem);
     this.problem = problem;

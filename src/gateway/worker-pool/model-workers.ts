@@ -41,7 +41,7 @@ export class ModelWorkers {
   #problem: string | undefined;
   /** It is needed now, or was last; monotonic milliseconds. Only this class writes it. */
   usedAtMs = 0;
-  /** Of a model that shares a device. */
+  /** Who waits for it, if it shares a device. */
   readonly place: DevicePlace;
 
   readonly id: string;
@@ -99,7 +99,7 @@ export class ModelWorkers {
     else this.#begin();
   }
 
-  /** It has room on this device: as `load`. */
+  /** As `load`, on a device that has room for it. */
   loadOn({ as }: DeviceSpec): void {
     this.place.device = as;
     this.#begin();
@@ -120,7 +120,7 @@ export class ModelWorkers {
     if (mayLoad && this.#life === 'unloaded' && !this.isPlaced) this.load();
   }
 
-  /** A session waits for it, and asks again. */
+  /** A session waits for it. To be called again while it waits. */
   wish(): void {
     this.demand();
     if (this.isPlaced && !this.isHeld && !this.hasReady) this.place.wish();
@@ -154,7 +154,7 @@ export class ModelWorkers {
     ));
   }
 
-  /** Its workers compute that model, whatever it is called. */
+  /** Whether its workers compute that model, even if it was renamed. */
   computes(model: ModelSpec): boolean {
     return !this.#closed && !differs(this.options.model, model);
   }
@@ -217,7 +217,7 @@ export class ModelWorkers {
     return this.options.model.kind === 'llm' ? sharedSlots(this.roster.all) : undefined;
   }
 
-  /** One takes requests now that are no live streams. */
+  /** Whether a worker takes requests now that are not live streams. */
   get hasReady(): boolean {
     return this.#fileWorkers.some(isReady);
   }
@@ -255,7 +255,7 @@ export class ModelWorkers {
     await this.roster.close();
   }
 
-  /** Notes the time: it is needed now. */
+  /** Notes that it is needed now, for its idle time. */
   #used(): void {
     this.usedAtMs = this.options.clock.nowMs();
   }

@@ -7,7 +7,7 @@ import { type GenerationCounts } from '../../worker-client/generation-counts.js'
 import { WorkerPoolService } from './worker-pool.service.js';
 import { isReady, type ModelView, type WorkerView } from './worker-view.js';
 
-/** One that is fed by what workers of the pool do. */
+/** A metric that counts events of the pool's workers. */
 const poolMetric = <M extends Counter | Histogram>(
   name: MetricName,
   feed: (metric: M, pool: WorkerPoolService) => void,

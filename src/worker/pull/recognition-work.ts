@@ -15,7 +15,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
-import { fileTooLarge } from '../../platform/storage/upload-spool.js';
+import { fileTooLarge } from '../../platform/storage/bounded-bytes.js';
 import { AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
 import { ENGINE } from '../engines/worker-engine.js';

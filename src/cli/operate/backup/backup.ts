@@ -81,7 +81,7 @@ export function shareOf(total: number, progress: ProgressLine): (count: number) 
   };
 }
 
-/** What backups that were killed have left is removed. */
+/** A new temporary folder. Removes those of backups that were killed. */
 async function newStage(dataFolder: string): Promise<string> {
   if (!existsSync(dataFolder))
     throw usageError(`there is no data folder ${dataFolder} (data.dir): nothing to back up`);

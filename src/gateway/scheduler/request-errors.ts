@@ -16,8 +16,8 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
  * a Retry-After where one helps.
  */
 @Injectable()
-export class RequestFailures {
-  readonly #logger = new Logger(RequestFailures.name);
+export class RequestErrors {
+  readonly #logger = new Logger(RequestErrors.name);
 
   constructor(
     private readonly admission: Admission,
