@@ -13,6 +13,7 @@ import { loadConfig } from '../../src/platform/config/load-config.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
 import { FileStore } from '../../src/platform/database/file-store.js';
+import { JobClaims } from '../../src/platform/database/job-claims.js';
 import { JobStore } from '../../src/platform/database/job-store.js';
 import { OpenDatabase } from '../../src/platform/database/open-database.js';
 import { fileBlobKey } from '../../src/platform/storage/blob-keys.js';
@@ -72,6 +73,7 @@ export class BatchHarness implements AsyncDisposable {
     readonly folder: string,
     private readonly database: OpenDatabase,
     readonly jobs: JobStore,
+    readonly claims: JobClaims,
     readonly files: FileStore,
     readonly blobs: BlobStore,
     private readonly options: HarnessOptions,
@@ -87,6 +89,7 @@ export class BatchHarness implements AsyncDisposable {
       folder,
       database,
       new JobStore(database),
+      new JobClaims(database),
       new FileStore(database),
       blobs,
       options,

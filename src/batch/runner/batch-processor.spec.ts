@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { settingsFrom } from '../../platform/config/settings.js';
+import { type JobClaims } from '../../platform/database/job-claims.js';
 import { type JobStore } from '../../platform/database/job-store.js';
 import { type WebhookSender } from '../finalize/webhook-sender.js';
 import { type LineGrace } from '../lease/job-stop.js';
@@ -29,7 +30,8 @@ function idleLoop(pollMs: number, isWoken: boolean) {
   const unfinishedAmong = () => Promise.resolve(new Set<string>());
   const loop = new BatchProcessor(
     settings,
-    { claim, unfinishedAmong } as unknown as JobStore,
+    { unfinishedAmong } as unknown as JobStore,
+    { claim } as unknown as JobClaims,
     supervisor,
     { start: () => undefined, stop: () => undefined } as unknown as WebhookSender,
     {} as LineGrace,
