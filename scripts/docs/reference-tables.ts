@@ -59,13 +59,18 @@ const settingList = (paths: readonly SettingPath[]) => list(paths.map(settingIte
 /** What needs no range: text, which is not empty unless its default is, and flags. */
 const FREE: ReadonlySet<string> = new Set(['text', 'text, not empty', 'true or false']);
 
+/** `a number from 1 to 9 ms` is `1-9`: the name of the setting ends with its unit. */
+function rangeOf(path: SettingPath, allowed: string): string {
+  const range = allowed.replace(/^one of /, '').replace(/^a (?:whole )?number from (\S+) to /, '$1-');
+  const [last = '', unit] = range.split(' ');
+  return path.endsWith(`_${unit}`) ? last : range;
+}
+
 /** Its variable follows from its path, as the page says. */
 function settingItem(path: SettingPath): string {
   const { default: initial, allowed, help } = settingDefinition(path);
   const value = initial === '' ? 'empty' : code(String(initial));
-  const range = FREE.has(allowed)
-    ? ''
-    : `; ${allowed.replace(/^a (?:whole )?number from (\S+) to /, '$1-')}`;
+  const range = FREE.has(allowed) ? '' : `; ${rangeOf(path, allowed)}`;
   return `${code(path)} (${value}${range}): ${help}`;
 }
 
