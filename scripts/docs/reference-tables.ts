@@ -61,7 +61,9 @@ const FREE: ReadonlySet<string> = new Set(['text', 'text, not empty', 'true or f
 
 /** `a number from 1 to 9 ms` is `1-9`: the name of the setting ends with its unit. */
 function rangeOf(path: SettingPath, allowed: string): string {
-  const range = allowed.replace(/^one of /, '').replace(/^a (?:whole )?number from (\S+) to /, '$1-');
+  const range = allowed
+    .replace(/^one of /, '')
+    .replace(/^a (?:whole )?number from (\S+) to /, '$1-');
   const [last = '', unit] = range.split(' ');
   return path.endsWith(`_${unit}`) ? last : range;
 }

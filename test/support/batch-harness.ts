@@ -69,15 +69,20 @@ export class BatchHarness implements AsyncDisposable {
   readonly processors: NodeProcess[] = [];
   readonly #hosted: INestApplicationContext[] = [];
 
+  readonly jobs: JobStore;
+  readonly claims: JobClaims;
+  readonly files: FileStore;
+
   private constructor(
     readonly folder: string,
     private readonly database: OpenDatabase,
-    readonly jobs: JobStore,
-    readonly claims: JobClaims,
-    readonly files: FileStore,
     readonly blobs: BlobStore,
     private readonly options: HarnessOptions,
-  ) {}
+  ) {
+    this.jobs = new JobStore(database);
+    this.claims = new JobClaims(database);
+    this.files = new FileStore(database);
+  }
 
   static async open(options: HarnessOptions = {}): Promise<BatchHarness> {
     const folder = temporaryFolder();
@@ -85,15 +90,7 @@ export class BatchHarness implements AsyncDisposable {
     const database = new OpenDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
     await database.migrate();
     const blobs = options.blobs ?? new FsBlobStore(join(data, 'blobs'));
-    return new BatchHarness(
-      folder,
-      database,
-      new JobStore(database),
-      new JobClaims(database),
-      new FileStore(database),
-      blobs,
-      options,
-    );
+    return new BatchHarness(folder, database, blobs, options);
   }
 
   /** Lines go to that server. */

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { settingsFrom } from '../../platform/config/settings.js';
-import { type JobClaims } from '../../platform/database/job-claims.js';
 import { type JobStore } from '../../platform/database/job-store.js';
 import { type WebhookSender } from '../finalize/webhook-sender.js';
 import { type LineGrace } from '../lease/job-stop.js';
@@ -23,6 +22,7 @@ function idleLoop(pollMs: number, isWoken: boolean) {
   const claim = () => Promise.resolve(void (counted.looks += 1));
   const supervisor = {
     size: 0,
+    claim,
     wake: () => undefined,
     stop: () => undefined,
   } as unknown as JobSupervisor;
@@ -31,7 +31,6 @@ function idleLoop(pollMs: number, isWoken: boolean) {
   const loop = new BatchProcessor(
     settings,
     { unfinishedAmong } as unknown as JobStore,
-    { claim } as unknown as JobClaims,
     supervisor,
     { start: () => undefined, stop: () => undefined } as unknown as WebhookSender,
     {} as LineGrace,

@@ -6,7 +6,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { pause } from '@switchyard/engine-api/process/pause.js';
 import { Settings } from '../../platform/config/settings.js';
-import { JobClaims } from '../../platform/database/job-claims.js';
 import { JobStore } from '../../platform/database/job-store.js';
 import { isAbsent } from '../../platform/storage/durable-files.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
@@ -40,7 +39,6 @@ export class BatchProcessor {
   constructor(
     private readonly settings: Settings,
     private readonly store: JobStore,
-    private readonly claims: JobClaims,
     private readonly supervisor: JobSupervisor,
     private readonly webhooks: WebhookSender,
     private readonly grace: LineGrace,
@@ -110,7 +108,7 @@ export class BatchProcessor {
   /** @returns true when there may be more jobs */
   async #claim(): Promise<boolean> {
     try {
-      const leased = await this.claims.claim(this.#owner, this.settings.batch.leaseMs);
+      const leased = await this.supervisor.claim(this.#owner);
       if (!leased) return false;
       const job = this.supervisor.supervise(leased).finally(() => {
         this.#taken.delete(job);

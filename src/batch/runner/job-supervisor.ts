@@ -48,6 +48,11 @@ export class JobSupervisor {
     return [...this.#open];
   }
 
+  /** Undefined: no job waits for a processor. */
+  claim(owner: string): Promise<LeasedJob | undefined> {
+    return this.claims.claim(owner, this.settings.batch.leaseMs);
+  }
+
   /** Sends heartbeats now, so that cancels are seen at once. */
   wake(): void {
     for (const { lease } of this.#open) void lease.beat();

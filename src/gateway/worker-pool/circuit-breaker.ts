@@ -105,8 +105,7 @@ export class CircuitBreaker {
     if (this.state === 'open') return;
     this.#failures += 1;
     this.#reason = failure;
-    if (this.state === 'half_open' || this.#failures >= this.options.breakerFailures)
-      this.#open();
+    if (this.state === 'half_open' || this.#failures >= this.options.breakerFailures) this.#open();
   }
 
   /** As for a new process, but for its latency. Holds no timer afterwards. */

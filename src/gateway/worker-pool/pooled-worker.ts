@@ -12,8 +12,8 @@ import { type StreamHandle } from '../../worker-client/stream-handle.js';
 import { type CallRequest, type WorkerCall } from '../../worker-client/worker-call.js';
 import { WorkerConnection } from '../../worker-client/worker-connection.js';
 import { isUnreachable } from '../../worker-client/worker-health.js';
-import { LastReport } from './last-report.js';
 import { CircuitBreaker } from './circuit-breaker.js';
+import { LastReport } from './last-report.js';
 import { type WorkerLocation } from './worker-location.js';
 import { type WorkerOwner, type WorkerPlace } from './worker-owner.js';
 import {

@@ -68,7 +68,9 @@ export class JobClaims extends DatabaseStore {
   /** Nothing is written unless it answers `written`. @throws RangeError for an illegal move. */
   update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<UpdateOutcome> {
     return this.db.transaction().execute(async transaction => {
-      const row = await lockedJob(transaction, id, this.locksRows).where('epoch', '=', epoch).executeTakeFirst();
+      const row = await lockedJob(transaction, id, this.locksRows)
+        .where('epoch', '=', epoch)
+        .executeTakeFirst();
       return row && !isTerminal(row.status)
         ? writeJobChange(transaction, jobOf(row), change, nowMs)
         : 'lost';

@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { boundedBytes } from './bounded-bytes.js';
 
 const LIMIT = 1000;
-const pieces = (...sizes: readonly number[]) => Readable.from(sizes.map(size => Buffer.alloc(size)));
+const pieces = (...sizes: readonly number[]) =>
+  Readable.from(sizes.map(size => Buffer.alloc(size)));
 
 describe('boundedBytes', () => {
   it('passes exactly the limit, and is file_too_large at one byte more', async () => {
