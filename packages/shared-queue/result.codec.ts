@@ -51,7 +51,7 @@ interface JobExecution {
   readonly shareMs?: number;
 }
 
-export interface JobError {
+interface JobError {
   /** An error code that callers receive (`errors.md`). */
   readonly code: string;
   readonly message: string;

@@ -87,7 +87,7 @@ export const sendCancel = (
   kind: ModelKind,
   request: CancelRequest,
   deadline: number,
-): Promise<boolean | undefined> =>
+) =>
   channel
     .unary<CancelResponse>(done =>
       channel.control(kind).cancel(request, new Metadata(), { deadline }, done),

@@ -254,14 +254,13 @@ export class WorkerConnection {
     return Promise.resolve(this.#inner!.report());
   }
 
-  #stop(call: CallProgress | WorkerStream, request: CancelRequest): Promise<boolean> {
+  #stop(call: CallProgress, request: CancelRequest): Promise<boolean> {
     const { care, kind, events } = this.options;
-    const { requestId, reason, attempt } = request;
     // The channel may be replaced meanwhile.
     const ask = async (deadline: number) =>
       this.#channel
         ? sendCancel(this.#channel, kind, request, deadline)
-        : this.#inner?.cancel(requestId, reason, attempt);
+        : this.#inner?.cancel(request.requestId, request.reason, request.attempt);
     return stopCall({ ...care.stop, call, ask, onReset: () => events.onUnended?.() });
   }
 

@@ -129,7 +129,9 @@ async function behindPuller(): Promise<Rig> {
   const shared = { 'queue.driver': 'redis', 'data.dir': join(folder, 'data') } as const;
   const settings = settingsFrom({ ...shared, 'redis.url': `redis://127.0.0.1:${near}` });
   const spec = workerSpec({ workerId: 'pulls', model, host: '127.0.0.1', port: 0 }, settings);
-  const env = { [WORKER_SPEC_VARIABLE]: JSON.stringify({ ...spec, ...pulledWork(model, settings) }) };
+  const env = {
+    [WORKER_SPEC_VARIABLE]: JSON.stringify({ ...spec, ...pulledWork(model, settings) }),
+  };
   const script = resolve('dist/main.worker.js');
   const worker = parts.use(new NodeProcess({ name: 'pulls', script, folder, env }));
   await worker.message('ready');

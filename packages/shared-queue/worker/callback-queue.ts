@@ -14,7 +14,7 @@ const CLOSE_MS = 500;
 export const GivenUp = UnrecoverableError;
 
 /** What a job that has a callback ended with. */
-export interface FinishedJob {
+interface FinishedJob {
   readonly finishedMs: number;
   /** The job's result in BullMQ. */
   readonly returnValue: unknown;

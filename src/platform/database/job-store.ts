@@ -13,7 +13,10 @@ import type { Database, JobRow } from './schema.js';
 
 export const JOB_COLUMNS = columnsOf(
   'batches',
-  ...(['idempotencyKey', 'leaseOwner', 'leaseUntilMs', 'epoch'] as const),
+  'idempotencyKey',
+  'leaseOwner',
+  'leaseUntilMs',
+  'epoch',
 );
 
 export const jobOf = ({ total, completed, failed, webhookUrl, ...job }: JobRow): BatchJob => ({

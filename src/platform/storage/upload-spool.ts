@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, unlink, readFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm, unlink, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
@@ -93,9 +93,7 @@ export class SpooledUpload {
 
   async #remove(path: string): Promise<void> {
     await Promise.allSettled(this.#reads);
-    await unlink(path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
+    await rm(path, { force: true });
   }
 }
 

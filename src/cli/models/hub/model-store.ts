@@ -1,6 +1,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { filesUnder } from '../../../platform/storage/durable-files.js';
 import { HubError } from './hub-error.js';
 import { digestFile, PARTIAL_SUFFIX, readJson, sizeOnDisk } from './partial-file.js';
 
@@ -40,11 +41,8 @@ export async function readManifest(folder: string): Promise<PullManifest | undef
 
 /** Bytes of all files in a folder; 0 without a folder. */
 export async function bytesBelow(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const files = entries.filter(entry => entry.isFile());
-  const sizes = await Promise.all(
-    files.map(({ parentPath, name }) => sizeOnDisk(join(parentPath, name))),
-  );
+  const files = await filesUnder(folder).catch(() => []);
+  const sizes = await Promise.all(files.map(sizeOnDisk));
   return sizes.reduce<number>((total, size) => total + (size ?? 0), 0);
 }
 

@@ -41,7 +41,7 @@ const MANIFEST_RULE = objectOf({
   files: listOf(ARCHIVED_FILE, 'files'),
 });
 
-export type ArchivedFile = ReturnType<typeof ARCHIVED_FILE.parse>;
+type ArchivedFile = ReturnType<typeof ARCHIVED_FILE.parse>;
 export type BackupManifest = ReturnType<typeof MANIFEST_RULE.parse>;
 
 /** What an archive records before its files. */
