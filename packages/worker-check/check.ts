@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { type ModelKind } from '@switchyard/engine-api/engine.js';
+import { within } from '@switchyard/engine-api/process/within.js';
 import { type RemoteSpec } from '@switchyard/worker-protocol/channel-security.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { type CheckedCall, type Samples, type WorkerClient } from './worker-client.js';
@@ -68,15 +69,6 @@ export const notJudged = (why: string): CheckVerdict => new CheckVerdict('not_ju
 
 export function demand(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new CheckVerdict('fail', sentence);
-}
-
-/** @returns what `promise` resolves with; undefined: not within `limitMs` */
-export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeIsUp = new Promise<undefined>(
-    resolve => (timer = setTimeout(() => resolve(undefined), limitMs)),
-  );
-  return Promise.race([promise, timeIsUp]).finally(() => clearTimeout(timer));
 }
 
 /**

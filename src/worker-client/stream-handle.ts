@@ -1,4 +1,5 @@
 import { type ClientDuplexStream } from '@grpc/grpc-js';
+import { within } from '@switchyard/engine-api/process/within.js';
 import {
   decodeStreamEvent,
   STREAM_COMMIT,
@@ -141,10 +142,7 @@ export class WorkerStream extends CallProgress implements StreamHandle {
   }
 
   async #endsWithin(limitMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, limitMs)));
-    await Promise.race([this.finished, timeIsUp]);
-    clearTimeout(timer);
+    await within(limitMs, this.finished);
     return this.hasEnded;
   }
 
