@@ -86,7 +86,9 @@ const METRIC_TABLES: Tables = {
   metrics: () =>
     list(
       Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help }]) => {
-        return `${code(name)} (${[type, ...labels.map(code)].join(', ')}): ${help}`;
+        const kind = name.endsWith('_total') && type === 'counter' ? [] : [type];
+        const facts = [...kind, ...labels.map(code)].join(', ');
+        return `${code(name)}${facts && ` (${facts})`}: ${help}`;
       }),
     ),
 };
@@ -178,32 +180,26 @@ const CHOICE_TABLES: Tables = {
     ),
 };
 
+/** Commands by their group; one of no group is a group of its own. */
+const commandGroups = () =>
+  [...Map.groupBy(leafCommands(COMMAND_LINE), ({ words }) => words.split(' ')[0]!)].map(
+    ([group, commands]) => ({ group, commands: commands.map(({ command }) => command) }),
+  );
+
 const COMMAND_TABLES: Tables = {
-  commands: commandLinks,
+  commands: () =>
+    commandGroups()
+      .map(({ group }) => `[${group}](#${group})`)
+      .join(', '),
   'exit-codes': () => table(['exit code', 'meaning'], exitRows()),
   help: () =>
-    leafCommands(COMMAND_LINE)
-      .map(
-        ({ words, command }) =>
-          `### switchyard ${words}\n\n\`\`\`text\n${manualHelpOf(command)}\n\`\`\``,
-      )
+    commandGroups()
+      .map(({ group, commands }) => {
+        const help = commands.map(manualHelpOf).join('\n\n');
+        return `### ${group}\n\n\`\`\`text\n${help}\n\`\`\``;
+      })
       .join('\n\n'),
 };
-
-/** One row for each group of commands, and one for those of no group. */
-function commandLinks(): string {
-  const groups = new Map<string, string[]>();
-  for (const { words } of leafCommands(COMMAND_LINE)) {
-    const [first = '', name] = words.split(' ');
-    const group = name === undefined ? '' : code(first);
-    const link = `[${name ?? first}](#switchyard-${words.replaceAll(' ', '-')})`;
-    groups.set(group, [...(groups.get(group) ?? []), link]);
-  }
-  return table(
-    ['group', 'commands'],
-    [...groups].map(([group, links]) => [group, links.join(', ')]),
-  );
-}
 
 const OPEN_RESPONSES_TABLES: Tables = {
   'open-responses': () =>
