@@ -48,9 +48,9 @@ export interface StreamHandle {
    */
   commit(): Promise<void>;
   /**
-   * To be iterated once, to its end. Ends after `close()` and `cancel()`.
-   * @throws DomainError `worker_lost` when another worker may continue, `queue_full` when
-   *   the worker had no free place.
+   * To be iterated once, to the end. Ends after `close()` and `cancel()`.
+   * @throws DomainError `worker_lost` when another worker may continue, `queue_full` when the
+   *   worker had no free place
    */
   receiveEvents(): AsyncGenerator<StreamEvent>;
   /**

@@ -286,8 +286,8 @@ export class WorkerConnection {
   }
 
   /**
-   * Of a worker that cannot be asked: it computes all that it has, since it last ended
-   * one, or since it was sent this one.
+   * The progress that is assumed of a worker without `Progress`: it computes all its calls,
+   * since it ended one or was sent this one.
    */
   #guessed({ sinceMs }: CallProgress, timeLimitMs: number): DeviceProgress {
     const deviceMs = performance.now() - Math.max(sinceMs, this.#lastEndMs);

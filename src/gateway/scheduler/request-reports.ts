@@ -31,7 +31,8 @@ export class RequestReports implements QueueReports {
   }
 
   /**
-   * Gives it to its queue. @param refusal why that should not take it
+   * Gives the request to its queue.
+   * @param refusal why the queue should not take it
    * @returns why it is rejected; a shared queue may still reject it later
    */
   enter(record: TrackedRequest, refusal?: DomainError): DomainError | undefined {

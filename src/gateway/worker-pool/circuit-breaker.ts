@@ -23,8 +23,8 @@ export class CircuitBreaker {
    */
   latencyMs = 0;
   /**
-   * It may get a request that it gave back: it has answered others since. False: it rejected
-   * the last request that it answered.
+   * Whether the worker may get a request again that it gave back. False from a rejection until
+   * it answers another request.
    */
   isTrusted = true;
   #failures = 0;

@@ -9,7 +9,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type ProcessLog } from '../../platform/logging/process-log.js';
 
-/** What the process of a worker said last about itself, and what is wrong with it. */
+/** The last report of a worker's process, and what is wrong with it. */
 export class LastReport {
   health: WorkerHealthReport | undefined;
   /** What is wrong with it, or why there is none. */

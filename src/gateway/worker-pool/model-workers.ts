@@ -29,10 +29,7 @@ export class ModelWorkers {
   readonly roster: ModelRoster;
   #life: 'unloaded' | 'loaded' | 'unloading' = 'unloaded';
   #unloading: Promise<void> | undefined;
-  /**
-   * It is unloaded or unloading, and only an operator loads it again. Only this class
-   * writes it.
-   */
+  /** An operator unloaded it, and only an operator loads it again. Only this class writes it. */
   isHeld = false;
   /** The replica that computes what tenants under suspicion send. */
   #suspectsAt = '';
@@ -71,7 +68,7 @@ export class ModelWorkers {
     if (this.#autostart !== 'on_request') this.load();
   }
 
-  /** Its workers share a device: it is loaded and unloaded by who places it there. */
+  /** Whether its workers share a device: `DeviceSwaps` then loads and unloads it. */
   get isPlaced(): boolean {
     return this.options.model.device !== undefined;
   }
@@ -111,8 +108,8 @@ export class ModelWorkers {
   }
 
   /**
-   * A request waits for it: starts its workers unless an operator unloaded it. On a device,
-   * who places it knows what waits.
+   * A request waits for it: starts its workers unless an operator unloaded it. A model on a
+   * device is started by `DeviceSwaps`, which knows what waits.
    */
   demand(): void {
     this.#used();
@@ -186,7 +183,7 @@ export class ModelWorkers {
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
   }
 
-  /** Of several, one computes what tenants under suspicion send; the others are safe from it. */
+  /** The one replica that computes what suspect tenants send, so that it cannot end the others. */
   #replicaOfSuspects(): PooledWorker | undefined {
     const workers = this.#fileWorkers.filter(({ state }) => state !== 'draining');
     if (workers.length < 2) return undefined;
@@ -196,8 +193,8 @@ export class ModelWorkers {
   }
 
   /**
-   * Why none of its workers can be started; undefined while one is up, or may still come
-   * up. They are tried on and on, so this ends when what it names is repaired.
+   * Why none of its workers can be started; undefined while one is up or may still start. They
+   * are tried again and again, so it becomes undefined when the cause is repaired.
    */
   get loadFailure(): DomainError | undefined {
     let reason = this.#problem ?? this.place.refusal;
@@ -212,7 +209,10 @@ export class ModelWorkers {
     return new DomainError('model_load_failed', message);
   }
 
-  /** Of text; what other gateways send to as well. Undefined: some workers are this gateway's alone. */
+  /**
+   * Slots for text of workers that other gateways send to, too. Undefined if some workers
+   * belong to this gateway alone.
+   */
   get sharedSlots(): readonly SharedSlots[] | undefined {
     return this.options.model.kind === 'llm' ? sharedSlots(this.roster.all) : undefined;
   }

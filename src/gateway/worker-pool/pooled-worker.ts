@@ -173,8 +173,9 @@ export class PooledWorker {
   }
 
   /**
-   * Drains for good; resolves when nothing runs any more, or the process is gone: where it
-   * pulls, it knows alone when to end. Probes continue, so that one that hangs is detected.
+   * Drains for good. Resolves when nothing runs any more, or the process has ended: only a
+   * process that pulls knows when to end. Probes continue, so that a hanging worker is
+   * detected.
    */
   async drained(): Promise<void> {
     this.#on('closed');
@@ -304,8 +305,8 @@ export class PooledWorker {
   }
 
   /**
-   * An answer says that it drains, before a probe does. A group is refused together: that
-   * is one failure.
+   * An answer reports that the worker drains, before a probe does. A group that is refused
+   * together is one failure.
    */
   #onDraining({ message }: Error): void {
     if (this.#phase !== 'ready') return;

@@ -15,8 +15,8 @@ export interface SharedSlots {
 }
 
 /**
- * Of those that take requests now. Undefined: some workers are a gateway's alone, or there
- * are none yet.
+ * Slots of the workers that take requests now. Undefined if some belong to one gateway alone,
+ * or none is up yet.
  */
 export function sharedSlots(workers: readonly PooledWorker[]): readonly SharedSlots[] | undefined {
   if (workers.length === 0 || workers.some(worker => accountOf(worker) === undefined))

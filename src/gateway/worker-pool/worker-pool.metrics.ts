@@ -63,7 +63,10 @@ const phaseMetric = (name: MetricName, phase: 'prepMs' | 'readyWaitMs' | 'device
     ),
   );
 
-/** The next request loads it, or it leaves: that no worker is up is intended. */
+/**
+ * Whether it is intended that no worker is up: the model is leaving, or the next request loads
+ * it.
+ */
 const isAbsent = ({ state, startsOnRequest }: ModelView): boolean =>
   startsOnRequest && (state === 'unloaded' || state === 'unloading');
 
