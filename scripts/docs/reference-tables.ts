@@ -95,10 +95,10 @@ const METRIC_TABLES: Tables = {
 
 const fileFields = (fields: Readonly<Record<string, (typeof MODEL_FIELDS)['id']>>): string =>
   list(
-    Object.entries(fields).map(
-      ([name, { default: unset, allowed, help }]) =>
-        `${code(name)}: ${help} Allowed: ${allowed}. ${unset ? `Default: ${unset}.` : 'Required.'}`,
-    ),
+    Object.entries(fields).map(([name, { default: unset = 'required', allowed, help }]) => {
+      const range = FREE.has(allowed) ? '' : ` Allowed: ${allowed.replace(/^one of /, '')}.`;
+      return `${code(name)} (${unset}): ${help}${range}`;
+    }),
   );
 
 const MODEL_TABLES: Tables = {
