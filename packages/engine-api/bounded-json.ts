@@ -3,9 +3,9 @@ import { parseWithDigits } from './exact-numbers.js';
 
 /** Bounds of a JSON text besides its length: few bytes can become many objects. */
 interface JsonBounds {
-  /** Nesting depth of lists and objects. */
+  /** Depth to which lists and objects may nest. */
   readonly levels: number;
-  /** Lists, objects and fields of objects. */
+  /** Lists, objects and fields of objects, in total. */
   readonly nodes: number;
   /**
    * Entries of lists and fields of objects, counted by commas. Numbers and strings are
@@ -25,7 +25,7 @@ export const BODY_BOUNDS: JsonBounds = {
 /** For events of a session and values in forms. */
 export const EVENT_BOUNDS: JsonBounds = { levels: 64, nodes: 10_000, entries: 10_000 };
 
-/** For answers of models: each token may bring twenty alternatives. */
+/** For answers of models: each token may have twenty alternatives. */
 export const ANSWER_BOUNDS: JsonBounds = {
   levels: 256,
   nodes: 500_000,
@@ -33,7 +33,7 @@ export const ANSWER_BOUNDS: JsonBounds = {
 };
 /** For vectors of numbers. */
 export const VECTOR_BOUNDS: JsonBounds = { ...ANSWER_BOUNDS, digits: false };
-/** For what was stored here, and had narrower bounds when it came. */
+/** For what was stored here, after it was read within narrower bounds. */
 export const STORED_BOUNDS: JsonBounds = {
   levels: 1000,
   nodes: 10_000_000,

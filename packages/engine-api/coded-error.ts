@@ -47,7 +47,7 @@ export class CodedError<Code extends string> extends Error {
   }
 }
 
-/** The class `CodedError` with the codes of one set. */
+/** A class of errors whose codes are those of one set. */
 export interface CodedErrorClass<Code extends string> {
   new (code: Code, message: string, details?: ErrorDetails): CodedError<Code>;
   readonly prototype: CodedError<Code>;

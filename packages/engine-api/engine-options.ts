@@ -27,7 +27,7 @@ export class EngineOptionsError extends Error {
   }
 }
 
-/** What one option may be. */
+/** The rule of one option. */
 interface OptionRule<S extends z.ZodType> {
   readonly schema: S;
   /** The allowed values as an error message names them: `a whole number from 1 to 8`. */

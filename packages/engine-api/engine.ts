@@ -27,7 +27,7 @@ export type ModelKind = keyof typeof KIND_CAPABILITIES;
 
 export const MODEL_KINDS = Object.keys(KIND_CAPABILITIES) as readonly ModelKind[];
 
-/** All that the transcript of a file can be asked for. */
+/** What a request can ask of the transcript of a file. */
 export const TRANSCRIPT_CAPABILITIES = KIND_CAPABILITIES.stt.filter(name => name !== 'stream');
 
 export const ENGINE_CAPABILITIES = [...new Set(Object.values(KIND_CAPABILITIES).flat())];
@@ -41,7 +41,7 @@ export interface EngineInfo {
   readonly engine: string;
   /** "cpu", "cuda:0", ... */
   readonly device: string;
-  /** Version of the loaded model files, for answers to "what ran this?". */
+  /** Version of the loaded model files, for reports. */
   readonly revision: string;
   /** Largest group one call takes. */
   readonly maxBatch: number;
@@ -52,7 +52,7 @@ export interface EngineInfo {
    * absent: not known.
    */
   readonly callMs?: number;
-  /** Live streams besides files; 0: none. */
+  /** Live streams that it takes besides files; 0: none. */
   readonly streams: number;
   /**
    * REALTIME calls taken beyond `maxConcurrent`, by an engine in which they displace

@@ -56,7 +56,7 @@ export const unsupportedField = (param: string, why: string): FieldError =>
     param,
   });
 
-/** In a sentence of its own. */
+/** @param message a whole sentence */
 export const invalidField = (param: string, message: string): FieldError =>
   new CodedError('invalid_value', message, { param });
 

@@ -5,7 +5,7 @@ export interface StepItem<T> {
    * Index of the first token. All before it is computed by then; all from it on is void.
    */
   readonly position: number;
-  /** Tokens that go through the model. */
+  /** Tokens that are computed. */
   readonly count: number;
   /**
    * The known ones: all `count`, or none in a plan made ahead, whose only token is drawn
@@ -33,7 +33,7 @@ export interface GenerationPlan<T> {
    * this one is not run: `skipped`.
    */
   readonly ahead: boolean;
-  /** Ended or preempted since the last plan. A preempted one comes back. */
+  /** Sequences that ended or were preempted since the last plan. A preempted one returns. */
   readonly leave: readonly T[];
   /** One token each, all in the same native run. */
   readonly decode: readonly StepItem<T>[];

@@ -1,6 +1,6 @@
 /** What a sequence asks for when it joins. */
 export interface MemoryRequest {
-  /** Computed beginnings are shared under the same salt only. */
+  /** Computed beginnings are shared only between sequences with the same salt. */
   readonly salt: string;
   /**
    * Prompt and answer so far. The memory keeps this array: the sequence appends to it and
@@ -26,7 +26,7 @@ export interface KvMemory<K> {
   /** Most tokens that one sequence can have while the memory holds no other. */
   readonly capacity: number;
   blocksFor(tokens: number): number;
-  /** Where the sequence's tokens are, in order, as the backend addresses them. */
+  /** The blocks of the sequence's tokens, in order, as the backend addresses them. */
   blocksOf(key: K): readonly number[];
   /**
    * Blocks that become available when this sequence, alone or with others, is released.
@@ -77,7 +77,7 @@ export interface GenerationRequest {
   readonly tenant: string;
   /** 1 or more; absent: 1. The latest that came counts for all of the tenant. */
   readonly tenantWeight?: number;
-  /** Model and tenant: computed beginnings are shared under the same salt only. */
+  /** Model and tenant: computed beginnings are shared only under the same salt. */
   readonly salt: string;
   readonly prompt: readonly number[];
   /**
@@ -99,7 +99,7 @@ export interface SubmitRefusal {
     | 'beyond_context'
     | 'beyond_memory'
     | 'already_submitted';
-  /** Tokens that prompt and answer come to. */
+  /** Tokens of prompt and answer together. */
   readonly tokens: number;
   /** Most tokens allowed. */
   readonly limit: number;

@@ -1,4 +1,4 @@
-/** What JSON calls an object, its values not looked at yet. */
+/** A JSON object whose values are not checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** An object that is not a list. */

@@ -63,7 +63,7 @@ const nearestChoice = (word: unknown, item: z.ZodType) =>
     ? didYouMean(word, [...item.values].map(String))
     : '';
 
-/** Text of a client or of a job, which may be empty. */
+/** A text from a client or a job, which may be empty. */
 export const textUpTo = (most: number) =>
   z.string('must be a string').max(most, `must have at most ${most} characters`);
 
@@ -85,7 +85,7 @@ export const textOr = <S extends z.ZodType>(schema: S) =>
     return data!;
   });
 
-/** Objects of a client or of a job. */
+/** A list of objects from a client or a job. */
 export function objectsUpTo<S extends z.ZodType>(most: number, item: S) {
   const error = `must be a list of at most ${most} objects`;
   return z.array(item, error).max(most, error);

@@ -15,12 +15,12 @@ export interface TranscriptionParams {
   readonly wordTimestamps: boolean;
   /** This and the next three are asked only of models with that capability. */
   readonly logprobs: boolean;
-  /** A speaker on each segment. */
+  /** Whether each segment names its speaker. */
   readonly diarize: boolean;
   readonly knownSpeakers: readonly KnownSpeaker[];
   /** Words and phrases to expect. */
   readonly hotWords: readonly string[];
-  /** How long audio is cut; absent: the worker decides. */
+  /** How long audio is split; absent: the worker decides. */
   readonly chunking?: VoiceActivityOptions;
   /**
    * Text of an unfinished utterance that later text replaces: an engine may compute it faster and
@@ -62,7 +62,7 @@ export interface Transcript {
   readonly text: string;
   /** BCP-47, as the engine recognised it; empty when it does not know. */
   readonly language: string;
-  /** Seconds of audio. */
+  /** Length of the audio in seconds. */
   readonly durationS: number;
   readonly segments: readonly TranscriptSegment[];
   readonly words: readonly TranscriptWord[];
@@ -212,7 +212,7 @@ export interface RecognizerStreamOptions {
   readonly language: string;
   /** Text that precedes the audio; set only for models with the capability `prompt`. */
   readonly prompt?: string;
-  /** Wants `partial` events while speech goes on. */
+  /** Whether `partial` events are sent during speech. */
   readonly partials: boolean;
 }
 
@@ -231,7 +231,7 @@ export type RecognizerEvent =
       readonly words: readonly TranscriptWord[];
     };
 
-/** The event of another utterance, `byS` later; times are rounded to milliseconds. */
+/** The event with its times moved by `byS` seconds, rounded to milliseconds. */
 export function movedEvent(
   event: RecognizerEvent,
   utterance: number,
@@ -246,7 +246,7 @@ export function movedEvent(
   return { ...moved(event), utterance, words: event.words.map(moved) };
 }
 
-/** Rounded to milliseconds. */
+/** `seconds + byS`, rounded to milliseconds. */
 export const laterBy = (seconds: number, byS: number): number =>
   Math.round((seconds + byS) * 1000) / 1000;
 

@@ -30,7 +30,7 @@ export interface StepBackend<T> {
   close(): Promise<void>;
 }
 
-/** What the tokens of an answer are held to. */
+/** What the answer must match. */
 export type Grammar = (
   | { readonly type: 'json_object' }
   | { readonly type: 'json_schema'; readonly schema: object }
@@ -42,7 +42,7 @@ export type Grammar = (
       readonly type: 'tool_calls';
       readonly tools: readonly GrammarTool[];
       readonly several: boolean;
-      /** How the model writes calls of tools; absent: `hermes`. */
+      /** How the model writes tool calls; absent: `hermes`. */
       readonly form?: ToolForm;
     }
 ) & {
@@ -97,7 +97,7 @@ export interface Sampling {
   readonly logprobs?: number;
 }
 
-/** One sequence: what `GenerationScheduler` schedules, and how it is drawn. */
+/** One sequence: what `GenerationScheduler` schedules, and how its tokens are drawn. */
 export interface TextSequence extends GenerationRequest {
   readonly sampling: Sampling;
   /**
@@ -107,13 +107,13 @@ export interface TextSequence extends GenerationRequest {
   readonly begunTokens?: number;
 }
 
-/** What a draw brought besides the token's number (`ItemResult`). */
+/** What a draw returns besides the token's id (`ItemResult`). */
 export interface Drawn {
   /** Text of the token; may begin or end inside a character. Empty for control tokens. */
   readonly bytes: Buffer;
   /** Natural logarithm of its probability, before temperature and cuts. */
   readonly logprob?: number;
-  /** The likeliest first. */
+  /** Alternatives, the likeliest first. */
   readonly top?: readonly {
     readonly token: number;
     readonly bytes: Buffer;
@@ -135,7 +135,7 @@ export type Prompt =
       /** Messages whose `content` is one text each. */
       readonly messages: readonly Fields[];
       readonly tools?: unknown;
-      /** Of the chat template, beside its own; absent: none. */
+      /** Variables of the chat template besides its own; absent: none. */
       readonly variables?: Fields;
     }
   | { readonly type: 'text'; readonly text: string }
@@ -149,17 +149,17 @@ export interface TextBackendInfo {
   /** Tokens in one step at most, `rows` or more. */
   readonly stepTokens: number;
   readonly model: string;
-  /** For `EngineInfo`: "cpu", "cuda:0", ..., and what the loaded files are. */
+  /** For `EngineInfo`: "cpu", "cuda:0", ..., and the version of the loaded files. */
   readonly device: string;
   readonly revision: string;
-  /** The model brings a chat template. */
+  /** Whether the model has a chat template. */
   readonly chat: boolean;
-  /** How calls of tools stand in its answers; absent: `hermes`. */
+  /** How the model writes tool calls; absent: `hermes`. */
   readonly toolForm?: ToolForm;
-  /** The chat template knows thoughts between `<think>` and `</think>`. */
+  /** Whether the chat template has thoughts between `<think>` and `</think>`. */
   readonly thinks?: boolean;
   readonly grammar: boolean;
-  /** Fields of requests that do not have them, such as `temperature`. */
+  /** Defaults of the model for fields of requests, such as `temperature`. */
   readonly sampling?: Readonly<Record<string, number>>;
 }
 
@@ -194,7 +194,7 @@ export interface TextBackend extends StepBackend<TextSequence> {
    *   out of range.
    */
   encode(prompt: Prompt): Promise<readonly number[]>;
-  /** Of a token that `encode` has let pass; empty for control tokens. */
+  /** Bytes of a token that `encode` accepts; empty for control tokens. */
   bytesOf(token: number): Buffer;
   /**
    * Before a sequence is submitted.

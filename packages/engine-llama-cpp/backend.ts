@@ -56,12 +56,12 @@ export class LlamaBackend implements TextBackend {
   #info: ChildInfo | undefined;
   #known: Vocabulary | undefined;
   #running: Promise<unknown> = Promise.resolve();
-  /** One after another: what one takes is not counted against the next. */
+  /** Checks run one after another, so that the time of one does not count against the next. */
   #checking: Promise<unknown> = Promise.resolve();
   decodeCalls = 0;
   /** Steps sent so far. */
   #sent = 0;
-  /** Of the last step: one that is sent behind it may take so much longer. */
+  /** Time limit of the last step, by which the limit of a step behind it is longer. */
   #limitMs = 0;
 
   constructor(private readonly options: LlamaOptions) {
@@ -133,7 +133,7 @@ export class LlamaBackend implements TextBackend {
     this.#child.call('stop', this.#sent).catch(() => undefined);
   }
 
-  /** A call that encodes may have noticed first, and opened it. */
+  /** Opens the model again after a loss, unless a call that encodes has done so already. */
   async reopen(): Promise<void> {
     await this.#child.reopen();
     if (this.#info) this.#forget(this.#info);

@@ -36,7 +36,7 @@ export const gpuPackage = (name: string): string => `${SCOPE}/${name}`;
 export const extraFolder = (modules: string, name: string): string =>
   join(modules, '.llama-cpp', name);
 
-/** What was compiled for the CPU of this machine. */
+/** Name of the binaries that were compiled for the CPU of this machine. */
 export const NATIVE = 'native';
 
 /** The folder with the published libraries for the CPU of this platform. */

@@ -26,7 +26,7 @@ const POOL_THREADS = 4;
 /** Longer texts are refused before they are cut into tokens. */
 const LONGEST_TOKEN_BYTES = 256;
 
-/** A request of the group while it is computed. */
+/** A request of the group that is computed. */
 interface Work {
   readonly item: EmbedItem;
   readonly dimensions: number;
@@ -52,7 +52,7 @@ export class LlamaEmbedder implements TextEmbedder {
   readonly #child: LlamaChild<EmbeddingOperations, EmbeddingInfo>;
   #loading: Promise<void> | undefined;
   #known: EmbeddingInfo | undefined;
-  /** Native runs so far: the proof that texts share them. */
+  /** Native runs so far, so that specs see that texts share them. */
   runs = 0;
 
   constructor(private readonly options: LlamaEmbeddingOptions) {
@@ -231,7 +231,7 @@ export class LlamaEmbedder implements TextEmbedder {
     }
   }
 
-  /** One whose process is gone has stopped. */
+  /** Stops a native run. A process that has ended has stopped it, too. */
   #stop(run: number): Promise<void> {
     return this.#child.call('stop', run).catch(() => undefined);
   }
@@ -243,7 +243,7 @@ export class LlamaEmbedder implements TextEmbedder {
   }
 }
 
-/** @returns forgets it */
+/** Calls `act` when all signals are aborted. @returns what removes the listeners */
 function onceAllAborted(signals: readonly AbortSignal[], act: () => void): () => void {
   const check = (): void => {
     if (signals.every(({ aborted }) => aborted)) act();

@@ -22,7 +22,7 @@ export class MemorySlot {
   reserved = 0;
   /** Counts allocations and writes; the smallest was unused for the longest. */
   usedAt = 0;
-  /** The sampler of its sequence is not set up yet. */
+  /** Whether the sampler of its sequence is still to be set up. */
   #isNew = true;
 
   constructor(readonly index: number) {}
@@ -45,30 +45,30 @@ export class MemorySlot {
     this.reserved = 0;
   }
 
-  /** So many of its tokens are computed. */
+  /** Notes how many of its tokens are computed. */
   count(computed: number): void {
     this.computed = computed;
   }
 
-  /** Cells from `end` on are free. */
+  /** Frees the cells from `end` on. */
   keep(end: number): void {
     this.written = end;
     this.isDirty = false;
   }
 
-  /** Cells before `end` are in use. */
+  /** Notes that the cells before `end` are in use. */
   write(end: number, usedAt: number): void {
     this.written = end;
     this.usedAt = usedAt;
   }
 
-  /** A run failed that would have written into it. */
+  /** A run failed that would have written into this slot. */
   spoil(): void {
     this.isDirty = true;
     this.#isNew = true;
   }
 
-  /** Nothing is known of it any more. */
+  /** Forgets what was in it, since its process ended. */
   forget(): void {
     this.computed = 0;
     this.written = 0;

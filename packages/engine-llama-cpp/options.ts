@@ -40,7 +40,7 @@ function machineOptions(read: { device: string; threads?: number }): MachineOpti
 
 const DEVICES = /^(auto|cpu|cuda(:\d{1,2})?|vulkan)$/;
 
-/** What a language model and an embedding model have in common. */
+/** Options that language models and embedding models share. */
 const SHARED = {
   // A GGUF file.
   modelFile: textOption(''),
@@ -121,13 +121,13 @@ export type ChildSettings = LlamaOptions & {
   readonly drawThreads: number;
 };
 
-/** Of a model of kind embedding. @throws EngineOptionsError */
+/** Reads the options of a model of kind embedding. @throws EngineOptionsError */
 export function readLlamaEmbeddingOptions(model: EngineModel): LlamaEmbeddingOptions {
   const read = readOptions(model, EMBEDDING);
   return { ...read, ...machineOptions(read) };
 }
 
-/** Of a model of kind llm. @throws EngineOptionsError */
+/** Reads the options of a model of kind llm. @throws EngineOptionsError */
 export function readLlamaOptions(model: EngineModel): LlamaOptions {
   const read = readOptions(model, GENERATION, (options, reject) => {
     const { rows, stepTokens, contextTokens, kvTokens } = options;

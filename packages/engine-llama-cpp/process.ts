@@ -132,7 +132,7 @@ export class LlamaProcess<O extends Operations<O>, Info> extends RemoteCalls<O, 
     settings,
     env,
   }: {
-    /** Compiled module that answers. */
+    /** Compiled module that runs in the child process. */
     readonly entry: string;
     /** Its only argument, as JSON. */
     readonly settings: Pick<LlamaOptions, 'loadTimeoutMs'>;
@@ -210,14 +210,14 @@ function goneBy({ code, signal, reason, lines }: ProcessExit): LlamaProcessGone 
   return new LlamaProcessGone(`The llama.cpp process is gone: ${why}${last}`);
 }
 
-/** What llama.cpp writes of a run that `RunStop` ended. */
+/** Lines that llama.cpp writes about a run that `RunStop` ended. */
 const OF_STOPPED_RUN =
   /graph_compute_async failed with error 1$|compute status: 1$|removing memory module entries|failed to (?:de|en)code, ret = 2$/;
 
-/** Of a native abort: `/lib/libc.so.6(+0x9cb84)[0x7fbc15e9cb84]`. */
+/** A line of a native abort: `/lib/libc.so.6(+0x9cb84)[0x7fbc15e9cb84]`. */
 const STACK_FRAME = /\[0x[\da-f]+\]$/;
 
-/** With all that it kept. */
+/** The process ended, and its KV memory with it. */
 export class LlamaProcessGone extends EngineError {
   readonly #isOverdue: boolean;
 

@@ -17,7 +17,7 @@ export interface EmbeddingInfo {
 
 export interface EmbeddingOperations {
   tokenize(texts: readonly string[]): readonly Int32Array[];
-  /** A query with each document, of models that rank. */
+  /** Encodes a query with each document, for models that rank. */
   pairs(request: {
     readonly query: string;
     readonly documents: readonly string[];
@@ -28,11 +28,11 @@ export interface EmbeddingOperations {
     readonly tokens: Int32Array;
     readonly counts: readonly number[];
   }): Promise<Float32Array>;
-  /** As of `LlamaOperations`. */
+  /** As in `LlamaOperations`. */
   stop(newest: number): void;
 }
 
-/** Told by the child once the model is loaded and warm. */
+/** Sent by the child once the model is loaded and warm. */
 export interface ChildInfo {
   readonly device: string;
   readonly model: string;
@@ -44,7 +44,7 @@ export interface ChildInfo {
   readonly cutsBack: boolean;
   /** Milliseconds, measured while warming up. */
   readonly costs: {
-    /** To compute one token of a prompt. */
+    /** Milliseconds to compute one token of a prompt. */
     readonly computeMs: number;
     /**
      * Of a copy of one sequence's memory to another, whatever its length: llama.cpp copies
@@ -81,7 +81,7 @@ export interface StepFrame {
   readonly follows: boolean;
   /** Carried out in this order. */
   readonly operations: readonly SlotOperation[];
-  /** Sequences that are new in their slot, or come back to it. */
+  /** Sequences that are new in their slot, or return to it. */
   readonly begins: readonly {
     readonly slot: number;
     readonly sampling: WireSampling;
@@ -101,7 +101,7 @@ export interface WireSampling extends Omit<Sampling, 'grammar'> {
 
 export interface DrawnProbabilities {
   readonly logprob: number;
-  /** The likeliest first. */
+  /** Token ids, the likeliest first. */
   readonly tokens: readonly number[];
   readonly logprobs: readonly number[];
 }
@@ -111,7 +111,7 @@ export interface StepReply {
   readonly drawn: Int32Array;
   /** Probabilities around the drawn token, by item; only of items that asked for them. */
   readonly probabilities?: ReadonlyMap<number, DrawnProbabilities>;
-  /** By item: why its draw failed. */
+  /** Why the draw of an item failed, by index of the item. */
   readonly failures?: ReadonlyMap<number, string>;
   /** The native run as a whole failed; nothing was drawn. */
   readonly failure?: string;
@@ -119,7 +119,7 @@ export interface StepReply {
   readonly skipped?: true;
 }
 
-/** What the child answers. */
+/** The calls that the child answers. */
 export interface LlamaOperations {
   step(frame: StepFrame): Promise<StepReply>;
   /**

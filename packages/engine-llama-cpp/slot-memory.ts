@@ -209,7 +209,7 @@ export class SlotMemory implements KvMemory<object> {
     slot.count(keep);
   }
 
-  /** Where the beginning comes from: the slot itself, another one, or nowhere. */
+  /** The slot that holds the beginning: this one, another one, or none. */
   #source(slot: MemorySlot, request: MemoryRequest): MemorySlot | undefined {
     const own = this.#usable(slot, request);
     const longest = this.#slots.reduce((best, other) =>
@@ -249,7 +249,7 @@ export class SlotMemory implements KvMemory<object> {
     }
   }
 
-  /** Of slots that no sequence holds. */
+  /** Blocks of slots that no sequence holds. */
   get #keptBlocks(): number {
     const kept = (slot: MemorySlot): number =>
       slot.holder === undefined ? this.blocksFor(slot.written) : 0;

@@ -33,7 +33,7 @@ interface SlotStep {
   /** Undefined when there is nothing to run. */
   readonly frame: Omit<StepFrame, 'run'> | undefined;
   readonly operations: readonly SlotOperation[];
-  /** In the order of the frame. */
+  /** Items in the order of the frame. */
   readonly placed: readonly PlacedItem[];
   /** Results of items that cannot be run. */
   readonly refused: ReadonlyMap<TextSequence, ItemResult>;

@@ -4,7 +4,7 @@ import { type Grammar, type GrammarTool } from '@switchyard/engine-api/text-back
 import { either, GrammarRules, literal } from '@switchyard/json-schema-gbnf/grammar-rules.js';
 import { schemaExpression } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
 
-/** Calls side by side, where several are wanted. */
+/** Parallel calls at most, where several are allowed. */
 const MOST_CALLS = 8;
 
 /**
@@ -98,7 +98,7 @@ function argumentsRule(parameters: object | undefined, path: string, rules: Gram
   );
 }
 
-/** Without `</`, where a parameter ends. */
+/** Text without `</`, which ends a parameter. */
 function textRule(
   { enum: values }: { readonly enum?: readonly string[] },
   rules: GrammarRules,
@@ -108,5 +108,5 @@ function textRule(
 
 const isText = (schema: unknown): boolean => isObject(schema) && schema.type === 'string';
 
-/** As a GBNF literal, which escapes as JSON does. */
+/** The text as a GBNF literal, which is escaped like JSON. */
 const quoted = (text: string): string => writeJson(text);

@@ -17,7 +17,7 @@ export class Vocabulary {
     return this.#ends.length;
   }
 
-  /** These tokens. @throws EngineError invalid_value: one is not of the model. */
+  /** Checks that the model has these tokens. @throws EngineError `invalid_value` */
   checked(tokens: readonly number[], param: string): readonly number[] {
     const stranger = tokens.find(
       token => !Number.isInteger(token) || token < 0 || token >= this.size,
@@ -29,7 +29,7 @@ export class Vocabulary {
     );
   }
 
-  /** Empty for control tokens. A view, not a copy. */
+  /** Bytes of a token, as a view; empty for control tokens. */
   bytesOf(token: number): Buffer {
     return this.#bytes.subarray(token === 0 ? 0 : this.#ends[token - 1], this.#ends[token]);
   }

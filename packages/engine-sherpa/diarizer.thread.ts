@@ -6,7 +6,7 @@ import { nameSpeakers } from './speaker-turns.js';
 type SpeakerTurn = Omit<NamedTurn, 'speaker'> & { readonly speaker: number };
 
 const RATE = 16_000;
-/** More of one voice does not make its print better, only slower. */
+/** Samples of one voice that are used for its print; more only takes longer. */
 const LONGEST_PRINT = 30 * RATE;
 
 /**
@@ -48,7 +48,7 @@ void serveThread<DiarizerThread>(({ config, embedding, leastLikeness }) => {
   };
 });
 
-/** Clusters come numbered in any order. */
+/** Numbers the speakers by their first turn; clusters are numbered in any order. */
 function inOrderOfAppearance(turns: readonly SpeakerTurn[]): SpeakerTurn[] {
   const numbers = new Map<number, number>();
   return [...turns]

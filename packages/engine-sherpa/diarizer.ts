@@ -50,7 +50,7 @@ export class SherpaDiarizer {
     return this.#thread.call('diarize', { samples, known });
   }
 
-  /** Rejects when `signal` aborts before its turn has come. */
+  /** Rejects when `signal` aborts before the call begins. */
   async speakersOf(
     samples: Int16Array,
     known: readonly KnownVoice[],

@@ -31,7 +31,7 @@ interface SherpaLibrary {
   };
   readonly OfflineSpeakerDiarization: new (config: object) => {
     process(samples: Float32Array): readonly {
-      /** Seconds. */
+      /** Seconds from the start of the audio. */
       readonly start: number;
       readonly end: number;
       readonly speaker: number;
@@ -61,7 +61,7 @@ export interface OnlineStream extends AudioStream {
 export interface RecognizerResult {
   readonly text: string;
   readonly tokens: readonly string[];
-  /** Seconds of each token; empty where a model has none. */
+  /** Start of each token in seconds; empty where a model has no times. */
   readonly timestamps: readonly number[];
   readonly durations?: readonly number[];
   readonly ys_log_probs?: readonly number[];
@@ -101,7 +101,7 @@ export function loadSherpa(): SherpaLibrary {
   }
 }
 
-/** s16 as sherpa wants it, -1..1. */
+/** Samples as floats from -1 to 1, as sherpa-onnx takes them. */
 export function toFloats(
   samples: Int16Array,
   from = 0,

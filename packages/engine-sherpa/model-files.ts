@@ -8,7 +8,7 @@ import { readOnnxMetadata } from './onnx-file.js';
 /** Folder made beside a model once: what sherpa-onnx reads, of what others publish. */
 export const PREPARED = '.sherpa-onnx';
 
-/** What lies in the folder of one model. */
+/** The files in the folder of one model. */
 export class ModelFolder {
   private constructor(
     readonly path: string,

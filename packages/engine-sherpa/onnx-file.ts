@@ -50,7 +50,7 @@ export class OnnxFile {
     return entries;
   }
 
-  /** Those of the whole file, or of the message in a field. */
+  /** Fields of the whole file, or of the message in a field. */
   *fields({ start, end } = { start: 0, end: this.size }): Generator<OnnxField> {
     for (let at = start; at < end;) {
       const field = this.#field(at);
@@ -64,7 +64,7 @@ export class OnnxFile {
     }
   }
 
-  /** Contents of all fields with that number. */
+  /** Texts of all fields with that number. */
   texts(fields: readonly OnnxField[], wanted: number): readonly string[] {
     return fields
       .filter(({ number }) => number === wanted)
@@ -143,7 +143,7 @@ export function onnxField(number: number, content: string | Buffer | number): Bu
   return Buffer.concat([fieldStart(number, bytes.length), bytes]);
 }
 
-/** Of a length-delimited field, whose `length` bytes follow. */
+/** The head of a length-delimited field, whose `length` bytes follow. */
 export const fieldStart = (number: number, length: number): Buffer =>
   Buffer.concat([varint(number * 8 + LENGTH_DELIMITED), varint(length)]);
 

@@ -90,7 +90,8 @@ export const readSherpaSpeechOptions = (model: EngineModel) => ({
 });
 
 /**
- * Of a program that is not ours. Undefined without models. @throws EngineOptionsError
+ * Options of a worker that only tells speakers apart. Undefined without speaker models.
+ * @throws EngineOptionsError
  */
 export function readDiarizationOptions(model: EngineModel): DiarizationOptions | undefined {
   const device = textOption('cpu');

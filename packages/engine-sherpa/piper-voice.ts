@@ -23,12 +23,12 @@ interface PiperVoice {
   /** Path of the .onnx file. */
   readonly model: string;
   readonly description: z.output<typeof DESCRIPTION>;
-  /** Names of the speakers by number; one speaker has none. */
+  /** Names of the speakers by number; empty for a single speaker. */
   readonly speakers: readonly string[];
 }
 
 const ESPEAK_DATA = 'espeak-ng-data';
-/** Of Debian's package espeak-ng-data, and of other systems. */
+/** Where Debian's package espeak-ng-data and other systems have the data. */
 const SYSTEM_DATA = ['/usr/lib/*', '/usr/share', '/opt/homebrew/share', '/usr/local/share'].map(
   folder => `${folder}/espeak-ng-data`,
 );

@@ -16,7 +16,7 @@ export interface RecognizerThread {
     readonly streaming: boolean;
     /** Configuration of an OfflineRecognizer or an OnlineRecognizer. */
     readonly config: object;
-    /** Of stretches with speech, which alone are decoded; absent: all audio is. */
+    /** Lengths of the stretches of speech that are decoded; absent: all audio is decoded. */
     readonly stretches?: UtteranceLengths | undefined;
   };
   readonly info: undefined;
@@ -25,7 +25,7 @@ export interface RecognizerThread {
       request: {
         /** Mono 16 kHz, in shared memory. */
         readonly samples: Int16Array;
-        /** Memory of a CancelFlag. */
+        /** Memory of a cancel flag. */
         readonly cancel: SharedArrayBuffer;
       },
       notify: Notify<HeardUtterance>,
@@ -54,7 +54,7 @@ export interface SpeechThread {
   readonly data: { readonly config: object };
   readonly info: { readonly sampleRate: number; readonly speakers: number };
   readonly calls: {
-    /** @returns the samples in all */
+    /** @returns the number of samples */
     speak(
       request: {
         readonly sentences: readonly string[];

@@ -9,7 +9,7 @@ const TOKENIZER = 'tokenizer.bin';
 interface PublishedMoonshine {
   readonly encoder: string;
   readonly mergedDecoder: string;
-  /** In the form that sherpa-onnx reads, once `prepareTokens` has written it. */
+  /** Path of the token file for sherpa-onnx, which `prepareTokens` writes. */
   readonly tokens: string;
 }
 

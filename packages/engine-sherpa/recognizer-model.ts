@@ -4,7 +4,7 @@ import { readOnnxMetadata } from './onnx-file.js';
 import { publishedMoonshineIn } from './published-moonshine.js';
 
 interface ModelType {
-  /** Its results have a time for each token. */
+  /** Whether its results have a time for each token. */
   readonly hasTimes: boolean;
   /** Parts of the configuration and the words in their files' names. */
   readonly parts: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ const MOONSHINE = {
   cachedDecoder: 'cached_decode',
 };
 
-/** Models that hear a whole utterance. */
+/** Models that decode a whole utterance. */
 const OFFLINE: Readonly<Record<string, ModelType>> = {
   whisper: {
     key: 'whisper',
@@ -47,7 +47,7 @@ const OFFLINE: Readonly<Record<string, ModelType>> = {
   'fire-red-asr': { key: 'fireRedAsr', parts: ENCODER_DECODER, hasTimes: false },
 };
 
-/** Models that hear speech as it comes. */
+/** Models that decode speech as it arrives. */
 const ONLINE: Readonly<Record<string, ModelType>> = {
   transducer: { key: 'transducer', parts: TRANSDUCER, hasTimes: true },
   paraformer: { key: 'paraformer', parts: ENCODER_DECODER, hasTimes: true },
@@ -61,7 +61,7 @@ interface RecognizerModelFields {
   /** The type of the model; '': detected from its files. */
   readonly type: string;
   readonly streaming: boolean;
-  /** What the model is told to hear; '': it finds out. */
+  /** The language that the model is told; '': it detects it. */
   readonly language: string;
   readonly threads: number;
 }
@@ -132,7 +132,7 @@ const cpuOnly = ({ threads }: RecognizerModelFields) => ({
   debug: 0,
 });
 
-/** Names that exporters write into `model_type`. */
+/** Types by the names that exporters write into `model_type`. */
 const BY_METADATA: readonly (readonly [RegExp, string])[] = [
   [/^whisper/i, 'whisper'],
   [/fire.?red/i, 'fire-red-asr'],

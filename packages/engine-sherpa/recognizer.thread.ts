@@ -18,7 +18,7 @@ import { wordsOf } from './transcript.js';
 import { openVoiceActivity } from './voice-activity.js';
 
 const RATE = 16_000;
-/** Some models end the process on audio shorter than their first window. */
+/** Shortest audio that is decoded; some models crash on audio shorter than their first window. */
 const LEAST = RATE / 2;
 
 /**
@@ -102,7 +102,7 @@ class OnlineDecoding {
     this.recognizer = new (loadSherpa().OnlineRecognizer)(config);
   }
 
-  /** What was heard, once the stream has no more audio to decode. */
+  /** The result, once the stream has no more audio to decode. */
   async drained(stream: OnlineStream): Promise<RecognizerResult> {
     await new Promise<void>(resolve => {
       this.#waiting.set(stream, resolve);

@@ -118,7 +118,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
 
-  /** How many streams went through the model together. */
+  /** How many streams the model decoded together. */
   streamCounters() {
     return this.#running.call('counters', undefined);
   }
@@ -131,7 +131,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     const { language, languages } = this.options;
     return {
       hasTimes: this.#hasTimes,
-      /** That a request may name; empty: none, the model finds out. */
+      /** Languages that a request may name; empty: none, the model detects it. */
       languages: language === '' ? languages : [language],
     };
   }

@@ -31,7 +31,7 @@ export function bySpeaker(heard: HeardSegment, turns: readonly NamedTurn[]): Hea
   }));
 }
 
-/** The speaker of most of it; in a silence, the nearest one. */
+/** The speaker of most of the segment; in a silence, the nearest one. */
 export function speakerOf(
   span: { readonly start: number; readonly end: number },
   turns: readonly NamedTurn[],

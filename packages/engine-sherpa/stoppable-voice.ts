@@ -19,22 +19,22 @@ const EXTERNAL = 1;
  */
 const COSTLY = /^\/(enc_p\/encoder\/ffn_layers|flow\/flows\.\d+\/enc\/in_layers|dec)\b/;
 const CONVOLUTIONS: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose']);
-/** Of the vocoder, whose tensors are the longest. */
+/** Sums in the vocoder, whose tensors are the longest. */
 const SUM = /^\/dec\/.*\bAdd/;
-/** The first version with GatherND. */
+/** The first version of the operators with GatherND. */
 const LEAST_OPSET = 11;
 
 /** Flags in each of three dimensions; below 128 bytes onnxruntime would copy them. */
 const FLAGS = 16;
 /** Beside the model, in a folder of each process that loads it: all bytes are 0, or all are 1. */
 export const STOP_FILE = { name: 'stop.bin', bytes: FLAGS ** 3 };
-/** Names of constants that are added. */
+/** Names of the constants that are added to the model. */
 const ADDED = { flags: 'stop.flags', huge: 'stop.huge', start: 'stop.start', time: 'stop.time' };
 const endName = (samples: number): string => `stop.end.${samples}`;
 
 interface Operation {
   readonly operator: string;
-  /** That have a length. */
+  /** Inputs that have a length. */
   readonly inputs: readonly string[];
   readonly weights: readonly string[];
   readonly output: string;
@@ -67,7 +67,7 @@ export function stoppableVoice(path: string, model: Buffer): readonly Buffer[] {
   });
 }
 
-/** Undefined: it has no such operations. */
+/** Undefined when the graph has no costly operations. */
 function stoppableGraph(file: OnnxFile, graph: OnnxField, model: Buffer): Buffer[] | undefined {
   const lengths = new Set<number>();
   const pieces = [...file.fields(graph)].map(field => {
@@ -87,7 +87,7 @@ function stoppableGraph(file: OnnxFile, graph: OnnxField, model: Buffer): Buffer
   ];
 }
 
-/** Undefined: the node costs little. */
+/** Undefined when the node is not costly. */
 function costly(file: OnnxFile, field: OnnxField, model: Buffer): Operation | undefined {
   const fields = [...file.fields(field)];
   const [operator = ''] = file.texts(fields, NODE.operator);
@@ -109,7 +109,7 @@ function costly(file: OnnxFile, field: OnnxField, model: Buffer): Operation | un
   };
 }
 
-/** Of the attribute with that name. */
+/** The integers of the attribute with that name. */
 function integers(file: OnnxFile, attributes: readonly OnnxField[], name: string) {
   const parts = attributes.map(one => [...file.fields(one)]);
   const wanted = parts.find(fields => file.texts(fields, ATTRIBUTE.name)[0] === name) ?? [];

@@ -25,7 +25,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly #cancels = new CancelFlags();
   #thread: EngineThread<SpeechThread> | undefined;
-  /** Of a Piper voice; others end with their sentence. */
+  /** Stops a Piper voice within a sentence; other voices stop at its end. */
   #stop: VoiceStop | undefined;
   #model: SpeechThread['info'] = { sampleRate: 0, speakers: 0 };
   #revision = '';
@@ -50,7 +50,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     };
   }
 
-  /** Hz; known after `load()`. */
+  /** Sample rate in Hz; known after `load()`. */
   get sampleRate(): number {
     return this.#model.sampleRate;
   }

@@ -6,7 +6,7 @@ import {
 import { type RecognizerResult } from './library.js';
 import { type HeardUtterance } from './protocol.js';
 
-/** How long a last token lasts where the model does not say. */
+/** Seconds that a last token lasts where the model does not say. */
 const TOKEN_S = 0.2;
 /** Scripts without spaces: every character is a word of its own. */
 const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
@@ -74,7 +74,7 @@ function inMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }
 
-/** One stretch as a segment; undefined: nothing was said in it. */
+/** One stretch of speech as a segment. */
 export interface HeardSegment {
   readonly segment: RecognizedSegment;
   readonly words: readonly TranscriptWord[];

@@ -31,7 +31,7 @@ const AT_ONCE_S = 1e-5;
 const CONTEXT_SAMPLES = 64;
 /** Longer than any stream: utterances are cut by the stream itself. */
 const UNLIMITED_S = 1e6;
-/** First size of the library's own buffer; it grows. */
+/** First size of the library's buffer, which grows. */
 const BUFFER_S = 20;
 
 /**

@@ -34,20 +34,20 @@ export class VoiceStop {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** What `call` computes ends within milliseconds when the signal aborts. */
+  /** Runs `call`; its computation ends within milliseconds when the signal aborts. */
   during<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
     const called = this.#last.then(() => this.#during(signal, call));
     this.#last = called.catch(() => undefined);
     return called;
   }
 
-  /** Ends what is computed, and all that follows. */
+  /** Ends the computation that runs, and all that follow. */
   end(): void {
     this.#write(true);
     this.#ended = true;
   }
 
-  /** After the model. */
+  /** To be called after the model is closed. */
   close(): void {
     closeSync(this.#file);
   }

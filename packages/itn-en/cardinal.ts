@@ -82,7 +82,7 @@ export const isArticleOne = ({ word, next, previous }: Token): boolean =>
 /** Whether a word multiplies the number before it: "hundred", "thousand" and larger. */
 export const isScale = (word: string): boolean => word === 'hundred' || SCALES.has(word);
 
-/** The group with the scale behind it, if both stay below `limit`. */
+/** The group times the scale word after it, if the product is below `limit`. */
 function scaled(group: Read<number> | undefined, limit: number): Read<number> | undefined {
   if (!group) return undefined;
   const { next } = group.last;

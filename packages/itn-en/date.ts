@@ -36,7 +36,7 @@ const parseOrdinal: Phrase<number> = first => {
   return added === undefined ? undefined : { value: value + added, last };
 };
 
-/** Below ten they stay words: "second" and "third" are more than numbers. */
+/** Ordinals below ten stay words: "second" and "third" have other meanings. */
 export const writeOrdinal: Phrase<string> = first => {
   const ordinal = parseOrdinal(first);
   if (!ordinal || ordinal.value < 10) return undefined;
@@ -53,7 +53,7 @@ function ordinalText(value: number): string {
   return `${value >= 10_000 ? value.toLocaleString('en-US') : value}${suffix}`;
 }
 
-/** "a twenty second delay" is a matter of seconds. */
+/** True in "a twenty second delay", where "second" is a unit. */
 const isDuration = (before: string, { word }: Token): boolean =>
   word === 'second' && ['a', 'every', 'each', 'per', 'another'].includes(before);
 
@@ -68,7 +68,7 @@ const MONTHS = new Set(
     ' ',
   ),
 );
-/** Months that are verbs too: a number after them proves nothing. */
+/** Months that are also verbs, so that a number after them need not be a day. */
 const VERB_MONTHS = new Set(['march', 'may']);
 const BEFORE_DAYS = new Set(
   `on by of until till since before after from to through for between next last this every

@@ -128,7 +128,7 @@ const clockBefore = (high: number, low: number): NumberPair => ({
   low: 60 - low,
 });
 
-/** "give a quarter to five people" is generous, not late. */
+/** False in "give a quarter to five people", which is no time. */
 const saysQuarterTo = (first: Token, last: Token): boolean =>
   last.next.word === '' || BEFORE_TIMES.has(first.previous.word) || partOfDay(last);
 

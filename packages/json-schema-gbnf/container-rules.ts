@@ -22,7 +22,7 @@ export interface SchemaWriter {
   rule(schema: unknown, path: string): string;
   /** The schema with `$ref` followed and `allOf` merged. */
   resolved(schema: unknown, path: string): Schema;
-  /** All values, where the schema lists them. */
+  /** All values that the schema allows, if it lists them. */
   valuesOf(schema: Schema, path: string): readonly unknown[] | undefined;
 }
 

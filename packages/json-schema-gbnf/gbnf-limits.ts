@@ -43,7 +43,7 @@ export function demandBounded(text: string, param: string): void {
 /** How a rule, or an item of one, can begin. */
 interface Beginning {
   readonly isNullable: boolean;
-  /** Places that an answer can be at when it gets here. */
+  /** Ways in which its first character can be read. */
   readonly ways: number;
   readonly visits: number;
 }

@@ -11,7 +11,7 @@ export interface GbnfItem extends Bounds {
 }
 
 export interface GbnfRule {
-  /** A group has the name of the rule that contains it. */
+  /** Name of the rule; a group has the name of the rule that contains it. */
   readonly name: string;
   /** Empty while the rule is named elsewhere and not defined yet. */
   alternates: readonly (readonly GbnfItem[])[];
@@ -183,7 +183,7 @@ export class GbnfReader {
     return { ...this.#single(last), elements, least, most };
   }
 
-  /** What is repeated already becomes a rule of its own. */
+  /** Makes a rule of its own of an item that is repeated already. */
   #single(item: GbnfItem): GbnfItem {
     if (item.least === 1 && item.most === 1) return item;
     return { ...once(1), rule: this.rules.push({ name: '', alternates: [[item]] }) - 1 };
@@ -227,7 +227,7 @@ export class GbnfReader {
   }
 }
 
-/** Of a literal or a class. */
+/** One character of a literal or a class. */
 const CHARACTER = /\\(?:[trn\\"[\]-]|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})|[^\\]/uy;
 
 const once = (elements: number): GbnfItem => ({ elements, least: 1, most: 1 });

@@ -4,7 +4,7 @@
  */
 export class GrammarError extends Error {
   constructor(
-    /** Where in the schema, such as `schema.properties.name.pattern`; or the whole. */
+    /** Path in the schema, such as `schema.properties.name.pattern`, or of the whole schema. */
     readonly param: string,
     why: string,
   ) {

@@ -43,7 +43,7 @@ export const literal = (value: unknown): string =>
 
 /** Schemas in schemas: deeper ones would overflow a stack here or in llama.cpp. */
 const DEEPEST = 200;
-/** Schemas that are written down, those of merged ones included. */
+/** Schemas that are translated at most, merged ones included. */
 const MOST_SCHEMAS = 10_000;
 const MOST_CHARACTERS = 500_000;
 
@@ -94,7 +94,7 @@ export class GrammarRules {
     this.#rules.set(name, body);
   }
 
-  /** `item` as often as the bounds say, whatever llama.cpp's own bound is. */
+  /** `item` as often as the bounds say, also beyond llama.cpp's limit for repetitions. */
   repeated(item: string, { least, most }: Bounds): string {
     const whole = Math.max(0, Math.floor(least / PIECE) - 1);
     const rest = least - whole * PIECE;

@@ -225,7 +225,7 @@ function schemaOf(value: unknown, path: string): Schema {
   throw refused(path, `a schema is an object or true; got ${shown(value)}`);
 }
 
-/** Beside it stand only annotations, and definitions that are not used here. */
+/** True when the schema has only this keyword, annotations and unused definitions. */
 function isAlone(schema: Schema, keyword: string): boolean {
   const silent = (name: string): boolean =>
     isAnnotation(name) ||
@@ -235,7 +235,7 @@ function isAlone(schema: Schema, keyword: string): boolean {
   return Object.keys(schema).every(name => name === keyword || silent(name));
 }
 
-/** Keywords about values of `type`; without it, those about values of any. */
+/** Rejects unknown keywords about values of `type`; without it, about values of any type. */
 function demandKnown(schema: Schema, path: string, type?: JsonType): void {
   const refusedOne = Object.keys(schema).find(keyword => {
     const { treatment, of } = keywordOf(keyword);
@@ -280,7 +280,7 @@ function withFormat(schema: Schema, path: string): Schema {
   throw refused(`${path}.format`, `cannot be held for a number; got ${shown(format)}`);
 }
 
-/** Steps of a JSON pointer. */
+/** The steps of a JSON pointer. */
 function partsOf(reference: string): readonly string[] {
   const parts = reference.slice(1).split('/');
   return parts

@@ -3,7 +3,7 @@ import { either } from './grammar-rules.js';
 import { type Schema, shown } from './schema-fields.js';
 import { type StringRules } from './string-rules.js';
 
-/** In units of the last digit, both included. */
+/** Bounds in units of the last digit, both included. */
 interface Range {
   readonly least: bigint;
   readonly most: bigint;
@@ -172,7 +172,7 @@ function firstUnits({ value, isExcluded }: Limit, scale: number): bigint {
   return isExact && !isExcluded ? floor : floor + 1n;
 }
 
-/** Numbers below 0 and others apart; there is no -0. */
+/** Rules for numbers below 0 and for others, apart; there is no -0. */
 function signed({ least, most }: Range, of: (range: Range) => string): string {
   const options: string[] = [];
   const below = least < 0n ? of({ least: larger(1n, -most), most: -least }) : '';
@@ -181,7 +181,7 @@ function signed({ least, most }: Range, of: (range: Range) => string): string {
   return either(options.filter(option => option !== ''));
 }
 
-/** Of numbers that are not negative. */
+/** A rule for numbers that are not negative. */
 function withinPattern({ least, most }: Range, scale: number): string {
   const fraction = scale === 0 ? '' : `([.]\\d{1,${scale}})?`;
   const isLess = `(?!${atLeast(shortText(most + 1n, scale))}$)`;
@@ -202,7 +202,7 @@ function atLeast(bound: string): string {
   return `(\\d{${length + 1},}([.]\\d*)?|${equallyLong})`;
 }
 
-/** Without zeros at the end of what is behind the point. */
+/** The number without trailing zeros after the point. */
 function shortText(units: bigint, scale: number): string {
   if (units < 0n) return `-${shortText(-units, scale)}`;
   const digits = String(units).padStart(scale + 1, '0');
@@ -211,7 +211,7 @@ function shortText(units: bigint, scale: number): string {
   return digits.slice(0, point) + (fraction === '' ? '' : `.${fraction}`);
 }
 
-/** All multiples in the range; undefined: there are many. */
+/** All multiples in the range; undefined when there are many. */
 function fewMultiples({ least, most }: Range, step: bigint): readonly bigint[] | undefined {
   const first = least + (((-least % step) + step) % step);
   const count = first > most ? 0n : (most - first) / step + 1n;
@@ -262,7 +262,7 @@ interface Decimal {
   readonly scale: number;
 }
 
-/** As JavaScript writes the number: the shortest decimal that reads as it. */
+/** The number as JavaScript writes it: the shortest decimal that reads as it. */
 function decimalOf(value: number): Decimal {
   const [digits, exponent = '0'] = String(value).split('e') as [string, string?];
   const [whole, fraction = ''] = digits.split('.') as [string, string?];

@@ -8,7 +8,7 @@ export type CodeRange = readonly [first: number, last: number];
  */
 export interface Language {
   readonly id: number;
-  /** It contains the empty text. */
+  /** Whether it contains the empty text. */
   readonly nullable: boolean;
   readonly form: Form;
 }
@@ -115,7 +115,7 @@ export class Languages {
     return this.#make(`rep ${of.id} ${from} ${most}`, from === 0, form);
   }
 
-  /** What may follow `code` in a text of `language`. */
+  /** The language of what may follow `code` in a text of `language`. */
   after(language: Language, code: number): Language {
     this.#count();
     const { form } = language;
@@ -229,7 +229,7 @@ export function intersectionOf(
   );
 }
 
-/** Of all code points. */
+/** The code points outside of the ranges. */
 export function complementOf(ranges: readonly CodeRange[]): readonly CodeRange[] {
   const set = unionOf(ranges);
   const starts = [0, ...set.map(([, last]) => last + 1)];

@@ -15,7 +15,7 @@ interface Keyword {
    * `invalid_value` with its path.
    */
   readonly treatment: 'enforced' | 'annotation' | 'refused';
-  /** Types that it restricts; for others it says nothing. Absent: all. */
+  /** Types of values that it restricts; absent: all. */
   readonly of?: readonly (typeof JSON_TYPES)[number][];
   /** How far it is enforced; absent: fully. */
   readonly note?: string;

@@ -60,7 +60,7 @@ const JOINS: Readonly<Record<string, Join>> = {
   propertyNames: both,
 };
 
-/** @throws GrammarError at a keyword whose two values cannot be held together */
+/** @throws GrammarError at a keyword whose two values cannot be merged */
 export function mergedSchemas(one: Schema, other: Schema, path: string): Schema {
   if (one === other) return one;
   const constant = exactAt('const' in one ? one : other, 'const', JSON.rawJSON);
@@ -134,7 +134,7 @@ function mergedMembers(one: Schema, other: Schema, path: string): Schema {
 const ownOr = (properties: Schema, name: string, rest: unknown): unknown =>
   Object.hasOwn(properties, name) ? properties[name] : rest;
 
-/** Undefined: anything goes. */
+/** Undefined when any value is allowed. */
 const restOf = (rest: unknown): unknown =>
   rest === true || (isSchemaObject(rest) && Object.keys(rest).length === 0) ? undefined : rest;
 

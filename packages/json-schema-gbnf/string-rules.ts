@@ -143,7 +143,7 @@ interface Edge {
  */
 export class StringRules {
   readonly #languages = new Languages(ALPHABET, () => this.#refuse());
-  /** Rules of languages: what several texts can end with is written once. */
+  /** Names of rules by language, so that common ends of texts are written once. */
   readonly #names = new Map<Language, string>();
   #states = 0;
   /** Path of the schema that is being written, for error messages. */
@@ -225,7 +225,7 @@ export class StringRules {
     ]);
   }
 
-  /** Nothing if the language has no text. */
+  /** Writes the rules of a language; none if it has no text. */
   #write(start: Language): void {
     const edges = this.#statesOf(start);
     const alive = this.#aliveOf(edges);

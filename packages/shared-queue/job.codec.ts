@@ -163,7 +163,7 @@ const BY_KIND = {
   embedding: EMBEDDING,
 };
 
-/** Of a job whose kind is none of these. */
+/** The part that is read of a job of an unknown kind. */
 const HEAD = z.looseObject({ v: oneOf([1]), kind: oneOf(QUEUE_JOB_KINDS) }, 'must be an object');
 
 type Placed<Job> = Job & {

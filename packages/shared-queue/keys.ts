@@ -28,7 +28,7 @@ export const QueueJobClass = {
 } as const;
 export type QueueJobClass = (typeof QueueJobClass)[keyof typeof QueueJobClass];
 
-/** As the data of a job name it. */
+/** The priority as a job's data have it. */
 export type JobPriority = 'realtime' | 'batch';
 
 /** True for a job of BATCH that a worker got because of its age. */
@@ -51,7 +51,7 @@ export class QueueKeys {
     return `requests-${spelled(model)}`;
   }
 
-  /** Before BullMQ's keys of the queue of a model. */
+  /** Prefix of BullMQ's keys of a model's queue. */
   base(model: string): string {
     return `${this.prefix}:${this.queue(model)}:`;
   }
@@ -72,7 +72,7 @@ export class QueueKeys {
       : `t${createHash('sha256').update(tenant).digest('hex').slice(0, 16)}`;
   }
 
-  /** Before the keys of the accounts of tenants in one queue (D-25). */
+  /** Prefix of the keys of tenants' accounts in one queue (D-25). */
   shares(queue: string): string {
     return `${this.prefix}:plane:shares:${queue}:`;
   }

@@ -42,7 +42,7 @@ export interface WorkerAnnouncement<Health extends object = object> {
   readonly model: string;
   /** As a pushed worker reports it in `Health`. */
   readonly health: Health;
-  /** Requests it takes at once, and those it has. */
+  /** Requests that it takes at once, and those that it has. */
   readonly slots: { readonly total: number; readonly inUse: number };
   readonly host: string;
   readonly pid: number;
@@ -51,7 +51,7 @@ export interface WorkerAnnouncement<Health extends object = object> {
    * before they expire.
    */
   readonly lockOwner?: string;
-  /** An operator drained it: it takes no requests. Absent: no. */
+  /** Whether an operator drained it, so that it takes no requests. */
   readonly drained?: boolean;
   /**
    * A gateway, the process with the id `by` on its host, loaded it on one of these devices.
@@ -65,7 +65,7 @@ export interface DeadLetter {
   readonly v: 1;
   readonly jobId: string;
   readonly queue: string;
-  /** Which field, and why. */
+  /** The invalid field, and why it is invalid. */
   readonly reason: string;
   /** The job's data as bytes, base64: its first `DEAD_LETTER_BYTES`. */
   readonly raw: string;

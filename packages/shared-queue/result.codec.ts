@@ -51,8 +51,8 @@ interface JobExecution {
   readonly shareMs?: number;
 }
 
-export interface JobError {
-  /** One that callers receive (`errors.md`). */
+interface JobError {
+  /** An error code that callers receive (`errors.md`). */
   readonly code: string;
   readonly message: string;
   readonly param?: string;

@@ -37,7 +37,7 @@ const MIB = 1_048_576;
 
 const LONG_S = 61;
 
-/** Of recognisers only. */
+/** Checks of recognisers only. */
 export const AUDIO_CHECKS: readonly Check[] = [
   {
     ...AUDIO,
@@ -132,7 +132,7 @@ async function demandTaken(call: CheckedCall<unknown>, what: string) {
   return code === undefined ? 'answered' : `refused with ${code}`;
 }
 
-/** One second of sound, then a commit; all but the half-close. */
+/** Sends one second of sound and a commit, without the half-close. */
 const liveStream: Sample<TranscribeStreamResponse> = (channel, { requestId: sessionId }) => {
   const stream = channel.stt.transcribeStream(new Metadata());
   stream.write(
@@ -175,7 +175,7 @@ function* wavPieces({ seconds, rate = 16_000, channels = 1 }: WavForm): Generato
 
 const wavFile = (form: WavForm): Buffer => Buffer.concat([...wavPieces(form)]);
 
-/** `isHeld`: all is sent but the half-close. */
+/** @param isHeld everything but the half-close is sent */
 const upload =
   (form: WavForm, isHeld = false): Sample<TranscribeUploadResponse> =>
   (channel, call, options) => {

@@ -5,7 +5,7 @@ import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
 import { type Check, type CheckContext, CheckVerdict, demand, endOf, notJudged } from './check.js';
 import { CHECKED_LIMIT_MS, type CheckedCall } from './worker-client.js';
 
-/** Of so many Cancels a busy machine answers one in time. */
+/** Cancels that are tried; a busy machine answers one of them in time. */
 const ATTEMPTS = 3;
 /** A Cancel can overtake its own call. */
 const KNOWN_WITHIN_MS = 1000;
@@ -88,7 +88,7 @@ export const CANCEL_CHECKS: readonly Check[] = [
     anchor: '3-slots-and-groups',
     about: 'as many requests at once as it reports',
     needs: 'cancel',
-    /** As many requests as a gateway sends, each within reach of Cancel. */
+    /** Sends as many requests as a gateway does; Cancel must reach each of them. */
     async run(context) {
       const { credits, overdraft } = slotsOf(context.report);
       const count = Math.min(MAX_HELD, credits + overdraft);

@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { type ModelKind } from '@switchyard/engine-api/engine.js';
+import { within } from '@switchyard/engine-api/process/within.js';
 import { type RemoteSpec } from '@switchyard/worker-protocol/channel-security.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { type CheckedCall, type Samples, type WorkerClient } from './worker-client.js';
@@ -19,7 +20,7 @@ export interface CheckOptions {
   readonly statusOf: (code: string) => number | undefined;
   /** Process of a worker on this machine, which is sent SIGTERM at the end. */
   readonly pid?: number | undefined;
-  /** As a gateway pings an idle connection (default 10 s). */
+  /** Milliseconds between pings of an idle connection (default 10 s, as a gateway's). */
   readonly pingEveryMs?: number;
   /**
    * A gateway sends Cancel again after this time (default 100 ms); more only in tests,
@@ -37,7 +38,7 @@ export interface CheckContext {
   readonly options: CheckOptions;
 }
 
-/** One thing that the protocol asks for. */
+/** One demand of the protocol. */
 export interface Check {
   readonly name: string;
   /** The paragraph to read, by its anchor in the guide. */
@@ -47,7 +48,7 @@ export interface Check {
   /** Judged only if that one did not fail, which this one would do as well. */
   readonly needs?: string;
   readonly kinds?: readonly ModelKind[];
-  /** @returns what was seen @throws Verdict */
+  /** @returns what was seen @throws Verdict when the check fails */
   readonly run: (context: CheckContext) => string | Promise<string>;
 }
 
@@ -68,15 +69,6 @@ export const notJudged = (why: string): CheckVerdict => new CheckVerdict('not_ju
 
 export function demand(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new CheckVerdict('fail', sentence);
-}
-
-/** @returns what `promise` resolves with; undefined: not within `limitMs` */
-export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeIsUp = new Promise<undefined>(
-    resolve => (timer = setTimeout(() => resolve(undefined), limitMs)),
-  );
-  return Promise.race([promise, timeIsUp]).finally(() => clearTimeout(timer));
 }
 
 /**

@@ -9,7 +9,7 @@ import { type Check, type CheckContext, checkedAnswer, demand, endOf, notJudged 
 /** gRPC's C core forgives two, and ends the connection at the next one. */
 const PINGS = 4;
 
-/** How a connection is left alone, and how it ends. */
+/** Whether idle connections stay open, and how they end. */
 export const CONNECTION_CHECKS: readonly Check[] = [
   {
     name: 'pings',
@@ -78,7 +78,7 @@ export const CONNECTION_CHECKS: readonly Check[] = [
   },
 ];
 
-/** @throws Verdict unless both health services tell within 5 s */
+/** @throws Verdict unless both health services report it within 5 s */
 async function saysDraining({ client, kind }: CheckContext) {
   for (const untilMs = performance.now() + 5000; ; await pause(50)) {
     const [check, own] = await Promise.all([client.check(), client.health(kind)]);

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { MODEL_KINDS, type ModelKind } from '@switchyard/engine-api/engine.js';
+import { within } from '@switchyard/engine-api/process/within.js';
 import { decodeHealth } from '@switchyard/worker-protocol/health.codec.js';
 import { ANSWER_CHECKS } from './answer-checks.js';
 import { AUDIO_CHECKS } from './audio-checks.js';
 import { CANCEL_CHECKS } from './cancel-checks.js';
-import { type Check, type CheckContext, type CheckOptions, CheckVerdict, within } from './check.js';
+import { type Check, type CheckContext, type CheckOptions, CheckVerdict } from './check.js';
 import { CONNECTION_CHECKS } from './connection-checks.js';
 import { HEALTH_CHECKS } from './health-checks.js';
 import { checkSamples } from './samples.js';

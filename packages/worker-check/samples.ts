@@ -120,7 +120,7 @@ const embedding: Samples<EmbedResponse> = {
   },
 };
 
-/** @param voice of the worker; kind tts only */
+/** @param voice a voice of the worker; kind tts only */
 export function checkSamples(kind: ModelKind, voice: string): Samples {
   return { stt, tts: ttsSamples(voice), llm, embedding }[kind];
 }

@@ -32,7 +32,7 @@ export const CHECKED_LIMIT_MS = 600_000;
 
 interface CallEnd<M> {
   readonly code: status;
-  /** The status message. */
+  /** Message of the gRPC status. */
   readonly details: string;
   /** "INTERNAL, switchyard-code engine_failed: out of memory". */
   readonly text: string;
@@ -41,7 +41,7 @@ interface CallEnd<M> {
   /** Trailers, as sent. */
   readonly trailers: ReturnType<typeof failureTrailers>;
   readonly messages: readonly M[];
-  /** From the start of the call. */
+  /** Milliseconds from the start of the call. */
   readonly ms: number;
   readonly flooded: boolean;
 }
@@ -116,7 +116,7 @@ export class CheckedCall<M> {
   }
 }
 
-/** Of what is long in a message: bytes and texts, however deep. */
+/** Length of all bytes and texts in a message, however deep. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string' || value instanceof Uint8Array) return value.length;
   if (typeof value !== 'object' || value === null) return 8;
@@ -133,7 +133,7 @@ export type Sample<M = unknown> = (
 
 /** Requests of one kind, and what a right answer to them is. */
 export interface Samples<M = unknown> {
-  /** Well-formed, and answered otherwise than its neighbour: `n` counts from 0. */
+  /** A well-formed request, whose answer differs from that of `n - 1`; `n` counts from 0. */
   plain(n: number): Sample<M>;
   /**
    * @returns the engine call that computed the answer, where it is told. @throws Verdict
@@ -143,11 +143,11 @@ export interface Samples<M = unknown> {
     messages: readonly M[],
     n: number,
   ): { readonly batchId: string; readonly batchSize: number } | undefined;
-  /** One that no worker can compute. */
+  /** A request that no worker can compute. */
   readonly broken: Sample;
   /** Occupies the worker until it is cancelled, as far as its kind permits. */
   readonly lasting: Sample;
-  /** Some seconds of engine time, where the kind permits. */
+  /** A request that takes some seconds of engine time, where the kind permits. */
   readonly heavy: Sample;
 }
 
@@ -198,7 +198,7 @@ export class WorkerClient implements Disposable {
     );
   }
 
-  /** Sent together, as one group. */
+  /** Sends the samples together, as one group. */
   startGroup(samples: readonly Sample[]): readonly CheckedCall<unknown>[] {
     const group = { id: randomUUID(), size: samples.length };
     return samples.map(sample => this.start(sample, { group }));
@@ -224,7 +224,7 @@ export class WorkerClient implements Disposable {
     this.#channel.abort();
   }
 
-  /** A short call with the limit of a probe. */
+  /** Makes a short call with the time limit of a probe. */
   #send<M>(start: (options: CallOptions, reply: Reply<M>) => RawCall) {
     const options = { deadline: Date.now() + PROBE_LIMIT_MS };
     return new CheckedCall<M>('', reply => this.#channel.track(() => start(options, reply))).ended;

@@ -77,7 +77,7 @@ export interface CallEnvelope {
   readonly priority: RequestPriority;
   /** Calls dispatched together (D-24). */
   readonly group: CallGroup;
-  /** W3C Trace Context of its request; beside the message, as metadata. */
+  /** W3C Trace Context of its request, sent as metadata. */
   readonly traceparent?: string | undefined;
 }
 
@@ -145,7 +145,7 @@ export const attemptOf = (message: { readonly requestId: string; readonly group?
   attempt: message.group?.id,
 });
 
-/** Its class, as a server behind an engine is told it. */
+/** Its class, as it is passed on to a server behind an engine. */
 export const urgencyOf = ({ priority, group }: Pick<CallEnvelope, 'priority' | 'group'>): Urgency =>
   priority === RequestPriority.REALTIME ? 'realtime' : group.agingShare ? 'aged' : 'batch';
 

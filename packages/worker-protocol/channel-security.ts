@@ -9,7 +9,7 @@ import { LOCAL_TOKEN } from './local-token.js';
 
 /** Files are read when the model is loaded. */
 export interface RemoteSpec {
-  /** An empty one: TLS with the certificate authorities that Node knows. */
+  /** Present: TLS. Empty: with the certificate authorities that Node knows. */
   readonly tls?: {
     readonly caFile?: string;
     /** Certificate of this gateway, for workers that ask for one; always with `keyFile`. */

@@ -41,13 +41,13 @@ export interface GenerateCallFields extends CallEnvelope {
   readonly form: keyof typeof FORMS;
   /** The caller's JSON object, byte by byte. */
   readonly body: Buffer;
-  /** OpenAI's chunks; else one chunk with the whole answer. */
+  /** Whether the answer comes as OpenAI's chunks; else it is one chunk. */
   readonly stream: boolean;
-  /** Per choice; 0: no limit named. */
+  /** Tokens per choice at most; 0: no limit was named. */
   readonly maxTokens: number;
   /** Choices, 1 or more. */
   readonly n: number;
-  /** Salt of what is kept between requests. */
+  /** The tenant; also the salt of what is kept between requests. */
   readonly tenant: string;
   /** Share of the tenant beside others (D-25), from 1. */
   readonly tenantWeight: number;

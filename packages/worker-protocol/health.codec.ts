@@ -33,7 +33,7 @@ export interface WorkerHealthReport extends Omit<EngineInfo, 'callMs' | 'capabil
   /** Requests received and not yet answered. */
   readonly inFlight: number;
   readonly maxMessageBytes: number;
-  /** Of engines that batch by steps. */
+  /** Absent for engines that do not batch by steps. */
   readonly generation?: Readonly<GenerationActivity> | undefined;
 }
 

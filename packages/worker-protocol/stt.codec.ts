@@ -69,7 +69,7 @@ function splitBulk(bytes: Uint8Array, field: number): { rest: Uint8Array; bulk: 
   return { rest: Buffer.concat(kept), bulk: asBuffer(bulk) };
 }
 
-/** The same memory as a Buffer. `Buffer.from(bytes)` would copy. */
+/** A view of the same memory as a Buffer; `Buffer.from(bytes)` would copy. */
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 

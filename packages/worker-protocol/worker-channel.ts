@@ -17,7 +17,7 @@ import { type HealthClient, HealthStub } from './health.codec.js';
 import { type SpeechToTextClient, SpeechToTextStub } from './stt.codec.js';
 import { type TextToSpeechClient, TextToSpeechStub } from './tts.codec.js';
 
-export interface ChannelLimits {
+interface ChannelLimits {
   /** Largest message, both ways: the upload limit plus room for the other fields. */
   readonly maxMessageBytes: number;
   readonly keepaliveTimeMs: number;

@@ -10,9 +10,9 @@ export function slotsOf({
   readonly maxConcurrent: number;
   readonly overdraft?: number;
 }): {
-  /** Of any priority. */
+  /** Slots for any priority. */
   readonly credits: number;
-  /** What REALTIME may take in addition. */
+  /** Slots that REALTIME may take in addition. */
   readonly overdraft: number;
   /** Of one engine call; as many suspects run at once as were lost together, halved. */
   readonly group: number;

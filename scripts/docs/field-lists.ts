@@ -32,7 +32,11 @@ const MIN_EXPLAINED = 2;
 /** The outcome of a field that needs no explanation. */
 const PLAIN = 'honoured. ';
 
-const outcomeOf = (rule: FieldRule): string => `${treatmentOf(rule)}. ${sentence(rule.why)}`;
+/** The page says that a field acts unless something else is said. */
+function outcomeOf(rule: FieldRule): string {
+  const [treatment, why] = [`${treatmentOf(rule)}. `, sentence(rule.why)];
+  return treatment === PLAIN && why ? why : treatment + why;
+}
 
 const outcomesOf = (rules: FieldRules): ReadonlyMap<string, string> =>
   new Map(Object.entries(rules).map(([name, rule]) => [name, outcomeOf(rule)]));

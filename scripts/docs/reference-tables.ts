@@ -59,13 +59,20 @@ const settingList = (paths: readonly SettingPath[]) => list(paths.map(settingIte
 /** What needs no range: text, which is not empty unless its default is, and flags. */
 const FREE: ReadonlySet<string> = new Set(['text', 'text, not empty', 'true or false']);
 
+/** `a number from 1 to 9 ms` is `1-9`: the name of the setting ends with its unit. */
+function rangeOf(path: SettingPath, allowed: string): string {
+  const range = allowed
+    .replace(/^one of /, '')
+    .replace(/^a (?:whole )?number from (\S+) to /, '$1-');
+  const [last = '', unit] = range.split(' ');
+  return path.endsWith(`_${unit}`) ? last : range;
+}
+
 /** Its variable follows from its path, as the page says. */
 function settingItem(path: SettingPath): string {
   const { default: initial, allowed, help } = settingDefinition(path);
   const value = initial === '' ? 'empty' : code(String(initial));
-  const range = FREE.has(allowed)
-    ? ''
-    : `; ${allowed.replace(/^a (?:whole )?number from (\S+) to /, '$1-')}`;
+  const range = FREE.has(allowed) ? '' : `; ${rangeOf(path, allowed)}`;
   return `${code(path)} (${value}${range}): ${help}`;
 }
 
@@ -79,17 +86,19 @@ const METRIC_TABLES: Tables = {
   metrics: () =>
     list(
       Object.entries<MetricDefinition>(METRICS).map(([name, { type, labels, help }]) => {
-        return `${code(name)} (${[type, ...labels.map(code)].join(', ')}): ${help}`;
+        const kind = name.endsWith('_total') && type === 'counter' ? [] : [type];
+        const facts = [...kind, ...labels.map(code)].join(', ');
+        return `${code(name)}${facts && ` (${facts})`}: ${help}`;
       }),
     ),
 };
 
 const fileFields = (fields: Readonly<Record<string, (typeof MODEL_FIELDS)['id']>>): string =>
   list(
-    Object.entries(fields).map(
-      ([name, { default: unset, allowed, help }]) =>
-        `${code(name)}: ${help} Allowed: ${allowed}. ${unset ? `Default: ${unset}.` : 'Required.'}`,
-    ),
+    Object.entries(fields).map(([name, { default: unset = 'required', allowed, help }]) => {
+      const range = FREE.has(allowed) ? '' : ` Allowed: ${allowed.replace(/^one of /, '')}.`;
+      return `${code(name)} (${unset}): ${help}${range}`;
+    }),
   );
 
 const MODEL_TABLES: Tables = {
@@ -171,32 +180,26 @@ const CHOICE_TABLES: Tables = {
     ),
 };
 
+/** Commands by their group; one of no group is a group of its own. */
+const commandGroups = () =>
+  [...Map.groupBy(leafCommands(COMMAND_LINE), ({ words }) => words.split(' ')[0]!)].map(
+    ([group, commands]) => ({ group, commands: commands.map(({ command }) => command) }),
+  );
+
 const COMMAND_TABLES: Tables = {
-  commands: commandLinks,
+  commands: () =>
+    commandGroups()
+      .map(({ group }) => `[${group}](#${group})`)
+      .join(', '),
   'exit-codes': () => table(['exit code', 'meaning'], exitRows()),
   help: () =>
-    leafCommands(COMMAND_LINE)
-      .map(
-        ({ words, command }) =>
-          `### switchyard ${words}\n\n\`\`\`text\n${manualHelpOf(command)}\n\`\`\``,
-      )
+    commandGroups()
+      .map(({ group, commands }) => {
+        const help = commands.map(manualHelpOf).join('\n\n');
+        return `### ${group}\n\n\`\`\`text\n${help}\n\`\`\``;
+      })
       .join('\n\n'),
 };
-
-/** One row for each group of commands, and one for those of no group. */
-function commandLinks(): string {
-  const groups = new Map<string, string[]>();
-  for (const { words } of leafCommands(COMMAND_LINE)) {
-    const [first = '', name] = words.split(' ');
-    const group = name === undefined ? '' : code(first);
-    const link = `[${name ?? first}](#switchyard-${words.replaceAll(' ', '-')})`;
-    groups.set(group, [...(groups.get(group) ?? []), link]);
-  }
-  return table(
-    ['group', 'commands'],
-    [...groups].map(([group, links]) => [group, links.join(', ')]),
-  );
-}
 
 const OPEN_RESPONSES_TABLES: Tables = {
   'open-responses': () =>

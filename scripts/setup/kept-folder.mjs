@@ -12,7 +12,8 @@ import {
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard');
+/** What is kept outside the clone, of this clone and of others. */
+export const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard');
 /** One that was not used for so long is removed when another is made. */
 const FORGOTTEN_MS = 7 * 86_400_000;
 

@@ -158,7 +158,7 @@ export function exitCodeOf(error: unknown): number {
   throw error;
 }
 
-/** What a file, socket or process operation failed with, such as EACCES. */
+/** Whether a file, socket or process operation failed with it, such as EACCES. */
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'code' in error && 'syscall' in error;
 

@@ -1,20 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Metadata } from '@grpc/grpc-js';
+import { type CancelRequest, type CancelResponse } from '@switchyard/worker-protocol/call.codec.js';
+import { type WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
+import { WorkerLostError } from '../core/request/worker-lost.js';
+import { type ModelKind } from '../platform/config/model-spec.js';
+import { type CallProgress } from './worker-call.js';
 
-/** What is stopped: a call or a live stream. */
 interface Stopping {
+  /** A call or a live stream. */
+  readonly call: CallProgress;
   /** Limit of the first Cancel RPC. */
   readonly timeoutMs: number;
   /** How long the worker may take to end a call that was cancelled. */
   readonly resetAfterMs: number;
-  /** The worker has ended it. Never rejects. */
-  readonly finished: Promise<void>;
   /**
-   * One Cancel RPC, answered until `deadline` (epoch milliseconds). Undefined: no
+   * One Cancel, answered until `deadline` (epoch milliseconds). Undefined: no
    * answer. Never rejects.
    */
   ask(deadline: number): Promise<boolean | undefined>;
-  /** The worker did not end the call in time. */
-  onUnended(): void;
+  /** The call was reset, because the worker did not end it in time. */
+  onReset(): void;
 }
 
 /** Between two Cancels of a call that the worker has not received yet. */
@@ -32,7 +37,7 @@ const MAX_PAUSE_MS = 5000;
  */
 export async function stopCall(stopping: Stopping): Promise<boolean> {
   const ending = new AbortController();
-  void stopping.finished.then(() => ending.abort());
+  void stopping.call.finished.then(() => ending.abort());
   const acknowledged = await askAtOnce(stopping, ending.signal);
   if (!ending.signal.aborted) void insist(stopping, acknowledged, ending.signal);
   return acknowledged;
@@ -57,7 +62,7 @@ async function insist(
   isAcknowledged: boolean,
   ended: AbortSignal,
 ): Promise<void> {
-  const { timeoutMs, resetAfterMs } = stopping;
+  const { call, timeoutMs, resetAfterMs } = stopping;
   const resetAtMs = performance.now() + resetAfterMs;
   let acknowledged = isAcknowledged;
   let waitMs = timeoutMs;
@@ -66,8 +71,28 @@ async function insist(
     if (!ended.aborted && leftMs > 0)
       await pause(Math.min(waitMs, leftMs), undefined, { signal: ended }).catch(() => undefined);
     if (ended.aborted) return;
-    if (performance.now() >= resetAtMs) return stopping.onUnended();
+    if (performance.now() >= resetAtMs) {
+      const unended = `A cancelled call was not ended within ${resetAfterMs} ms.`;
+      call.lose(new WorkerLostError('abandoned', unended));
+      return stopping.onReset();
+    }
     acknowledged ||= (await stopping.ask(Date.now() + waitMs)) === true;
     waitMs = acknowledged ? resetAfterMs : Math.min(2 * waitMs, MAX_PAUSE_MS);
   }
 }
+
+/** One Cancel RPC. Undefined: no answer. Never rejects. */
+export const sendCancel = (
+  channel: WorkerChannel,
+  kind: ModelKind,
+  request: CancelRequest,
+  deadline: number,
+) =>
+  channel
+    .unary<CancelResponse>(done =>
+      channel.control(kind).cancel(request, new Metadata(), { deadline }, done),
+    )
+    .then(
+      ({ acknowledged }) => acknowledged,
+      () => undefined,
+    );

@@ -42,7 +42,7 @@ import {
   type TranscribeTask,
 } from './worker-task.js';
 
-/** What every call says of its request; messages without a tenant leave it out. */
+/** Fields that every call has of its request; messages without a tenant leave it out. */
 const identityOf = ({ request, group }: CallRequest) => ({
   requestId: request.key,
   priority: request.priority,

@@ -1,4 +1,5 @@
 import { type ClientDuplexStream } from '@grpc/grpc-js';
+import { within } from '@switchyard/engine-api/process/within.js';
 import {
   decodeStreamEvent,
   STREAM_COMMIT,
@@ -47,9 +48,9 @@ export interface StreamHandle {
    */
   commit(): Promise<void>;
   /**
-   * To be iterated once, to its end. Ends after `close()` and `cancel()`.
-   * @throws DomainError `worker_lost` when another worker may continue, `queue_full` when
-   *   the worker had no free place.
+   * To be iterated once, to the end. Ends after `close()` and `cancel()`.
+   * @throws DomainError `worker_lost` when another worker may continue, `queue_full` when the
+   *   worker had no free place
    */
   receiveEvents(): AsyncGenerator<StreamEvent>;
   /**
@@ -141,10 +142,7 @@ export class WorkerStream extends CallProgress implements StreamHandle {
   }
 
   async #endsWithin(limitMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, limitMs)));
-    await Promise.race([this.finished, timeIsUp]);
-    clearTimeout(timer);
+    await within(limitMs, this.finished);
     return this.hasEnded;
   }
 

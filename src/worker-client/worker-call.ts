@@ -87,9 +87,7 @@ export class CallProgress {
     this.#writer?.abandon();
   }
 
-  /**
-   * Ends the call from this side, for workers that do not end it: it has finished then.
-   */
+  /** Ends the call from this side, because the worker does not. It has finished then. */
   lose(error: WorkerLostError): void {
     this.lostBy = error;
     this.abandon();

@@ -2,7 +2,6 @@ import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { SlotMap } from '@switchyard/engine-api/slot-map.js';
 import {
   type CancelRequest,
-  type CancelResponse,
   corrected,
   type ProgressResponse,
   type StreamConfig,
@@ -20,7 +19,7 @@ import { type CancelReason } from '../core/request/settlement.js';
 import { WorkerLostError } from '../core/request/worker-lost.js';
 import { type ModelKind, type ReplicaRole } from '../platform/config/model-spec.js';
 import { type workerCare } from '../platform/config/worker-spec.js';
-import { stopCall } from './call-stopper.js';
+import { sendCancel, stopCall } from './call-stopper.js';
 import { countsSince, type GenerationCounts } from './generation-counts.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { generateInside, performRemotely } from './remote-calls.js';
@@ -255,16 +254,14 @@ export class WorkerConnection {
     return Promise.resolve(this.#inner!.report());
   }
 
-  #stop(call: CallProgress | WorkerStream, request: CancelRequest): Promise<boolean> {
-    const limits = this.options.care.stop;
-    const { finished } = call;
-    const ask = (deadline: number) => this.#ask(request, deadline);
-    const onUnended = (): void => {
-      const unended = `A cancelled call was not ended within ${limits.resetAfterMs} ms.`;
-      call.lose(new WorkerLostError('abandoned', unended));
-      this.options.events.onUnended?.();
-    };
-    return stopCall({ ...limits, finished, ask, onUnended });
+  #stop(call: CallProgress, request: CancelRequest): Promise<boolean> {
+    const { care, kind, events } = this.options;
+    // The channel may be replaced meanwhile.
+    const ask = async (deadline: number) =>
+      this.#channel
+        ? sendCancel(this.#channel, kind, request, deadline)
+        : this.#inner?.cancel(request.requestId, request.reason, request.attempt);
+    return stopCall({ ...care.stop, call, ask, onReset: () => events.onUnended?.() });
   }
 
   /** An upload that is still being read counts as waiting. */
@@ -289,27 +286,12 @@ export class WorkerConnection {
   }
 
   /**
-   * Of a worker that cannot be asked: it computes all that it has, since it last ended
-   * one, or since it was sent this one.
+   * The progress that is assumed of a worker without `Progress`: it computes all its calls,
+   * since it ended one or was sent this one.
    */
   #guessed({ sinceMs }: CallProgress, timeLimitMs: number): DeviceProgress {
     const deviceMs = performance.now() - Math.max(sinceMs, this.#lastEndMs);
     return { onDevice: true, deviceMs, limitMs: this.#calls.size * timeLimitMs };
-  }
-
-  /** One Cancel. Undefined: no answer. */
-  async #ask(request: CancelRequest, deadline: number): Promise<boolean | undefined> {
-    const channel = this.#channel;
-    if (!channel) return this.#inner?.cancel(request.requestId, request.reason, request.attempt);
-    const control = channel.control(this.options.kind);
-    try {
-      const sent = channel.unary<CancelResponse>(done =>
-        control.cancel(request, new Metadata(), { deadline }, done),
-      );
-      return (await sent).acknowledged;
-    } catch {
-      return undefined;
-    }
   }
 
   #connect(address: string): WorkerChannel {

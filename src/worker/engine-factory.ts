@@ -53,7 +53,7 @@ function checkEngineFiles(model: ModelSpec): string | undefined {
   return undefined;
 }
 
-/** For the programs that read models files. */
+/** What programs that read models files ask the engines. */
 export const ENGINE_CHECKS = {
   objections: objectionsTo,
   checkFiles: checkEngineFiles,

@@ -29,13 +29,6 @@ const FOUND_MS = 30_000;
 /** A silence that is longer is found while it lasts. */
 const SILENT_S = 11;
 
-async function linkTo(port: number) {
-  const link = new HalfOpenLink(port);
-  const near = await freePort();
-  await link.listen(near);
-  return { link, near };
-}
-
 /** A gateway, one of whose links can be frozen. */
 interface Rig extends AsyncDisposable {
   readonly link: HalfOpenLink;
@@ -65,94 +58,91 @@ async function list(gateway: GatewayProcess): Promise<number> {
   return answer.status;
 }
 
-const start = (models: readonly ModelSpec[], settings: SettingOverrides) =>
-  GatewayProcess.start(models, settings, { folder: temporaryFolder() });
+/** Of a rig; they end in the reverse order. */
+class Parts extends AsyncDisposableStack {
+  /** A port before another one, whose link can be frozen. */
+  async linkTo(port: number) {
+    const link = this.use(new HalfOpenLink(port));
+    const near = await freePort();
+    await link.listen(near);
+    return { link, near };
+  }
+
+  async gateway(models: readonly ModelSpec[], settings: SettingOverrides) {
+    const folder = temporaryFolder();
+    return this.use(await GatewayProcess.start(models, settings, { folder }));
+  }
+
+  rig(link: HalfOpenLink, gateway: GatewayProcess, ask: () => Promise<number>): Rig {
+    return { link, gateway, ask, [Symbol.asyncDispose]: () => this.disposeAsync() };
+  }
+}
 
 async function behindRedis(): Promise<Rig> {
-  const server = await RedisServer.start();
-  const { link, near } = await linkTo(server.port);
-  const puller = await ScriptedPuller.start({ url: server.url, model: 'alpha' });
-  const gateway = await start([{ ...stt('alpha'), addresses: [] }], {
+  const parts = new Parts();
+  const server = parts.use(await RedisServer.start());
+  const { link, near } = await parts.linkTo(server.port);
+  const puller = parts.use(await ScriptedPuller.start({ url: server.url, model: 'alpha' }));
+  const gateway = await parts.gateway([{ ...stt('alpha'), addresses: [] }], {
     ...{ 'queue.driver': 'redis', 'redis.url': `redis://127.0.0.1:${near}` },
     'requests.idempotency': 'off',
   });
+  const ask = () => transcribe(gateway, 'alpha');
   let open = true;
   const serve = async (): Promise<void> => {
     while (open) await (await puller.take()).complete().catch(() => undefined);
   };
   void serve();
-  return {
-    ...{ link, gateway, ask: () => transcribe(gateway, 'alpha') },
-    async [Symbol.asyncDispose]() {
-      open = false;
-      await transcribe(gateway, 'alpha').catch(() => undefined);
-      await gateway[Symbol.asyncDispose]();
-      await puller[Symbol.asyncDispose]();
-      await link[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
-    },
-  };
+  parts.defer(async () => {
+    open = false;
+    await ask().catch(() => undefined);
+  });
+  return parts.rig(link, gateway, ask);
 }
 
 async function behindPostgres(): Promise<Rig> {
-  const server = await PostgresServer.start();
-  const { link, near } = await linkTo(server.port);
-  const gateway = await start([syntheticModel({})], {
+  const parts = new Parts();
+  const server = parts.use(await PostgresServer.start());
+  const { link, near } = await parts.linkTo(server.port);
+  const gateway = await parts.gateway([syntheticModel({})], {
     'database.url': server.url().replace(`:${server.port}`, `:${near}`),
   });
-  return {
-    ...{ link, gateway, ask: () => list(gateway) },
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await link[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
-    },
-  };
+  return parts.rig(link, gateway, () => list(gateway));
 }
 
 async function beforeWorker(): Promise<Rig> {
-  const hosted = await HostedWorkers.start([syntheticModel({})], settingsFrom({}));
+  const parts = new Parts();
+  const hosted = parts.use(await HostedWorkers.start([syntheticModel({})], settingsFrom({})));
   const [model] = hosted.models;
-  const { link, near } = await linkTo(Number(model!.addresses[0]!.split(':')[1]));
-  const gateway = await start([{ ...model!, addresses: [`127.0.0.1:${near}`] }], {});
-  return {
-    ...{ link, gateway, ask: () => transcribe(gateway, 'synthetic') },
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await link[Symbol.asyncDispose]();
-      await hosted[Symbol.asyncDispose]();
-    },
-  };
+  const { link, near } = await parts.linkTo(Number(model!.addresses[0]!.split(':')[1]));
+  const gateway = await parts.gateway([{ ...model!, addresses: [`127.0.0.1:${near}`] }], {});
+  return parts.rig(link, gateway, () => transcribe(gateway, 'synthetic'));
 }
 
 /** The gateway reaches Redis as ever. */
 async function behindPuller(): Promise<Rig> {
-  const server = await RedisServer.start();
-  const { link, near } = await linkTo(server.port);
+  const parts = new Parts();
+  const server = parts.use(await RedisServer.start());
+  const { link, near } = await parts.linkTo(server.port);
   const folder = temporaryFolder();
   const model = syntheticModel({});
   const shared = { 'queue.driver': 'redis', 'data.dir': join(folder, 'data') } as const;
   const settings = settingsFrom({ ...shared, 'redis.url': `redis://127.0.0.1:${near}` });
   const spec = workerSpec({ workerId: 'pulls', model, host: '127.0.0.1', port: 0 }, settings);
-  const worker = new NodeProcess({
-    ...{ name: 'pulls', script: resolve('dist/main.worker.js'), folder },
-    env: { [WORKER_SPEC_VARIABLE]: JSON.stringify({ ...spec, ...pulledWork(model, settings) }) },
-  });
-  await worker.message('ready');
-  const gateway = await GatewayProcess.start(
-    [{ ...model, replicas: 0 }],
-    { ...shared, 'redis.url': server.url, 'requests.idempotency': 'off' },
-    { folder },
-  );
-  return {
-    ...{ link, gateway, ask: () => transcribe(gateway, 'synthetic') },
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await worker[Symbol.asyncDispose]();
-      await link[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
-    },
+  const env = {
+    [WORKER_SPEC_VARIABLE]: JSON.stringify({ ...spec, ...pulledWork(model, settings) }),
   };
+  const script = resolve('dist/main.worker.js');
+  const worker = parts.use(new NodeProcess({ name: 'pulls', script, folder, env }));
+  await worker.message('ready');
+  const gateway = parts.use(
+    await GatewayProcess.start(
+      [{ ...model, replicas: 0 }],
+      { ...shared, 'redis.url': server.url, 'requests.idempotency': 'off' },
+      { folder },
+    ),
+  );
+  return parts.rig(link, gateway, () => transcribe(gateway, 'synthetic'));
 }
 
 const LINKS = {

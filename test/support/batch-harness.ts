@@ -13,6 +13,7 @@ import { loadConfig } from '../../src/platform/config/load-config.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
 import { FileStore } from '../../src/platform/database/file-store.js';
+import { JobClaims } from '../../src/platform/database/job-claims.js';
 import { JobStore } from '../../src/platform/database/job-store.js';
 import { OpenDatabase } from '../../src/platform/database/open-database.js';
 import { fileBlobKey } from '../../src/platform/storage/blob-keys.js';
@@ -68,14 +69,20 @@ export class BatchHarness implements AsyncDisposable {
   readonly processors: NodeProcess[] = [];
   readonly #hosted: INestApplicationContext[] = [];
 
+  readonly jobs: JobStore;
+  readonly claims: JobClaims;
+  readonly files: FileStore;
+
   private constructor(
     readonly folder: string,
     private readonly database: OpenDatabase,
-    readonly jobs: JobStore,
-    readonly files: FileStore,
     readonly blobs: BlobStore,
     private readonly options: HarnessOptions,
-  ) {}
+  ) {
+    this.jobs = new JobStore(database);
+    this.claims = new JobClaims(database);
+    this.files = new FileStore(database);
+  }
 
   static async open(options: HarnessOptions = {}): Promise<BatchHarness> {
     const folder = temporaryFolder();
@@ -83,14 +90,7 @@ export class BatchHarness implements AsyncDisposable {
     const database = new OpenDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
     await database.migrate();
     const blobs = options.blobs ?? new FsBlobStore(join(data, 'blobs'));
-    return new BatchHarness(
-      folder,
-      database,
-      new JobStore(database),
-      new FileStore(database),
-      blobs,
-      options,
-    );
+    return new BatchHarness(folder, database, blobs, options);
   }
 
   /** Lines go to that server. */

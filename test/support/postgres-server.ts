@@ -50,16 +50,13 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   createDatabase(name: string): string {
-    execFileSync(binary('createdb'), [
-      '-h',
-      '127.0.0.1',
-      '-p',
-      String(this.port),
-      '-U',
-      'switchyard',
-      name,
-    ]);
+    execFileSync(binary('createdb'), [...this.#client, name]);
     return this.url(name);
+  }
+
+  /** Arguments with which PostgreSQL's own commands reach it. */
+  get #client(): readonly string[] {
+    return ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'switchyard'];
   }
 
   async launch(): Promise<void> {
@@ -109,16 +106,7 @@ export class PostgresServer implements AsyncDisposable {
    * from their next statement.
    */
   setReadOnly(readOnly: boolean): void {
-    const database = [
-      '-h',
-      '127.0.0.1',
-      '-p',
-      String(this.port),
-      '-U',
-      'switchyard',
-      '-d',
-      'postgres',
-    ];
+    const database = [...this.#client, '-d', 'postgres'];
     const value = `ALTER SYSTEM SET default_transaction_read_only = ${readOnly ? 'on' : 'off'}`;
     execFileSync(
       binary('psql'),

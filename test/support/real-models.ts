@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { CACHE } from '../../scripts/setup/kept-folder.mjs';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type Requirement } from './requires.js';
 import { temporaryFolder } from './temporary-folder.js';
 import { pause } from './waiting.js';
 
 const run = promisify(execFile);
-const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard');
 
 /** One folder each. */
 export const PUBLISHED_MODELS = join(CACHE, 'models');

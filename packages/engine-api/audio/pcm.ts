@@ -1,4 +1,4 @@
-/** Rate of everything that recognisers get. */
+/** Sample rate of all audio that recognisers receive, in Hz. */
 export const RECOGNISER_RATE = 16_000;
 
 /**
@@ -18,6 +18,6 @@ export function samplesOf(bytes: Uint8Array): Int16Array {
   return copy;
 }
 
-/** The same memory as bytes, s16le. */
+/** A view of the same memory as s16le bytes. */
 export const bytesOf = (samples: Int16Array): Buffer =>
   Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);

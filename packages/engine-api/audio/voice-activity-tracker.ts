@@ -1,7 +1,7 @@
 import { type VoiceActivityOptions } from '../speech-recognizer.js';
 import { RECOGNISER_RATE } from './pcm.js';
 
-/** Samples of one judgement: 32 ms. */
+/** Samples that are judged at once: 32 ms. */
 export const FRAME_SAMPLES = 512;
 /**
  * Speech this long cannot go on as one utterance: a recogniser's final pass over it would
@@ -55,7 +55,7 @@ export class VoiceActivityTracker {
     private readonly lateBy = 0,
   ) {}
 
-  /** First sample that an utterance not yet begun may still claim. */
+  /** First sample that the next utterance may still include. */
   get claimableFrom(): number {
     return this.speaking
       ? this.#utteranceFrom

@@ -11,7 +11,7 @@ const HEADER_BYTES = 44;
 export const streamedWavHeader = (sampleRate: number): Buffer =>
   header(sampleRate, UNKNOWN_LENGTH, UNKNOWN_LENGTH);
 
-/** Header of a WAV file of so many bytes of s16 samples. */
+/** Header of a WAV file with `dataBytes` bytes of s16 samples. */
 export const wavHeader = (sampleRate: number, dataBytes: number, channels = 1): Buffer =>
   header(sampleRate, HEADER_BYTES - 8 + dataBytes, dataBytes, channels);
 

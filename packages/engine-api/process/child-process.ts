@@ -97,7 +97,7 @@ function watch({ pid }: ChildProcess, limitMs: number, leads: boolean): ChildPro
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why this process was ended by us, or could not be started. */
+  /** Why this side ended the process, or why it could not be started. */
   readonly reason?: string;
   /**
    * It said itself, with that reason, that it cannot start: another try can be expected
@@ -189,12 +189,12 @@ export class SupervisedProcess {
     return this.#child.pid;
   }
 
-  /** What is wrong with one that runs. */
+  /** A problem of the running process; undefined: none is known. */
   get problem(): string | undefined {
     return this.#bound?.problem;
   }
 
-  /** Lost silently when the process is gone: its exit is reported. */
+  /** Sends a message. It is lost when the process has ended, which `onExit` reports. */
   send(message: object): void {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }

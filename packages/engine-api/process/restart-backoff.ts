@@ -16,7 +16,7 @@ export class RestartBackoff {
     return backoffMs(this.#starts, this.options, this.options.random);
   }
 
-  /** The longest pause: for a process that says that it cannot start. */
+  /** The longest pause, for a process that reports that it cannot start. */
   get longestMs(): number {
     return this.options.longestMs;
   }

@@ -2,17 +2,17 @@ import { parentPort, type Transferable, workerData } from 'node:worker_threads';
 import { EngineError } from '../coded-error.js';
 import { errorMessage } from '../error-message.js';
 
-/** Tells the caller something before the reply. */
+/** Sends a notice to the caller before the reply. */
 export type Notify<Notice> = (notice: Notice, transfer?: readonly Transferable[]) => void;
 
 /** What a thread or a child process answers: functions of a request, and of notices. */
 export type Operations<P> = Record<keyof P, (request: never, notify: never) => unknown>;
 
-/** A thread of native code, as both its halves see it. */
+/** A thread of native code, as both sides see it. */
 export interface NativeThread<Calls> {
-  /** What it is started with. */
+  /** Data with which the thread is started. */
   readonly data: unknown;
-  /** Told to the serving side once native code and models are loaded. */
+  /** Sent by the thread once native code and models are loaded. */
   readonly info: unknown;
   readonly calls: Operations<Calls>;
 }
@@ -23,7 +23,7 @@ interface RemoteCall {
   readonly request: unknown;
 }
 
-/** What the serving side says. */
+/** A message of the serving side. */
 type FromRemote<Info> =
   | { readonly type: 'ready'; readonly info: Info }
   /** The thread could not load its native code or model. */
@@ -86,7 +86,7 @@ export class RemoteCalls<P extends Operations<P>, Info> {
     });
   }
 
-  /** @param from what the serving side says */
+  /** @param from a message of the serving side */
   receive(from: object): void {
     const message = from as FromRemote<Info>;
     if (message.type === 'ready') return this.#opened.resolve(message.info);
@@ -114,7 +114,7 @@ export class RemoteCalls<P extends Operations<P>, Info> {
   }
 }
 
-/** The serving half of one call. An EngineError crosses as it is. */
+/** Serves one call. An EngineError is passed on with its code. */
 async function answerCall(
   operations: Operations<unknown>,
   { id, operation, request }: RemoteCall,

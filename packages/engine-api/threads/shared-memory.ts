@@ -40,7 +40,7 @@ export class CancelFlag {
   }
 }
 
-/** Flags of the calls that run, each raised by its caller's signal. */
+/** Flags of the running calls, each raised by its caller's signal. */
 export class CancelFlags {
   readonly #flags = new Set<CancelFlag>();
 

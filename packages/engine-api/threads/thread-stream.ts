@@ -3,10 +3,10 @@ import { type RecognizerEvent, type RecognizerStream } from '../speech-recognize
 
 /** A live stream whose audio another thread decodes. */
 export function threadStream(calls: {
-  /** @param samples its own copy, which may be handed over */
+  /** @param samples a copy, whose memory may be transferred */
   push(samples: Int16Array<ArrayBuffer>): Promise<readonly RecognizerEvent[]>;
   commit(): Promise<readonly RecognizerEvent[]>;
-  /** Once; never rejects. */
+  /** To be called once. Never rejects. */
   close(): Promise<void>;
 }): RecognizerStream {
   let closed: Promise<void> | undefined;

@@ -118,7 +118,7 @@ function demandKnown(common: LibraryHandle): void {
 /** `enum ggml_log_level`; 5 continues the line before. */
 const WARNING = 3;
 const CONTINUED = 5;
-/** Warnings about what the settings of this engine want. */
+/** Warnings about what the settings of this engine cause on purpose. */
 const ADVICE = /will not be utilized|not marked as outputs|special_eog_ids contains/;
 let lastLevel = 0;
 let loggedReason: string | undefined;

@@ -1,7 +1,7 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 
-/** Pointers of C. */
+/** A pointer of C. */
 export type Pointer = bigint;
 
 /**
@@ -90,7 +90,7 @@ export interface NativeBatch {
   readonly logits: Pointer;
 }
 
-/** What this engine calls of llama.h. */
+/** The functions of llama.h that this engine calls. */
 export interface CLibrary {
   modelDefaults(): Fields;
   contextDefaults(): Fields;
@@ -147,7 +147,7 @@ export interface CLibrary {
    * of the batch.
    */
   readonly logits: KoffiFunc<(context: Pointer) => Pointer | null>;
-  /** By place in the batch. */
+  /** Logits of the token at this place of the batch. */
   logitsAt(context: Pointer, place: number): Pointer | null;
   readonly encode: KoffiFunc<(context: Pointer, batch: NativeBatch) => number>;
   vectorOf(context: Pointer, sequence: number): Pointer | null;
@@ -178,13 +178,13 @@ export interface CLibrary {
   readonly sample: KoffiFunc<(chain: Pointer, context: Pointer, place: number) => number>;
 }
 
-/** llama.h itself. */
+/** Binds the functions of llama.h. */
 export const openCLibrary = (library: LibraryHandle): CLibrary =>
   Object.fromEntries(
     Object.entries(PROTOTYPES).map(([name, prototype]) => [name, library.func(prototype)]),
   ) as unknown as CLibrary;
 
-/** By name here: the prototype of llama.h, pointers as `void *`. */
+/** Prototypes of llama.h by their names here; pointers are `void *`. */
 const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
   modelDefaults: 'llama_model_params llama_model_default_params()',
   contextDefaults: 'llama_context_params llama_context_default_params()',

@@ -8,19 +8,19 @@ import { type JinjaRenderer } from './backends.js';
 import { longNumbersIn } from './long-numbers.js';
 import { callsAsText, withoutTools } from './toolless-template.js';
 
-/** What the template of a model wants of calls. */
+/** The form in which a model's template takes calls. */
 interface CallShape {
   /** It walks arguments or writes them as JSON itself, so it wants the object, not its text. */
   readonly objectArguments: boolean;
-  /** It accepts the arguments of a call as JSON text, too. */
+  /** Whether it also accepts the arguments of a call as JSON text. */
   readonly textArguments: boolean;
-  /** Ids have nine letters and digits, or it refuses them. */
+  /** Whether it only accepts ids of nine letters and digits. */
   readonly shortIds: boolean;
-  /** It refuses a message with two calls, or writes the first only. */
+  /** Whether it rejects a message with two calls, or writes only the first. */
   readonly oneCall: boolean;
 }
 
-/** `chatMessages` has checked them. */
+/** The messages in that form. `chatMessages` has checked them. */
 const templateMessages = (messages: readonly Fields[], shape: CallShape): readonly Fields[] =>
   (shape.oneCall ? oneCallEach(messages) : messages).map(
     ({ tool_calls: calls, tool_call_id: id, ...rest }) => ({
@@ -88,7 +88,7 @@ const idOf = (id: unknown, { shortIds }: CallShape): unknown =>
         .padStart(ID_LENGTH, '0')
     : id;
 
-/** Of a prompt; `control`: what spells a control token is one. */
+/** A part of a prompt. `control`: text that spells a control token becomes one. */
 export interface Piece {
   readonly text: string;
   readonly control: boolean;
@@ -113,13 +113,13 @@ const PROBE_USER = { role: 'user', content: 'x' };
 
 /** The chat template that a model brings, run by llama.cpp's own Jinja. */
 export class ChatTemplate {
-  /** How calls stand in an answer. */
+  /** How the model writes calls in an answer. */
   readonly toolForm: ToolForm;
   readonly #renderer: InstanceType<JinjaRenderer>;
   readonly #shape: CallShape;
-  /** It writes tools into the prompt. */
+  /** Whether it writes tools into the prompt. */
   readonly #knowsTools: boolean;
-  /** It writes earlier calls into the prompt. */
+  /** Whether it writes earlier calls into the prompt. */
   readonly #knowsCalls: boolean;
   readonly #hasSystem: boolean;
 

@@ -104,7 +104,7 @@ function embedding(
   };
 }
 
-/** The same direction, with length 1. */
+/** The vector with length 1. */
 function unitVector(vector: Float32Array): Float32Array {
   const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
   if (!Number.isFinite(length)) throw new Error('The model made a vector that is not finite');

@@ -43,7 +43,7 @@ interface WantedDraw {
  * before the results of the last one are reported.
  */
 class StepRunner {
-  /** Of the sequence in each slot. */
+  /** The drawer of the sequence in each slot. */
   readonly #drawers = new Map<number, SequenceDrawer>();
   #last: Promise<unknown> = Promise.resolve();
   #isBroken = false;
@@ -182,7 +182,7 @@ async function warmUp(
   return { computeMs, copyMs };
 }
 
-/** The library only notes a copy; the next run makes it. */
+/** Milliseconds that a copy takes: the library only notes it, and the next run makes it. */
 async function copying(
   context: KvContext,
   position: number,

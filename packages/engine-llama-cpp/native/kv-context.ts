@@ -51,7 +51,7 @@ function movedState(state: Buffer, sequence: number, from: number, to: number): 
 const partOf = ({ rows, contextTokens, kvTokens }: ChildSettings): number =>
   kvTokens === undefined ? contextTokens : PART_UNIT * Math.floor(kvTokens / rows / PART_UNIT);
 
-/** What `llama_context_params` says of a context for text, beside the defaults. */
+/** Fields of `llama_context_params` for text that are not the defaults. */
 export function contextParams(settings: ChildSettings, isShared = false) {
   const { rows, stepTokens, kvTokens, exact, threads, batchThreads } = settings;
   return {
@@ -85,9 +85,9 @@ export class KvContext {
   /** Tokens that a sequence has room for while cells are divided. */
   readonly #part: number;
   #isShared: boolean;
-  /** Cells are divided now and shared then. */
+  /** Whether the context changes between divided and shared cells. */
   readonly #changes: boolean;
-  /** Runs since the cells are shared without need. */
+  /** Runs during which cells were shared although parts would suffice. */
   #idleRuns = 0;
   /** Tokens of each sequence, those of the next run included. */
   readonly #lengths: number[];
@@ -127,7 +127,7 @@ export class KvContext {
     return draws ? this.#run.draw(last) : last;
   }
 
-  /** @param run its number, for `stop`; absent: it cannot be stopped */
+  /** @param run number of the run, for `stop`; absent: it cannot be stopped */
   async compute(run = Infinity): Promise<void> {
     this.#layOut();
     this.#stop.begin(run);
@@ -158,7 +158,7 @@ export class KvContext {
     return floatsAt(logits, vocabularySize);
   }
 
-  /** The first `keep` tokens stay. @returns false: this memory cannot be cut */
+  /** Keeps the first `keep` tokens. @returns false: this memory cannot be cut */
   cut(sequence: number, keep: number): boolean {
     this.#lengths[sequence] = keep;
     // A recurrent memory lets go of all only.
@@ -222,7 +222,7 @@ export class KvContext {
     return state;
   }
 
-  /** For the context that comes next. */
+  /** The state of a sequence, for the next context. */
   #taken(sequence: number): Buffer {
     const state = this.#stateOf(sequence);
     const { rows } = this.settings;

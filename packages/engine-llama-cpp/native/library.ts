@@ -39,7 +39,7 @@ function layerParams({ device }: LoadedLibraries, { gpuLayers }: ModelSettings):
   return layers === undefined ? {} : { n_gpu_layers: layers };
 }
 
-/** The call says only that it failed; why stands in the log. */
+/** Opens the model. A failed call gives no reason, so the log is read. */
 async function openWith(
   { device, llama }: LoadedLibraries,
   { modelFile }: ModelSettings,

@@ -3,7 +3,7 @@ import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 import { type LoadedLibraries } from './backends.js';
 import { openCLibrary, type Pointer } from './c-library.js';
 
-/** The model of a file, on llama.h. */
+/** A model file that llama.h has opened. */
 export type NativeModel = Awaited<ReturnType<typeof openNativeModel>>;
 
 /**
@@ -32,7 +32,7 @@ export async function openNativeModel(llama: LibraryHandle, modelFile: string, c
 export const floatsAt = (pointer: Pointer, count: number): Float32Array =>
   koffi.decode(pointer, koffi.array('float', count, 'Typed')) as Float32Array;
 
-/** On a thread of the pool. */
+/** Runs a function of the library on a thread of the pool. */
 export const offThread = <A extends unknown[], R>(
   call: KoffiFunc<(...args: A) => R>,
   ...args: A
@@ -86,7 +86,7 @@ const FITTING =
   '(str, _Inout_ llama_model_params *, _Inout_ llama_context_params *, void *, void *, void *, uint32_t, void *, int)';
 /** A result of it: the context and the weights are more than the memory of all devices. */
 const DOES_NOT_FIT = 1;
-/** Memory that is left to others on each device; llama.cpp's own default. */
+/** Memory of each device that is left to other programs: llama.cpp's default. */
 const MARGIN_BYTES = 1024 ** 3;
 /** Bytes of `llama_model_tensor_buft_override`, and `GGML_LOG_LEVEL_ERROR`. */
 const OVERRIDE_BYTES = 16;

@@ -50,7 +50,7 @@ export class NativeRun {
       this.#positions[at + index] = position + index;
   }
 
-  /** The token at this place draws. @returns the place */
+  /** Wants the output of the token at this place. @returns the place */
   draw(place: number): number {
     this.#draws[place] = 1;
     return place;

@@ -65,7 +65,7 @@ function demandFitting(pieces: readonly Piece[], param: string, contextTokens: n
     );
 }
 
-/** Begins with the model's first token, once. */
+/** Cuts texts into tokens. The first text begins with the model's first token. */
 function tokenCutter(native: NativeModel) {
   const { library, vocabulary } = native;
   const cut = tokenizer(native);

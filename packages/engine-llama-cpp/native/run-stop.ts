@@ -15,7 +15,7 @@ export class RunStop {
   #current = Infinity;
   #newest = 0;
 
-  /** Of `llama_context_params`. Empty where the C library does not export the function. */
+  /** Fields of `llama_context_params`. Empty where the C library lacks the function. */
   get params(): Fields {
     try {
       const strlen = koffi.load(null).symbol('strlen', 'void') as Pointer;

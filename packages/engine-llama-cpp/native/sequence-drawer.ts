@@ -7,7 +7,7 @@ import { type TokenDraw, type TokenSampler } from './token-sampler.js';
 const openGrammar = ({ library, vocabulary }: NativeModel, text: string) =>
   library.grammar(vocabulary, text, 'root');
 
-/** Grammars that are known to be sound. */
+/** Grammars that are remembered as valid. */
 const SOUND_GRAMMARS = 32;
 
 /**
@@ -41,7 +41,7 @@ export class SequenceDrawer {
   /** The token that was drawn last; undefined before the first. */
   newest: number | undefined;
 
-  /** @param contextTokens as far as penalties look back */
+  /** @param contextTokens tokens that penalties look back at most */
   constructor(
     private readonly native: NativeModel,
     { sampling, answer }: StepFrame['begins'][number],
@@ -148,7 +148,7 @@ function logSumOf(logits: Float32Array, highest: number): number {
   return highest + Math.log(sum);
 }
 
-/** The first of equal ones. */
+/** Index of the largest logit, the first of equal ones. */
 function likeliest(logits: Float32Array, count: number): number[] {
   const best: number[] = [];
   let least = -Infinity;

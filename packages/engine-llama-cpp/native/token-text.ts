@@ -51,7 +51,7 @@ export function vocabularyOf(
   return { bytes: Buffer.concat(pieces), ends, endTokens: Uint32Array.from(endTokens) };
 }
 
-/** As `llama_token_to_piece` without special tokens. */
+/** Bytes of a token, as `llama_token_to_piece` gives them without special tokens. */
 export function pieceOf(text: string, attributes: number, vocabularyType: number): Buffer {
   if ((attributes & (TOKEN.control | TOKEN.unknown | TOKEN.unused)) !== 0) return Buffer.alloc(0);
   if ((attributes & TOKEN.userDefined) !== 0) return Buffer.from(text);

@@ -10,7 +10,7 @@ export class BullmqQueues {
   constructor(
     private readonly link: QueueLink,
     private readonly log: Pick<QueueLog, 'debug'>,
-    /** Undefined: there is no shared queue. */
+    /** Undefined without a shared queue. */
     private readonly bullmq: { readonly Queue: typeof Queue } | undefined,
   ) {}
 

@@ -38,7 +38,7 @@ interface Refusal {
  * device for all of them. Every method rejects while Redis is away.
  */
 export class DeviceLeases {
-  /** @param gateway names this process, unlike any other */
+  /** @param gateway unique name of this process */
   constructor(
     private readonly link: Pick<QueueLink, 'redis' | 'keys'>,
     private readonly gateway: string,
@@ -58,7 +58,7 @@ export class DeviceLeases {
     await this.#run(RELEASE, devices, [this.gateway]);
   }
 
-  /** Tells the other gateways. */
+  /** Tells the other gateways why a model cannot be loaded. */
   async refuse({ model, reason, leftMs }: Refusal): Promise<void> {
     const { redis, keys } = this.link;
     await redis.set(keys.refused(model), reason, 'PX', Math.max(1, Math.ceil(leftMs)));

@@ -11,12 +11,12 @@ export interface QueueEvent {
   readonly model: string;
   readonly jobId: string;
   readonly event: string;
-  /** JSON of what the worker completed it with. */
+  /** What the worker completed the job with, as JSON. */
   readonly returnvalue?: string;
   readonly failedReason?: string;
-  /** State before. */
+  /** State of the job before. */
   readonly prev?: string;
-  /** Of `reprioritized`: the new one. */
+  /** The new priority, of `reprioritized`. */
   readonly priority?: string;
 }
 
@@ -40,7 +40,7 @@ interface EventStream {
  */
 export class JobEvents {
   readonly #events = new Subject<QueueEvent>();
-  /** By key. */
+  /** Streams by their Redis key. */
   readonly #streams = new Map<string, EventStream>();
   readonly #closing = new AbortController();
   #client: Redis | undefined;
@@ -75,7 +75,7 @@ export class JobEvents {
     this.#events.complete();
   }
 
-  /** Ends with the process only. */
+  /** Reads events until the process ends. */
   async #run(client: Redis): Promise<void> {
     const { signal } = this.#closing;
     // A client that is ended between two attempts to reach Redis forgets who

@@ -5,7 +5,7 @@ export interface JobFacts {
   readonly timestamp: number;
   /** Name of the worker that took it last. */
   readonly workerId?: string;
-  /** A worker has it now. */
+  /** Whether a worker has it now. */
   readonly taken: boolean;
   /** Epoch milliseconds of Redis at which a worker took it last. */
   readonly takenMs?: number;

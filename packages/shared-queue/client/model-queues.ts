@@ -106,16 +106,16 @@ export class ModelQueues {
   private constructor(
     private readonly link: QueueLink,
     private readonly options: {
-      /** Ids of the models now. */
+      /** Ids of the current models. */
       readonly models: () => readonly string[];
-      /** Its weight among tenants. */
+      /** Weight of a tenant. */
       readonly weightOf: (tenant: string | undefined) => number;
       readonly log: Pick<QueueLog, 'debug'>;
     },
     private readonly queues: BullmqQueues,
   ) {}
 
-  /** BullMQ is loaded where the queue is shared only. */
+  /** Loads BullMQ only where the queue is shared. */
   static async open(
     link: QueueLink & { readonly enabled: boolean },
     options: ModelQueues['options'],
@@ -181,7 +181,7 @@ export class ModelQueues {
     await this.#order().charge(model, ms);
   }
 
-  /** The accounts of tenants, and what waits. */
+  /** The accounts of tenants, and what they have waiting. */
   accounts(model: string): Promise<QueueAccounts> {
     return this.#order().accounts(model);
   }
@@ -213,7 +213,7 @@ export class ModelQueues {
     }
   }
 
-  /** True: it is gone. False: a worker has it. */
+  /** @returns true when it was removed, false when a worker has it */
   async remove({ model, jobId }: JobRef): Promise<boolean> {
     const removed = (await this.queues.of(model).remove(jobId)) === 1;
     if (removed) await this.#quietly(this.#order().leave(model, jobId));
@@ -232,7 +232,7 @@ export class ModelQueues {
     for (const id of this.options.models()) await this.#expiry().sweep(this.link.keys.base(id));
   }
 
-  /** In order of `refs`; undefined: there is no such job. */
+  /** Facts in the order of `refs`; undefined for a job that does not exist. */
   async facts(refs: readonly JobRef[]): Promise<(JobFacts | undefined)[]> {
     const pipeline = this.link.redis.pipeline();
     for (const ref of refs) {

@@ -8,24 +8,24 @@ import { type QueueLink } from './queue-link.js';
 
 /** What waits in the order of all gateways, while its body stays in its gateway. */
 export interface Place {
-  /** Begins as job ids do, with its tenant; never used again. */
+  /** Begins with its tenant, as job ids do. Never reused. */
   readonly id: string;
   readonly class: QueueJobClass;
   /** Epoch milliseconds of Redis. */
   readonly sinceMs: number;
-  /** To who lists the queue: fields of a job. */
+  /** What listings of the queue show of it: fields of a job. */
   readonly shown: object;
   /** Estimated device milliseconds. */
   readonly costMs: number;
   /** Accounts, the most preferred first. */
   readonly prefer: readonly string[];
-  /** Accounts that it does not go to while there is another one. */
+  /** Accounts that are used only when there is no other. */
   readonly avoid: readonly string[];
   /** Requests that may be at its worker with it; undefined: it is no suspect (D-38). */
   readonly mostTogether: number | undefined;
-  /** Of its tenant. */
+  /** Weight of its tenant. */
   readonly weight: number;
-  /** A worker gave it back: the charge is returned. */
+  /** Whether a worker gave it back, so that its charge is returned. */
   readonly isReturned: boolean;
 }
 
@@ -33,9 +33,9 @@ export interface Place {
 export interface SlotAccount {
   readonly account: string;
   readonly credits: number;
-  /** What REALTIME may take in addition. */
+  /** Slots that REALTIME may take in addition. */
   readonly overdraft: number;
-  /** Requests of this gateway there that nobody granted. */
+  /** Requests that this gateway has there without a grant. */
   readonly extra: number;
 }
 
@@ -46,14 +46,14 @@ export interface Grant {
 }
 
 export interface Beat {
-  /** False: what this gateway had there is forgotten. */
+  /** False when the grants of this gateway were forgotten. */
   readonly isKnown: boolean;
-  /** Nothing is granted before all gateways were heard again. */
+  /** Whether grants wait until every gateway has reported again. */
   readonly waits: boolean;
   readonly gateways: number;
-  /** From 0: which of them this one is. */
+  /** Number of this gateway among them, from 0. */
   readonly number: number;
-  /** All that it was granted before and has not given back. */
+  /** Earlier grants that it has not given back. */
   readonly held: readonly Grant[];
   readonly granted: readonly Grant[];
   /** What waits at all gateways, by class, and what they were granted. */
@@ -73,7 +73,7 @@ export interface PlaceCounts {
  */
 export class SharedPlaces {
   readonly #granted = new Subject<Grant & { readonly model: string; readonly atMs: number }>();
-  /** By channel. */
+  /** Models by channel. */
   readonly #models = new Map<string, string>();
   #listener: Redis | undefined;
 
@@ -87,7 +87,7 @@ export class SharedPlaces {
     private readonly gateway: string,
   ) {}
 
-  /** Hears grants of the model from now on. */
+  /** Receives grants of the model from now on. */
   listen(model: string): void {
     const channel = this.link.keys.granted(model, this.gateway);
     this.#models.set(channel, model);
@@ -114,12 +114,12 @@ export class SharedPlaces {
     return ids.length === 0 ? [] : grantsOf(await this.#run(model, 'leave', ids));
   }
 
-  /** @param beyondMs device milliseconds beyond the estimate, or below 0 */
+  /** @param beyondMs device milliseconds more than estimated; negative: fewer */
   async settle(model: string, owner: string, level: QueueJobClass, beyondMs: number) {
     await this.#run(model, 'settle', [level, owner, beyondMs]);
   }
 
-  /** @param isEmpty it runs nothing that was granted */
+  /** @param isEmpty this gateway runs nothing that was granted */
   async beat(model: string, accounts: readonly SlotAccount[], isEmpty: boolean): Promise<Beat> {
     const told = accounts.flatMap(({ account, credits, overdraft, extra }) => [
       account,
@@ -134,7 +134,7 @@ export class SharedPlaces {
     };
   }
 
-  /** Whatever it had is free for others. */
+  /** Releases everything that this gateway was granted. */
   async close(model: string): Promise<void> {
     await this.#run(model, 'close', []);
   }

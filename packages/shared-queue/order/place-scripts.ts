@@ -171,7 +171,7 @@ redis.call('ZADD', prioritized, class * C + nth % 4096, id)
 enter(id, class * C + nth % 4096)
 return grant()`),
 
-  /** ARGV[6..]: places that have ended, or do not wait any longer. */
+  /** ARGV[6..]: places that have ended or no longer wait. */
   leave: placeScript(`
 for at = 6, #ARGV do gone(ARGV[at]) end
 return grant()`),
@@ -217,7 +217,7 @@ local realtime = redis.call('ZCOUNT', prioritized, C, '(' .. BATCH * C)
 local batch = redis.call('ZCARD', prioritized) - realtime
 return { last and 1 or 0, waits, #all, number, held, granted, realtime, batch, redis.call('LLEN', active) }`),
 
-  /** The gateway shuts down: whatever it had is free. */
+  /** The gateway shuts down: releases everything that it had. */
   close: placeScript(`
 forgotten(me)
 return grant()`),

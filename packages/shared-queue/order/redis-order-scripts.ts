@@ -176,7 +176,7 @@ local function charged(job, credit)
   redis.call('HSET', base .. job.id, 'charged', cost)
 end`;
 
-/** By its text, and by the digest that Redis knows it by. */
+/** A script as text, and the digest by which Redis knows it. */
 export const orderScript = (main: string) => {
   const text = `${SHARED}\n${main}`;
   return { text, sha: createHash('sha1').update(text).digest('hex') };

@@ -5,7 +5,7 @@ import { ORDER_SCRIPTS, type orderScript } from './redis-order-scripts.js';
 /** A tenant with waiting jobs, oldest first. */
 interface WaitingTenant {
   readonly isRealtime: boolean;
-  /** As in job ids. */
+  /** The tenant as in job ids. */
   readonly owner: string;
   readonly startTag: number;
   readonly weight: number;
@@ -18,7 +18,7 @@ interface WaitingTenant {
 }
 
 export interface QueueAccounts {
-  /** Of the turns of aged jobs (D-03). */
+  /** Credit of the turns of aged jobs (D-03). */
   readonly agingCredit: number;
   /** Jobs without an account, those that go next first. */
   readonly others: readonly string[];

@@ -10,23 +10,23 @@ const AT_ONCE = 8;
 /** BullMQ may wait for an unreachable Redis. */
 const CLOSE_MS = 500;
 
-/** It is never sent again. */
+/** Thrown when a callback is not to be sent again. */
 export const GivenUp = UnrecoverableError;
 
 /** What a job that has a callback ended with. */
-export interface FinishedJob {
+interface FinishedJob {
   readonly finishedMs: number;
-  /** Of BullMQ. */
+  /** The job's result in BullMQ. */
   readonly returnValue: unknown;
-  /** BullMQ's own, where no worker gave a result. */
+  /** BullMQ's reason, where no worker gave a result. */
   readonly failedReason: string;
 }
 
 export interface CallbackAttempt<Note> {
   readonly note: Note;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly nth: number;
-  /** Keeps it for the next attempts. */
+  /** Stores the note for the next attempts. */
   update(note: Note): Promise<void>;
   /**
    * @throws Error that ends this attempt while the job runs
@@ -58,7 +58,7 @@ export class CallbackQueue<Note extends object> {
     });
   }
 
-  /** It is due now. */
+  /** Makes the callback due now. */
   async due(id: string): Promise<void> {
     await (await this.#open().getJob(id))?.promote();
   }

@@ -16,7 +16,7 @@ const RESTART_MS = 1000;
  * threads too, and loses its jobs as it should.
  */
 export class LockKeeper {
-  /** By token. */
+  /** Held locks by token. */
   readonly #held = new Map<string, { readonly order: LockOrder; readonly lost: () => void }>();
   readonly #begun = Promise.withResolvers<void>();
   #thread: Worker | undefined;
@@ -24,7 +24,7 @@ export class LockKeeper {
   readonly #alive = setInterval(() => this.#thread?.postMessage('alive'), ALIVE_MS).unref();
   #closed = false;
 
-  /** @param queueKey of the queue: `PREFIX:QUEUE`. @param name of its connection */
+  /** @param queueKey `PREFIX:QUEUE` @param name name of the connection */
   constructor(
     private readonly link: Pick<WorkerLink, 'keys' | 'announcedId' | 'sharedQueue'>,
     private readonly queueKey: string,
@@ -95,7 +95,7 @@ export class LockKeeper {
     this.#restart = setTimeout(() => (this.#thread = this.#start()), RESTART_MS);
   }
 
-  /** For specs that end it. */
+  /** Starts the thread. Specs replace it. */
   protected spawn(workerData: LockThreadData): Worker {
     return new Worker(threadEntry('./lock.thread.js', import.meta.url), {
       name: 'locks',

@@ -5,7 +5,7 @@ import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '../heartbeat.js';
 /** Data of the thread that renews locks. */
 export interface LockThreadData {
   readonly options: RedisOptions;
-  /** Of the queue: `PREFIX:QUEUE`. */
+  /** `PREFIX:QUEUE` */
   readonly queueKey: string;
   /**
    * Key of this worker's announcement: gateways free the locks of a worker whose
@@ -18,9 +18,9 @@ export interface LockThreadData {
 /** To the thread, beside 'alive': one lock by its token. It answers with the tokens of locks that were lost. */
 export interface LockOrder {
   readonly token: string;
-  /** Absent: the lock is released. */
+  /** The job whose lock is renewed; absent: the lock is released. */
   readonly hold?: {
-    /** Of its job. */
+    /** Id of the job. */
     readonly id: string;
     /** Milliseconds without a sign of life of the process after which it loses the job. */
     readonly silentMs: number;
@@ -54,7 +54,7 @@ if (port === null)
 const { options, queueKey, announcementKey, lockMs } = workerData as LockThreadData;
 /** Milliseconds without a reply after which the connection is made anew: its link is frozen. */
 const SILENT_MS = 7000;
-/** By token. */
+/** Held locks by token. */
 const held = new Map<string, NonNullable<LockOrder['hold']>>();
 const redis = new Redis({
   ...options,
@@ -68,7 +68,7 @@ let isRunning = false;
 /** Monotonic; the last sign of life of the thread that runs the jobs. */
 let aliveMs = performance.now();
 
-/** All locks of the process and its announcement, in one command. */
+/** Renews all locks of the process and its announcement in one command. */
 const prolong = async (locks: readonly (readonly [string, { id: string }])[]) => {
   const keys = [
     `${queueKey}:stalled`,
@@ -93,7 +93,7 @@ const renew = async (): Promise<void> => {
   isRunning = false;
 };
 
-/** Three times within the lifetime of a lock. */
+/** Locks are renewed three times within their lifetime. */
 setInterval(() => void renew(), Math.min(lockMs / 3, HEARTBEAT_MS));
 port.on('message', (order: LockOrder | 'alive') => {
   aliveMs = performance.now();

@@ -83,7 +83,7 @@ export class RequestQueue {
   #backend: RedisQueueBackend | undefined;
   #takes = 0;
 
-  /** @param workerId its name in logs and results */
+  /** @param workerId name of the worker in logs and results */
   constructor(
     private readonly link: WorkerLink,
     private readonly model: string,
@@ -185,7 +185,7 @@ export class RequestQueue {
     await orLost(backend.moveToFinished(jobId, args));
   }
 
-  /** What was noted with a job; null: nothing. */
+  /** The text that was noted with a job; null: none. */
   noted(jobId: string): Promise<string | null> {
     return this.link.for('work').hget(this.key(jobId), NOTED);
   }
@@ -244,7 +244,7 @@ export class RequestQueue {
     await expiry.expire(this.key(''), jobId, ms).catch(() => undefined);
   }
 
-  /** Without its order the queue goes on by class and time. */
+  /** An update of the accounts. If it fails, the queue continues by class and time. */
   async #accounted(work: Promise<unknown>): Promise<void> {
     await work.catch((error: unknown) =>
       this.log.debug({ event: 'order_failed', err: error }, 'No accounts'),
@@ -269,12 +269,15 @@ export class RequestQueue {
     );
   }
 
-  /** They are taken over soon after their lock expires or is freed. */
+  /**
+   * Milliseconds between sweeps: jobs are taken over soon after their lock expires or is
+   * released.
+   */
   get #sweepMs(): number {
     return Math.min(HEARTBEAT_MS, Math.max(50, this.link.sharedQueue.lockMs / 10));
   }
 
-  /** The client's own setting for its job, else the shared queue's retention. */
+  /** How long the finished job stays: as its client set, else as the shared queue does. */
   #kept(setting: MinimalJob['opts']['removeOnComplete']): boolean | number | KeepJobs {
     return setting ?? { age: Math.ceil(this.link.sharedQueue.resultTtlMs / 1000) };
   }

@@ -30,7 +30,7 @@ export interface PulledGroup {
 export interface TakenJob extends Readonly<JobJson> {
   /** Lock token, of this take only: fences off late results. */
   readonly token: string;
-  /** 0 = none given. */
+  /** BullMQ's priority; 0: none given. */
   readonly priority: number;
   /** Epoch milliseconds of Redis at which this worker took it. */
   readonly takenMs: number;

@@ -6,12 +6,12 @@ import { type RedisClock } from '../redis-clock.js';
 export interface WorkerLink {
   readonly keys: QueueKeys;
   readonly clock: RedisClock;
-  /** Before the first colon of the tokens of this process's locks. */
+  /** Prefix of the lock tokens of this process, up to the first colon. */
   readonly owner: string;
-  /** As this worker announces itself. */
+  /** The id under which this worker announces itself. */
   readonly announcedId: string;
   readonly sharedQueue: {
-    /** How ioredis connects; plain values, which a thread can be handed. */
+    /** Options of ioredis: plain values, which can be sent to a thread. */
     readonly server: RedisOptions;
     /** `redis.lock_ms` */
     readonly lockMs: number;
@@ -22,6 +22,6 @@ export interface WorkerLink {
     /** `queue.aging_share` */
     readonly agingShare: number;
   };
-  /** `work`: commands fail while Redis is away. `callbacks`: they wait for it. */
+  /** With `work`, commands fail while Redis is away; with `callbacks`, they wait for it. */
   for(purpose: 'work' | 'callbacks'): Redis;
 }

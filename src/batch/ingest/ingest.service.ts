@@ -8,7 +8,7 @@ import { BlobStore } from '../../core/jobs/job.ports.js';
 import { compareEntries, encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { Settings } from '../../platform/config/settings.js';
 import { FileStore } from '../../platform/database/file-store.js';
-import { chunked, isAbsent, syncFolder } from '../../platform/storage/durable-files.js';
+import { chunked, ifPresent, syncFolder } from '../../platform/storage/durable-files.js';
 import { type FileLine, LineSplitter } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
@@ -104,12 +104,8 @@ export function modelMapOf(
 
 /** @returns undefined when ingestion did not finish */
 async function readModelMap(folder: JobFolder): Promise<ModelMap | undefined> {
-  try {
-    return parseBoundedJson(await readFile(folder.modelMap, 'utf8'), STORED_BOUNDS) as ModelMap;
-  } catch (error) {
-    if (isAbsent(error)) return undefined;
-    throw error;
-  }
+  const text = await ifPresent(readFile(folder.modelMap, 'utf8'));
+  return text === undefined ? undefined : (parseBoundedJson(text, STORED_BOUNDS) as ModelMap);
 }
 
 const planPath = ({ plans }: JobFolder, { model_to_safe: names }: ModelMap, model: string) =>

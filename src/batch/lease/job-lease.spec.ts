@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { type JobStore } from '../../platform/database/job-store.js';
+import { type JobClaims } from '../../platform/database/job-claims.js';
 import { JobLease, LeaseLost } from './job-lease.js';
 import { JobStop } from './job-stop.js';
 
@@ -19,7 +19,7 @@ describe('JobLease', () => {
     },
     update: () => Promise.resolve('lost'),
     release: () => Promise.resolve(void heard.push('released')),
-  } as unknown as JobStore;
+  } as unknown as JobClaims;
   const lease = (): JobLease =>
     new JobLease(store, { job, epoch: 3 }, LEASE_MS, {
       onCancel: () => heard.push('cancel'),

@@ -1,6 +1,6 @@
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobChange, type LeasedJob, type UpdateOutcome } from '../../core/jobs/job.ports.js';
-import { type JobStore } from '../../platform/database/job-store.js';
+import { type JobClaims } from '../../platform/database/job-claims.js';
 
 /**
  * The lease ended: another processor may hold the job, and nothing more may be written.
@@ -14,7 +14,7 @@ export class LeaseLost extends Error {
 
 /**
  * One claimed job. Heartbeats every third of the lease prolong it; every write carries
- * its epoch (D-13). Who takes over the job of a dead processor: `JobStore.claim`.
+ * its epoch (D-13). Who takes over the job of a dead processor: `JobClaims`.
  */
 export class JobLease {
   readonly epoch: number;
@@ -32,7 +32,7 @@ export class JobLease {
   #ended = false;
 
   constructor(
-    private readonly store: JobStore,
+    private readonly claims: JobClaims,
     leased: LeasedJob,
     private readonly leaseMs: number,
     private readonly events: {
@@ -86,7 +86,7 @@ export class JobLease {
   async update(change: JobChange): Promise<Exclude<UpdateOutcome, 'lost'>> {
     this.assertHeld();
     const nowMs = Date.now();
-    const outcome = await this.store.update(this.#job.id, this.epoch, change, nowMs);
+    const outcome = await this.claims.update(this.#job.id, this.epoch, change, nowMs);
     // An update of the counts that was in flight when the job ended.
     if (outcome === 'lost' && this.#ended) return 'written';
     if (outcome === 'lost') this.#lose();
@@ -105,7 +105,7 @@ export class JobLease {
   async release(): Promise<void> {
     this.stop();
     await this.#beating;
-    if (!this.#lost && !this.#ended) await this.store.release(this.#job.id, this.epoch);
+    if (!this.#lost && !this.#ended) await this.claims.release(this.#job.id, this.epoch);
   }
 
   stop(): void {
@@ -117,7 +117,7 @@ export class JobLease {
     if (this.isLost || this.#ended) return;
     const sentAt = performance.now();
     try {
-      const job = await this.store.heartbeat(this.#job.id, this.epoch, this.leaseMs);
+      const job = await this.claims.heartbeat(this.#job.id, this.epoch, this.leaseMs);
       this.#unanswered = false;
       if (this.#ended) return;
       if (!job) return this.#lose();

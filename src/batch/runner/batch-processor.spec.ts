@@ -22,6 +22,7 @@ function idleLoop(pollMs: number, isWoken: boolean) {
   const claim = () => Promise.resolve(void (counted.looks += 1));
   const supervisor = {
     size: 0,
+    claim,
     wake: () => undefined,
     stop: () => undefined,
   } as unknown as JobSupervisor;
@@ -29,7 +30,7 @@ function idleLoop(pollMs: number, isWoken: boolean) {
   const unfinishedAmong = () => Promise.resolve(new Set<string>());
   const loop = new BatchProcessor(
     settings,
-    { claim, unfinishedAmong } as unknown as JobStore,
+    { unfinishedAmong } as unknown as JobStore,
     supervisor,
     { start: () => undefined, stop: () => undefined } as unknown as WebhookSender,
     {} as LineGrace,

@@ -7,7 +7,7 @@ import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { pause } from '@switchyard/engine-api/process/pause.js';
 import { Settings } from '../../platform/config/settings.js';
 import { JobStore } from '../../platform/database/job-store.js';
-import { isAbsent } from '../../platform/storage/durable-files.js';
+import { ifPresent, isAbsent } from '../../platform/storage/durable-files.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
 import { JobFolder } from '../job/job-folder.js';
 import { LineGrace } from '../lease/job-stop.js';
@@ -108,7 +108,7 @@ export class BatchProcessor {
   /** @returns true when there may be more jobs */
   async #claim(): Promise<boolean> {
     try {
-      const leased = await this.store.claim(this.#owner, this.settings.batch.leaseMs);
+      const leased = await this.supervisor.claim(this.#owner);
       if (!leased) return false;
       const job = this.supervisor.supervise(leased).finally(() => {
         this.#taken.delete(job);
@@ -137,7 +137,7 @@ async function sweepLeftovers(
   store: JobStore,
 ): Promise<readonly { status: string; action: 'kept' | 'cleaned_up' }[]> {
   const found: { status: string; action: 'kept' | 'cleaned_up' }[] = [];
-  const names = await namesIn(jobs);
+  const names = (await ifPresent(readdir(jobs))) ?? [];
   // By id, since the folder of a batch that is just being ingested has no
   // owner file yet.
   const unfinished = await store.unfinishedAmong(names);
@@ -166,15 +166,6 @@ async function statusOf(folder: JobFolder, store: JobStore) {
     return (await store.find(tenant, id))?.status;
   } catch (error) {
     if (isAbsent(error) || error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isAbsent(error)) return [];
     throw error;
   }
 }

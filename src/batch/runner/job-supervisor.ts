@@ -7,7 +7,7 @@ import { finalizeDeadlineMs } from '../../core/jobs/finalize-deadline.js';
 import { type LeasedJob } from '../../core/jobs/job.ports.js';
 import { type TenantShare, tenantToPreempt } from '../../core/jobs/tenant-share.js';
 import { Settings } from '../../platform/config/settings.js';
-import { JobStore } from '../../platform/database/job-store.js';
+import { JobClaims } from '../../platform/database/job-claims.js';
 import { isOutage } from '../../platform/storage/storage-problems.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
 import { InputDamaged } from '../job/input-lines.js';
@@ -34,7 +34,7 @@ export class JobSupervisor {
 
   constructor(
     private readonly settings: Settings,
-    private readonly store: JobStore,
+    private readonly claims: JobClaims,
     private readonly runner: BatchRunner,
     private readonly metrics: JobMetrics,
     private readonly traces: JobTraces,
@@ -46,6 +46,11 @@ export class JobSupervisor {
 
   get works(): readonly ClaimedJob[] {
     return [...this.#open];
+  }
+
+  /** Undefined: no job waits for a processor. */
+  claim(owner: string): Promise<LeasedJob | undefined> {
+    return this.claims.claim(owner, this.settings.batch.leaseMs);
   }
 
   /** Sends heartbeats now, so that cancels are seen at once. */
@@ -112,7 +117,7 @@ export class JobSupervisor {
     const { settings } = this;
     const { job, epoch } = leased;
     const work: ClaimedJob = {
-      lease: new JobLease(this.store, leased, settings.batch.leaseMs, {
+      lease: new JobLease(this.claims, leased, settings.batch.leaseMs, {
         onCancel: () => work.stop.request('cancelled'),
         onLost: () => this.#lost(work),
         onError: error => this.#logger.warn({ batch: job.id, err: error }, 'heartbeat failed'),

@@ -129,7 +129,7 @@ async function planText({ entry, id, sources, model, moved, kept }: AddPlan, pul
   ].join('\n');
 }
 
-/** What a running gateway made of the changed file. */
+/** What a running gateway reports after the file changed. */
 async function served(plans: readonly AddPlan[], invocation: Adding) {
   const { load, wait } = invocation.options;
   const answers = load && (await reloadGateway(invocation.client));

@@ -20,7 +20,7 @@ interface ModelVerdict {
   readonly name: string;
   readonly ok: boolean;
   readonly problems: readonly string[];
-  /** What it takes, such as memory. */
+  /** What the model needs, such as memory. */
   readonly notes: readonly string[];
 }
 

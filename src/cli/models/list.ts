@@ -7,7 +7,7 @@ import { ModelStore } from './hub/model-store.js';
 import { usedPaths, usersOf } from './hub/used-paths.js';
 
 interface Health {
-  /** Absent if the key may not see them. */
+  /** Models of the gateway; absent if the key may not see them. */
   readonly models?: readonly {
     readonly id: string;
     readonly ready: boolean;

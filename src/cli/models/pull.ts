@@ -150,7 +150,11 @@ export class SourcePuller {
     await bring({ ...planned, mirror: { packages: planned.packages ?? [], python } });
   }
 
-  /** @returns undefined where the packages stand in. @throws what `ask` throws otherwise */
+  /**
+   * Asks the hub.
+   * @returns undefined if packages are used instead
+   * @throws what `ask` throws otherwise
+   */
   async #hubFirst<T>(planned: PlannedSource, ask: () => Promise<T>) {
     if (planned.source.kind === 'package' || this.#mirrored.has(planned)) return undefined;
     try {

@@ -57,7 +57,7 @@ export const modelsRemoveCommand = gatewayCommand('remove <name>', {
   },
 });
 
-/** Where the entry of a model is. */
+/** The file that has the entry of a model. */
 function fileOf(name: string, settings: Settings) {
   const { modelsFile } = settings.workers;
   const isThere = loadConfig({ modelsFile }).models.some(({ id }) => id === name);
@@ -78,7 +78,10 @@ async function ownFolders(
   );
 }
 
-/** @throws HubError where there is none; CliError where a model uses it */
+/**
+ * A folder that no model uses.
+ * @throws HubError when there is none; CliError when a model uses it
+ */
 async function unusedFolder(
   name: string,
   models: readonly ModelSpec[],

@@ -4,7 +4,7 @@ import { type GatewayClient } from '../shared/gateway-client.js';
 import { say } from '../shared/terminal.js';
 
 const POLL_MS = 500;
-/** A gateway that is not there must not be waited for. */
+/** Longest wait for a gateway's answer. */
 const ANSWER_MS = 10_000;
 
 /**

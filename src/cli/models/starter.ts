@@ -147,7 +147,7 @@ function lacks({ name, aliases }: CatalogueEntry) {
   return free || aliases.length === 0;
 }
 
-/** Fetches and loads one model. @returns the line that reports it */
+/** Fetches and loads one model. @returns the line to print */
 async function arrive(entry: CatalogueEntry, invocation: Starting, signal: AbortSignal) {
   signal.throwIfAborted();
   // Another program may have brought it meanwhile.
@@ -168,7 +168,7 @@ async function arrive(entry: CatalogueEntry, invocation: Starting, signal: Abort
   return first ? `${first} is now ${title}${also}` : `${title} is there`;
 }
 
-/** Loaded first, so that the names move when the model can answer. */
+/** Loads the model before its names move to it, so that they always answer. */
 async function serve(
   { id, model, aliases }: AddPlan,
   path: string,

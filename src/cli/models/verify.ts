@@ -219,7 +219,7 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
   },
 };
 
-/** Of a chat, or of a base model that completes a text. */
+/** The answer of a chat, or of a base model that completes a text. */
 interface TextReply {
   readonly choices: readonly {
     readonly text?: string;
@@ -228,7 +228,7 @@ interface TextReply {
   readonly usage: { readonly completion_tokens: number };
 }
 
-/** So many callers that ask once, at the same time. */
+/** Lets `callers` callers ask once, at the same time. */
 const together = <T>(callers: number, ask: () => Promise<T>) =>
   timed(() => Promise.all(Array.from({ length: callers }, ask)));
 

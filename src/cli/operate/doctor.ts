@@ -26,7 +26,7 @@ import { KEY_TEXTS } from './status.js';
 
 const NODE_MIN = [22, 12] as const;
 const LOW_DISK_BYTES = 2 * 1024 ** 3;
-/** Below this uploads, batches and the database soon fail. */
+/** With less free space, uploads, batches and the database soon fail. */
 const FULL_DISK_BYTES = 256 * 1024 ** 2;
 const DIAL_LIMIT_MS = 2000;
 
@@ -126,7 +126,7 @@ async function checkModelFiles(
   return failing('models', detail, 'switchyard models check');
 }
 
-/** Files and batches: a server, or SQLite in the data folder. */
+/** Checks the database of files and batches: a server, or SQLite in the data folder. */
 async function checkDatabase({ database, data }: Settings) {
   if (database.url !== '') return checkServer('database', database.url, 'database.url');
   const file = resolve(data.dir, 'switchyard.db');
@@ -135,7 +135,7 @@ async function checkDatabase({ database, data }: Settings) {
   return passing('database', `SQLite, ${file}, ${state} (database.url is empty)`);
 }
 
-/** Optional servers, by address only: a handshake would need their secrets here. */
+/** Checks the address of an optional server; a handshake would need its secrets. */
 async function checkServer(what: string, url: string, setting: string) {
   if (url === '') return passing(what, `not used (${setting} is empty)`);
   const { hostname, port, protocol } = new URL(url);
@@ -152,7 +152,7 @@ async function checkServer(what: string, url: string, setting: string) {
   }
 }
 
-/** One Redis, or each of its Sentinels. */
+/** Checks one Redis, or each of its Sentinels. */
 function checkRedis({ url, sentinels }: Settings['redis']): Promise<Diagnosis>[] {
   if (sentinels === '') return [checkServer('redis', url, 'redis.url')];
   return (redisAddresses(sentinels) ?? []).map(address => {
@@ -161,7 +161,7 @@ function checkRedis({ url, sentinels }: Settings['redis']): Promise<Diagnosis>[]
   });
 }
 
-/** Workers in other languages: the program of each `command`. */
+/** Checks the program of each `command` of workers in other languages. */
 const checkCommands = (local: readonly ModelSpec[]) =>
   local
     .filter(({ command }) => command)

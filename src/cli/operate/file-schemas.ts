@@ -10,7 +10,7 @@ import {
 } from '../../platform/config/settings.js';
 import { CATALOGUE_ENTRY } from '../models/catalogue/catalogue.js';
 
-/** YAML language servers of editors know this version best. */
+/** The version that YAML language servers of editors support best. */
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
 /**
@@ -65,7 +65,7 @@ function modelsSchema(): Fields {
   return { ...models, properties: { ...(models.properties as Fields), devices } };
 }
 
-/** An object with the help of its fields. */
+/** Adds the help of its fields to an object. */
 function described(
   { properties, ...schema }: Fields,
   fields: Readonly<
@@ -79,7 +79,7 @@ function described(
   return { type: 'object', properties: Object.fromEntries(entries) as Fields, ...schema };
 }
 
-/** A file with one list. */
+/** Schema of a file with one list. */
 const listSchema = (title: string, list: string, items: Fields): Fields => ({
   $schema: DRAFT,
   title,

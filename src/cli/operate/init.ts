@@ -57,7 +57,7 @@ export const initCommand = command('init [folder]', {
   },
 });
 
-/** As a command of that folder. @returns its exit code */
+/** Runs the command in that folder. @returns its exit code */
 function fetchStarters(cwd: string) {
   const env = environmentOf(cwd, 'switchyard.yaml');
   return runProgram('dist/main.cli.js', ['models', 'starter', '--yes'], { cwd, env });

@@ -94,7 +94,7 @@ function createInFile(options: OptionValues<typeof OPTIONS>) {
   if (configured === '') say(`To require keys, set auth.keys_file: ${path}`);
 }
 
-/** `requests_per_minute=60` */
+/** Adds a limit such as `requests_per_minute=60`. */
 function addLimit(text: string, before: Record<string, number> = {}) {
   const [name = '', digits = ''] = text.split('=', 2);
   const limit = { [name]: Number(digits) };

@@ -65,7 +65,7 @@ const modelRow = (model: Status['models'][number]) => [
   model.rates.refused_per_s.toFixed(1),
 ];
 
-/** The alternate screen without a cursor, and back. */
+/** Escape sequences that enter the alternate screen without a cursor, and leave it. */
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 
@@ -107,7 +107,7 @@ function unreachable(error: unknown) {
   throw error;
 }
 
-/** A full screen; undefined without a terminal. @returns `quit`: aborted by q */
+/** Opens a full screen; undefined without a terminal. @returns `quit` is aborted by q */
 function openScreen() {
   if (!stdout.isTTY || !stdin.isTTY) return undefined;
   const quit = new AbortController();

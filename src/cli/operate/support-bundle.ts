@@ -66,7 +66,7 @@ export const supportBundleCommand = gatewayCommand('support-bundle', {
   },
 });
 
-/** @param doctor what `switchyard doctor` finds */
+/** The files of the bundle. @param doctor returns what `switchyard doctor` finds */
 async function contents(client: GatewayClient, doctor: () => Promise<unknown>) {
   protectSecrets(Object.values(client.headers).map(header => header.replace(/^Bearer /, '')));
   const { version: node, platform, arch } = process;
@@ -108,7 +108,7 @@ function localSettings() {
   return { values, origins, models };
 }
 
-/** One part that cannot be had does not prevent the others. */
+/** The result of `work` or its error: one failed part does not prevent the others. */
 async function settled<T>(work: () => T | Promise<T>): Promise<T | { error: string }> {
   try {
     return await work();

@@ -44,7 +44,7 @@ function textOf({ data }: Log) {
   return data.length === 0 ? 'no lines' : data.map(lineOf).join('\n');
 }
 
-/** Control characters of other programs stay out of this terminal. */
+/** A line of a log without control characters, which could change this terminal. */
 const lineOf = ({ at, level, text }: Log['data'][number]) =>
   `${new Date(at * 1000).toISOString()} ${level.padEnd(5)} ${text.replaceAll(/\p{Cc}/gu, ' ')}`;
 

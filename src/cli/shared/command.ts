@@ -7,7 +7,7 @@ import { print, printJson } from './terminal.js';
 
 /** What the engines say about models; passed in by the program, which has them. */
 export interface EngineChecks {
-  /** Options of the engine that it refuses. */
+  /** Options that the engine rejects, and why. */
   readonly objections: EngineCheck;
   /**
    * What the files of a model take, such as memory.
@@ -16,10 +16,10 @@ export interface EngineChecks {
   readonly checkFiles: (model: ModelSpec) => string | undefined;
 }
 
-/** They are large: loaded by the commands that ask. */
+/** Loads the engines' checks, which are large: only commands that need them do. */
 export type LoadEngines = () => Promise<EngineChecks>;
 
-/** The same for every command that talks to a gateway. */
+/** Options of every command that talks to a gateway. */
 const GATEWAY_OPTIONS = {
   '--url <url>': 'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)',
   '--api-key <key>':
@@ -132,7 +132,7 @@ export class Invocation<Options, Arg> {
     return new GatewayClient(this.command.opts(), this.signal);
   }
 
-  /** @throws what `work` throws; the interruption where there was one */
+  /** @throws what `work` throws, or InterruptedError */
   async run(work: () => unknown): Promise<void> {
     try {
       await work();
@@ -178,7 +178,7 @@ const declaring =
   };
 
 export const command = declaring(false);
-/** `--url` and the key are its first options. */
+/** A command whose first options are `--url` and the key. */
 export const gatewayCommand = declaring(true);
 
 /**

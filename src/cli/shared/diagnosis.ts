@@ -1,13 +1,13 @@
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { dim, MARKS } from './terminal.js';
 
-/** One line of the doctor. */
+/** One finding of the doctor. */
 export interface Diagnosis {
   readonly what: string;
   /** `warn`: works without; `fail`: something that is configured will not. */
   readonly state: 'ok' | 'warn' | 'fail';
   readonly detail: string;
-  /** The command or the change that puts it right. */
+  /** The command or change that repairs it. */
   readonly fix?: string | undefined;
 }
 

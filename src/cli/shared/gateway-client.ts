@@ -17,7 +17,7 @@ export type GatewayPath = keyof paths;
 export type GatewayMethod = 'get' | 'post' | 'patch' | 'delete';
 type Responses<P extends GatewayPath, M extends GatewayMethod> =
   paths[P] extends Record<M, { responses: infer R }> ? R[Extract<keyof R, 200 | 201>] : never;
-/** What a route answers with, as the OpenAPI document says. */
+/** The answer of a route, as the OpenAPI document describes it. */
 export type GatewayAnswer<P extends GatewayPath, M extends GatewayMethod = 'get'> =
   Responses<P, M> extends { content: { 'application/json': infer T } } ? T : never;
 
@@ -26,7 +26,7 @@ interface GatewayRequest {
   readonly id?: string | undefined;
   /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  /** A form, or what is sent as JSON. */
+  /** A form, or an object that is sent as JSON. */
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -35,10 +35,10 @@ interface GatewayRequest {
 /** HTTP client of a running gateway. Every failure is a CliError with one sentence. */
 export class GatewayClient {
   readonly url: string;
-  /** The key, for a connection of another kind. */
+  /** Headers with the key, for connections of other kinds. */
   readonly headers: Readonly<Record<string, string>>;
 
-  /** @param signal ends every request */
+  /** @param signal aborts every request */
   constructor(
     { url, apiKey, keyFile }: { url?: string; apiKey?: string; keyFile?: string },
     private readonly signal?: AbortSignal,
@@ -109,7 +109,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 const filled = (path: string, id: string) => path.replace(/\{\w+\}/, encodeURIComponent(id));
 
-/** `?a=1&b=2` */
+/** The query as `?a=1&b=2`. */
 function search(query: NonNullable<GatewayRequest['query']>) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(given as [string, string][]).toString();
@@ -179,7 +179,7 @@ export async function* serverEvents<T>(response: Response): AsyncGenerator<T> {
   throw new CliError('the gateway ended the answer early; the output is incomplete');
 }
 
-/** Ends early where the connection breaks. */
+/** The lines of a body. They end early if the connection breaks. */
 async function* linesOf({ body }: Response): AsyncGenerator<string> {
   const lines = createInterface({
     input: Readable.fromWeb(body ?? new ReadableStream()),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { fileBlob } from './arguments.js';
 import { type GatewayAnswer } from './gateway-client.js';
 
-/** A model of the gateway, behind its aliases. */
+/** A model that the gateway serves. */
 export type ServedModel = GatewayAnswer<'/v1/models/{id}'>;
 
 /**

@@ -29,7 +29,7 @@ export const MARKS = {
 } as const;
 export const dim = (text: string): string => paint('2', text);
 
-/** What is unknown or not there is a dash. */
+/** A cell of a table; unknown or missing values are a dash. */
 type Cell = string | number | boolean | null | undefined;
 
 /** A row for each item below the head; `none` where there is no item. */
@@ -78,7 +78,7 @@ export class ProgressLine implements Disposable {
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** `1.4 GiB` */
+/** Bytes as text, such as `1.4 GiB`. */
 export function byteText(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${UNITS[power]}`;

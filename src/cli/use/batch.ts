@@ -113,7 +113,7 @@ async function watch(client: GatewayClient, first: Batch, signal: AbortSignal) {
   }
 }
 
-/** 0.42 lines/s, 12.3 lines/s; a dash while unknown. */
+/** A rate as text, such as 0.42 or 12.3 lines/s; a dash while unknown. */
 const rateText = (rate: number | null) =>
   rate === null ? '-' : `${Number(rate.toPrecision(3))} lines/s`;
 

@@ -107,11 +107,11 @@ function report(error: unknown) {
   if (!stdin.isTTY) process.exitCode = error.exitCode;
 }
 
-/** What was said so far, and the next answer of the model. */
+/** The messages so far, and the next answer of the model. */
 class Conversation {
   #messages: readonly { readonly role: string; readonly content: string }[] = [];
 
-  /** @param fields what each request has besides its messages */
+  /** @param fields fields of each request besides its messages */
   constructor(
     private readonly client: GatewayClient,
     private readonly fields: object,
@@ -120,7 +120,7 @@ class Conversation {
     this.clear();
   }
 
-  /** From the beginning; what the system said stays. */
+  /** Removes all messages but those of the system. */
   clear(): void {
     const { system } = this.options;
     this.#messages = system === undefined ? [] : [{ role: 'system', content: system }];

@@ -89,7 +89,7 @@ class LiveTranscription {
     return Promise.race([this.#failed.promise, sent]);
   }
 
-  /** Waits for the text of everything that was sent. */
+  /** Waits for the text of all audio that was sent. */
   async finish(): Promise<void> {
     this.#send({ type: 'input_audio_buffer.commit' });
     if (!this.turns) await this.#until(() => this.#committed);
@@ -119,7 +119,7 @@ class LiveTranscription {
     while (!holds()) await Promise.race([this.#failed.promise, this.#received()]);
   }
 
-  /** Whether anything is received within that time. */
+  /** Whether anything arrives within `ms`. */
   #movesWithin(ms: number) {
     const moves = () => true;
     return Promise.race([this.#received().then(moves, moves), pause(ms, false)]);
@@ -130,7 +130,7 @@ class LiveTranscription {
   }
 }
 
-/** @throws CliError where no gateway answers, or one with no session */
+/** Connects. @throws CliError if no gateway answers, or it opens no session */
 async function connected({ url, headers }: GatewayClient, model: string) {
   const query = new URLSearchParams({ model });
   const address = `${url.replace(/^http/, 'ws')}/v1/realtime?${query.toString()}`;
@@ -167,7 +167,7 @@ const DEVICE =
     ? ['-f', 'avfoundation', '-i', ':0']
     : ['-f', 'alsa', '-i', 'default'];
 
-/** The first one that is installed records the default microphone. */
+/** Programs that record the default microphone; the first installed one is used. */
 const RECORDERS = [
   `arecord -q -t raw -f S16_LE -c 1 -r ${RATE}`.split(' '),
   `rec -q -t raw -b 16 -e signed -c 1 -r ${RATE} -`.split(' '),

@@ -65,7 +65,7 @@ function formatOf(output = ''): string {
   return SPEECH_FORMATS.find(known => known === extension) ?? 'mp3';
 }
 
-/** @param path undefined: stdout. @returns the bytes that were written */
+/** @param path undefined: stdout @returns the number of bytes written */
 async function save(
   response: Response,
   output: string,

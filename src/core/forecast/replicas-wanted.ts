@@ -6,7 +6,7 @@ const BUSY_AT_MOST = 0.8;
 const MOST = 1024;
 
 /** A request that waits. */
-export interface WaitingWork {
+interface WaitingWork {
   /** Device milliseconds that it takes. */
   readonly workMs: number;
   /** Milliseconds from now; less than 0: it should have started before. */

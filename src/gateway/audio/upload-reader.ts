@@ -94,7 +94,7 @@ export async function readUpload(
         // Checked as early as possible, so that the file is not received.
         if (form.values.file_url !== undefined) throw onlyOne();
         beforeFile(form.values);
-        const bytes = fileBytes(part);
+        const bytes = fileBytes(part, limitBytes);
         const audio = await spool.store(receive?.(bytes) ?? bytes);
         file = { filename: part.filename, audio };
       }

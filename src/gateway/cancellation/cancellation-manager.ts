@@ -13,7 +13,7 @@ import { type TrackedRequest } from '../registry/tracked-request.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
 import { TextPlaces } from '../shared-queue/text-places.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { StopFailures } from './stop-failures.js';
+import { StopErrors } from './stop-errors.js';
 
 /**
  * Stops requests wherever they are: the one way of callers, operators, lost connections, the
@@ -28,7 +28,7 @@ import { StopFailures } from './stop-failures.js';
 export class CancellationManager implements OnApplicationBootstrap {
   constructor(
     private readonly registry: RequestRegistry,
-    private readonly failures: StopFailures,
+    private readonly errors: StopErrors,
     private readonly clock: ProcessClock,
     private readonly pool: WorkerPoolService,
     private readonly shared: SharedRequestQueue,
@@ -98,7 +98,7 @@ export class CancellationManager implements OnApplicationBootstrap {
     const stage = workerId === undefined ? 'queued' : 'in_flight';
     record.cancelled(reason);
     this.registry.emit(record, { type: 'cancel_requested', stage, reason });
-    this.registry.settle(record, this.failures.stopped(record.request, reason));
+    this.registry.settle(record, this.errors.stopped(record.request, reason));
     await record.queue.cancel(record.request, reason, workerId);
     this.registry.emit(record, {
       type: 'cancel_signalled',
@@ -113,7 +113,7 @@ export class CancellationManager implements OnApplicationBootstrap {
       record =>
         record.model === model &&
         record.state === 'queued' &&
-        this.failures.unserved(record) !== undefined,
+        this.errors.unserved(record) !== undefined,
       'load_failed',
     );
   }

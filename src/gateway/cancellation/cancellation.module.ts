@@ -4,12 +4,12 @@ import { RegistryModule } from '../registry/registry.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { CancellationManager } from './cancellation-manager.js';
 import { cancelLatency } from './cancellation.metrics.js';
-import { StopFailures } from './stop-failures.js';
+import { StopErrors } from './stop-errors.js';
 
 /** Every way to stop a request, and how long it takes. */
 @Module({
   imports: [QueueModule, RegistryModule, WorkerPoolModule],
-  providers: [CancellationManager, StopFailures, cancelLatency],
-  exports: [CancellationManager, StopFailures],
+  providers: [CancellationManager, StopErrors, cancelLatency],
+  exports: [CancellationManager, StopErrors],
 })
 export class CancellationModule {}

@@ -2,7 +2,7 @@ import { type FastifyMultipartOptions, type MultipartFile } from '@fastify/multi
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { fileTooLarge } from '../../platform/storage/upload-spool.js';
+import { boundedBytes, fileTooLarge } from '../../platform/storage/bounded-bytes.js';
 
 /** A failure of the form or of the connection; what fails here is no fault of the caller's. */
 const unreadable = (error: unknown): DomainError =>
@@ -147,10 +147,16 @@ function demandName(name = ''): void {
 const malformed = (message: string, cause?: unknown): DomainError =>
   new DomainError('invalid_multipart', message, { cause });
 
-/** The bytes of a file part. @throws DomainError `invalid_multipart` where the form breaks off */
-export async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer> {
+/**
+ * The bytes of a file part, as they arrive.
+ * @throws DomainError `file_too_large`, or `invalid_multipart` where the form breaks off
+ */
+export async function* fileBytes(
+  { file }: MultipartFile,
+  mostBytes = Infinity,
+): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of file) yield chunk as Buffer;
+    yield* boundedBytes(file as AsyncIterable<Buffer>, mostBytes);
   } catch (error) {
     throw unreadable(error);
   }
@@ -181,8 +187,8 @@ const FORM_LIMITS = {
 };
 
 /**
- * Limits of a form besides its file, which the spool counts. The parser's own file limit
- * is off: it would silently cut the file where the spool answers 413.
+ * Limits of a form besides its file, which `fileBytes` counts. The parser's own file limit
+ * is off: it would silently cut the file where `fileBytes` answers 413.
  */
 export const MULTIPART_OPTIONS: FastifyMultipartOptions = {
   limits: FORM_LIMITS,

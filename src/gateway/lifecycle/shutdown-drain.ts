@@ -4,6 +4,7 @@ import {
   Logger,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { within } from '@switchyard/engine-api/process/within.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
@@ -50,10 +51,7 @@ export class ShutdownGrace implements OnModuleDestroy {
    */
   async wait(requests: Promise<unknown>, spareMs = 0): Promise<void> {
     const waitMs = Math.max(0, this.leftMs() - this.settings.cancellation.rpcTimeoutMs - spareMs);
-    let timer: NodeJS.Timeout | undefined;
-    const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, waitMs)));
-    await Promise.race([Promise.all([requests, ...this.#work]), timeIsUp]);
-    clearTimeout(timer);
+    await within(waitMs, Promise.all([requests, ...this.#work]));
   }
 }
 

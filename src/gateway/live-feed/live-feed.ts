@@ -12,7 +12,7 @@ import { LiveView } from '../../contracts/events/live-view.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type LiveListener } from './live-listener.js';
-import { LiveSource, partTenant } from './live-source.js';
+import { LiveSource, partGateway, partId, partTenant } from './live-source.js';
 
 /** One room while it has listeners, here or at another gateway. */
 class LiveRoom {
@@ -53,7 +53,7 @@ class LiveRoom {
 
   /** The parts of that gateway. */
   partsOf(gateway: string): LiveSnapshot[] {
-    return this.#view.snapshots().filter(({ source }) => source.split('~', 1)[0] === gateway);
+    return this.#view.snapshots().filter(part => partGateway(part) === gateway);
   }
 
   /** Snapshots of the parts of the room that a listener may see. */
@@ -143,14 +143,14 @@ export class LiveFeed implements OnApplicationShutdown {
     if (known) return known;
     const room = new LiveRoom(name);
     for (const { state, tenant } of this.source.read(name))
-      room.adopt({ room: name, source: this.source.partId(tenant), seq: 0, state });
+      room.adopt({ room: name, source: partId(this.source.id, tenant), seq: 0, state });
     this.#rooms.set(name, room);
     return room;
   }
 
   /** Sends a change of this gateway's part to all listeners. */
   publish(room: LiveRoom, change: Pick<LiveDelta, 'set' | 'removed'>, tenant?: string): void {
-    const source = this.source.partId(tenant);
+    const source = partId(this.source.id, tenant);
     const seq = (room.part(source)?.seq ?? 0) + 1;
     const delta = { room: room.name, source, seq, ...change };
     room.apply(delta);

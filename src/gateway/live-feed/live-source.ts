@@ -24,7 +24,17 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 /** Every gateway reads the same rows, so no other gateway is asked. */
 export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
 
-/** Whose part that is, as `partId` names it; undefined: visible to all. */
+/**
+ * Name of a part, which numbers its own changes: one per gateway and, where several tenants
+ * share a room, per tenant.
+ */
+export const partId = (gateway: string, tenant = DEFAULT_TENANT): string =>
+  tenant === DEFAULT_TENANT ? gateway : `${gateway}~${tenant}`;
+
+/** The gateway that has that part. */
+export const partGateway = ({ source }: LiveGone): string => source.split('~', 1)[0]!;
+
+/** Whose part that is; undefined: visible to all. */
 export function partTenant({ room, source }: LiveGone): string | undefined {
   if (room === 'queue' || room === 'workers') return undefined;
   const at = source.indexOf('~');
@@ -132,14 +142,6 @@ export class LiveSource {
 
   forgetBatch(id: string): void {
     this.#batches.delete(id);
-  }
-
-  /**
-   * A part numbers its own changes: one per gateway and, where several tenants share a
-   * room, per tenant.
-   */
-  partId(tenant: string | undefined): string {
-    return tenant === undefined || tenant === DEFAULT_TENANT ? this.id : `${this.id}~${tenant}`;
   }
 
   #queue(model: string, live: readonly TrackedRequest[]): LiveQueueLine {

@@ -9,7 +9,7 @@ import { type StoredRequest } from '../../core/request/stored-request.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
-import { fileTooLarge } from '../../platform/storage/upload-spool.js';
+import { boundedBytes, fileTooLarge } from '../../platform/storage/bounded-bytes.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
 import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 import { ARRIVED_HEADER } from '../inference/request-deadlines.js';
@@ -243,16 +243,10 @@ export class IdempotencyService {
 
   /** Bounds a body that declares no length while it is read. */
   async *#bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {
-    const mostBytes = this.#mostBytes(request);
-    let size = 0;
     // The connection is still needed for the answer.
     const chunks = request.raw.iterator({ destroyOnReturn: false });
     try {
-      for await (const chunk of chunks) {
-        size += (chunk as Buffer).length;
-        if (size > mostBytes) throw fileTooLarge(mostBytes);
-        yield chunk as Buffer;
-      }
+      yield* boundedBytes(chunks as AsyncIterable<Buffer>, this.#mostBytes(request));
     } catch (error) {
       throw request.raw.destroyed ? callerLeft() : error;
     }

@@ -19,7 +19,7 @@ export class DispatchLoop {
   readonly #logger = new Logger(DispatchLoop.name);
   #wakes: Subscription | undefined;
   #pending: NodeJS.Immediate | undefined;
-  /** So far: shows that the loop runs, and that it does not spin. Only the loop writes it. */
+  /** Turns so far: shows that the loop runs and does not spin. Only the loop writes it. */
   turns = 0;
 
   constructor(
@@ -52,8 +52,8 @@ export class DispatchLoop {
   }
 
   /**
-   * Asks for a turn. Any number of calls until it comes are one. Nothing waits: there is
-   * nothing to decide, and a timer that is still armed finds the same.
+   * Asks for a turn; calls until it comes count as one. Does nothing while no request waits: a
+   * timer that is still armed finds nothing either.
    */
   readonly wake = (): void => {
     if (!this.#wakes || this.queue.isEmpty) return;

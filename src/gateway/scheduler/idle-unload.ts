@@ -26,8 +26,7 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
   ) {}
 
   onApplicationBootstrap(): void {
-    this.#timer = setInterval(() => this.check(), INTERVAL_MS);
-    this.#timer.unref();
+    this.#timer = setInterval(() => this.check(), INTERVAL_MS).unref();
   }
 
   onApplicationShutdown(): void {

@@ -5,13 +5,13 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { type WorkerReply } from '../../worker-client/worker-task.js';
-import { StopFailures } from '../cancellation/stop-failures.js';
+import { StopErrors } from '../cancellation/stop-errors.js';
 import { EmbeddedQueue } from '../queue/embedded-queue.js';
 import { type QueueEnd, type QueueReports } from '../registry/request-queue.port.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { observeCost } from '../registry/work-usage.js';
-import { RequestFailures } from './request-failures.js';
+import { RequestErrors } from './request-errors.js';
 
 /**
  * Gives requests to their queues, and brings what these report to the registry, and by it to
@@ -21,8 +21,8 @@ import { RequestFailures } from './request-failures.js';
 export class RequestReports implements QueueReports {
   constructor(
     private readonly registry: RequestRegistry,
-    private readonly failures: RequestFailures,
-    private readonly stops: StopFailures,
+    private readonly errors: RequestErrors,
+    private readonly stops: StopErrors,
     private readonly times: ServiceTimes,
     embedded: EmbeddedQueue,
   ) {
@@ -31,7 +31,8 @@ export class RequestReports implements QueueReports {
   }
 
   /**
-   * Gives it to its queue. @param refusal why that should not take it
+   * Gives the request to its queue.
+   * @param refusal why the queue should not take it
    * @returns why it is rejected; a shared queue may still reject it later
    */
   enter(record: TrackedRequest, refusal?: DomainError): DomainError | undefined {
@@ -107,15 +108,15 @@ export class RequestReports implements QueueReports {
       case 'completed':
         return { status: 'completed', reply: end.reply };
       case 'expired':
-        return this.failures.expired(tracked);
+        return this.errors.expired(tracked);
       case 'lost':
-        return this.failures.workerLost(tracked, undefined);
+        return this.errors.workerLost(tracked, undefined);
       case 'stopped':
         return this.stops.stopped(tracked.request, end.reason);
       case 'failed':
         // Taken too late: the worker knows no deadline but that of the queue.
-        if (tracked.request.deadline && isLate(end.error)) return this.failures.expired(tracked);
-        return this.failures.reported(tracked, end.error);
+        if (tracked.request.deadline && isLate(end.error)) return this.errors.expired(tracked);
+        return this.errors.reported(tracked, end.error);
     }
   }
 }

@@ -43,7 +43,7 @@ function scrapedTotal(counter: Counter, ...names: ('status' | 'priority' | 'mode
   };
 }
 
-/** A shorter pause is not heard, and an engine call ends by chance so late. */
+/** Shorter pauses are not heard, and any engine call may be that late. */
 const AUDIBLE_S = 0.02;
 
 /**

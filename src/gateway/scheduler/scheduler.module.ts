@@ -7,7 +7,7 @@ import { RegistryModule } from '../registry/registry.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { DispatchLoop } from './dispatch-loop.js';
 import { IdleUnload } from './idle-unload.js';
-import { RequestFailures } from './request-failures.js';
+import { RequestErrors } from './request-errors.js';
 import { RequestIntake } from './request-intake.js';
 import { logRequestEvents } from './request-log.js';
 import { RequestReports } from './request-reports.js';
@@ -26,7 +26,7 @@ import { WorkerCalls } from './worker-calls.js';
   providers: [
     DispatchLoop,
     IdleUnload,
-    RequestFailures,
+    RequestErrors,
     RequestIntake,
     RequestReports,
     SchedulerService,

@@ -20,7 +20,7 @@ import { RequestRegistry } from '../registry/request-registry.js';
 import { DispatchLoop } from './dispatch-loop.js';
 import { RequestIntake } from './request-intake.js';
 
-/** Milliseconds for which computed places in the queue are used again. */
+/** Milliseconds for which computed places in the queue are reused. */
 const PLACES_MS = 1000;
 
 /**
@@ -59,8 +59,8 @@ export class SchedulerService {
   }
 
   /**
-   * Its answer was computed, but it was cancelled before the answer counted: it ended as
-   * cancelled.
+   * Ends a request as cancelled whose answer was computed, because it was cancelled before the
+   * answer counted.
    */
   withdraw(key: RequestKey): void {
     this.registry.withdrawn(key);
@@ -148,10 +148,11 @@ export class SchedulerService {
   }
 
   /**
-   * The requests of that id, of every tenant and gateway: for operators only. Ended ones
-   * of this gateway only.
-   * @param isCertain none is said only if there is none. @throws DomainError then,
-   *   `queue_unavailable`, when none is here and Redis does not say what other gateways have
+   * The requests of that id, of every tenant and gateway, for operators; ended ones of this
+   * gateway only.
+   * @param isCertain an empty result must be certain
+   * @throws DomainError `queue_unavailable`, if it must be certain, when none is here and
+   *   Redis does not answer for the other gateways
    */
   async named(id: string, isCertain = false): Promise<RequestView[]> {
     const ended = this.registry
@@ -181,7 +182,10 @@ export class SchedulerService {
     );
   }
 
-  /** This gateway knows more of its own text than is in Redis, but its place. */
+  /**
+   * The view of this gateway's own text, of which it knows more than Redis, with its place in
+   * Redis.
+   */
   #known(view: RequestView): RequestView {
     const own = this.registry.get(keyOf(view));
     if (!own?.queue.isEmbedded) return view;

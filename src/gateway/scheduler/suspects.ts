@@ -24,9 +24,9 @@ const MAX_INPUTS = 1000;
 @Injectable()
 export class Suspects implements OnModuleInit {
   readonly #tenants: SuspectTenants;
-  /** By model and digest: until when the input is refused. */
+  /** Key: model and digest. Value: until when the input is refused. */
   readonly #inputs = new RecentMap<number>(MAX_INPUTS);
-  /** Digests of suspects that run; taken while their input is still there. */
+  /** Digests of the inputs of suspects that run, computed while the input still exists. */
   readonly #running = new Map<RequestKey, Promise<string | undefined>>();
 
   constructor(
@@ -62,23 +62,23 @@ export class Suspects implements OnModuleInit {
     });
   }
 
-  /** How such a request may be placed; it is no suspect: without any condition. */
+  /** How a request of that tenant may be placed. Without conditions if the tenant is no suspect. */
   placement(model: string, tenant = DEFAULT_TENANT) {
     return this.#tenants.isSuspect(model, tenant, this.clock.nowMs()) ? SUSPECT : undefined;
   }
 
   /**
-   * Of an upload, which takes reading. Costs nothing as long as no input has ended an engine.
-   * @throws DomainError as `demandHarmless`
+   * As `demandHarmless`, of an upload, which must be read for it. Costs nothing while no input
+   * has ended an engine.
    */
   async demandHarmlessAudio(model: string, audio: TranscribeTask['audio']): Promise<void> {
     if (this.#inputs.size > 0) this.#demandUnknown(model, await digestOfAudio(audio));
   }
 
   /**
-   * Of text.
-   * @throws DomainError `worker_crashed` for bytes that ended an engine of the model twice within
-   *   the last 10 minutes
+   * Checks text.
+   * @throws DomainError `worker_crashed` for bytes that ended an engine of the model twice
+   *   within the last 10 minutes
    */
   demandHarmless(model: string, payload: WorkerTask): void {
     if (this.#inputs.size > 0 && payload.kind !== 'transcribe')

@@ -13,9 +13,7 @@ import {
 import { TenantLabels } from '../../platform/metrics/tenant-labels.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 
-/**
- * Of the counter: how requests end, and those that were rejected before they were queued.
- */
+/** Outcomes that the counter has: how requests end, and `rejected` before they were queued. */
 const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
 
 /**

@@ -11,7 +11,7 @@ import { RequestRegistry } from '../registry/request-registry.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { observeCost } from '../registry/work-usage.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { RequestFailures } from './request-failures.js';
+import { RequestErrors } from './request-errors.js';
 
 /**
  * Runs what the dispatcher decides. Of a plan, one call per member, each on its own from
@@ -27,7 +27,7 @@ export class WorkerCalls {
     private readonly queue: PriorityQueue,
     private readonly times: ServiceTimes,
     private readonly cancellations: CancellationManager,
-    private readonly failures: RequestFailures,
+    private readonly errors: RequestErrors,
   ) {}
 
   run(plan: DispatchPlan): void {
@@ -79,14 +79,14 @@ export class WorkerCalls {
     // Settled by a cancel or the deadline: this reply comes too late.
     if (tracked.state !== 'leased') return;
     if (error instanceof WorkerLostError) return this.#lost(tracked, error, sentAtMs);
-    this.registry.settle(tracked, this.failures.reported(tracked, error));
+    this.registry.settle(tracked, this.errors.reported(tracked, error));
   }
 
   #lost(tracked: TrackedRequest, error: WorkerLostError, sentAtMs: number): void {
     // Only waiting counts against the queue deadline, not the time that the lost worker
     // had the request.
     const again = tracked.retry(error, this.registry.nowMs() - sentAtMs);
-    if (!again) return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));
+    if (!again) return void this.registry.settle(tracked, this.errors.workerLost(tracked, error));
     const code = countsAsAttempt(error.kind) ? 'worker_lost' : 'shutting_down';
     this.registry.requeued(tracked, code, () => this.queue.restore(again));
   }

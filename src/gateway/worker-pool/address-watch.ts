@@ -85,7 +85,7 @@ export class AddressWatch {
     }
   }
 
-  /** Tells its endpoints again, unless it was stopped. */
+  /** Reports its endpoints again, unless it was stopped. */
   repeat(): void {
     if (this.#running) this.#emit();
   }

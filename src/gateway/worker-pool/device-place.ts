@@ -6,7 +6,7 @@ const WISH_MS = 5000;
 
 /** Who waits for a model that shares a device besides requests, and why its load failed. */
 export class DevicePlace {
-  /** Of several that it may be on: what engines call the one that it is on. Its model writes it. */
+  /** What engines call the device that the model is on. Its `ModelWorkers` writes it. */
   device: string | undefined;
   #wish: { readonly sinceMs: number; readonly untilMs: number } | undefined;
   #refusal: { readonly reason: string; readonly untilMs: number } | undefined;
@@ -14,7 +14,7 @@ export class DevicePlace {
   constructor(
     private readonly clock: MonotonicClock,
     private readonly events: {
-      /** Somebody waits, or no longer. */
+      /** A session or an operator began to wait for the model, or stopped. */
       readonly onChange: () => void;
       readonly onRefused: () => void;
     },
@@ -32,7 +32,7 @@ export class DevicePlace {
     return this.clock.nowMs() < untilMs ? reason : undefined;
   }
 
-  /** @param ms Infinity: until it is there or has failed */
+  /** @param ms how long it is waited for; Infinity: until it is loaded or has failed */
   wish(ms = WISH_MS): void {
     const nowMs = this.clock.nowMs();
     this.#wish = { sinceMs: this.wishedSinceMs ?? nowMs, untilMs: nowMs + ms };

@@ -9,7 +9,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type ProcessLog } from '../../platform/logging/process-log.js';
 
-/** What the process of a worker said last about itself, and what is wrong with it. */
+/** The last report of a worker's process, and what is wrong with it. */
 export class LastReport {
   health: WorkerHealthReport | undefined;
   /** What is wrong with it, or why there is none. */
@@ -23,7 +23,7 @@ export class LastReport {
     },
   ) {}
 
-  /** Another process follows. */
+  /** Forgets the report of a process that ended. */
   clear(): void {
     this.health = undefined;
     this.problem = undefined;
@@ -40,7 +40,7 @@ export class LastReport {
     return { unready, isSound: problem === undefined };
   }
 
-  /** @param problem logged if it is another one than before */
+  /** @param problem logged when it changes */
   explain(problem: string | undefined): void {
     if (problem !== undefined && problem !== this.problem) this.worker.log.say('warn', problem);
     this.problem = problem;

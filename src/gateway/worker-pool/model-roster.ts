@@ -67,7 +67,10 @@ export class ModelRoster {
     this.#security = channelSecurity(this.model.remote);
   }
 
-  /** Starts all, and follows the addresses. @param device new ones for it, unless undefined */
+  /**
+   * Starts all workers, and follows the addresses.
+   * @param device the workers are made anew for it; undefined: they stay
+   */
   start(device: string | undefined): void {
     if (device !== undefined) this.populate(device);
     for (const worker of this.#workers.values()) worker.start();

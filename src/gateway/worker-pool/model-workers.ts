@@ -29,10 +29,7 @@ export class ModelWorkers {
   readonly roster: ModelRoster;
   #life: 'unloaded' | 'loaded' | 'unloading' = 'unloaded';
   #unloading: Promise<void> | undefined;
-  /**
-   * It is unloaded or unloading, and only an operator loads it again. Only this class
-   * writes it.
-   */
+  /** An operator unloaded it, and only an operator loads it again. Only this class writes it. */
   isHeld = false;
   /** The replica that computes what tenants under suspicion send. */
   #suspectsAt = '';
@@ -41,7 +38,7 @@ export class ModelWorkers {
   #problem: string | undefined;
   /** It is needed now, or was last; monotonic milliseconds. Only this class writes it. */
   usedAtMs = 0;
-  /** Of a model that shares a device. */
+  /** Who waits for it, if it shares a device. */
   readonly place: DevicePlace;
 
   readonly id: string;
@@ -71,7 +68,7 @@ export class ModelWorkers {
     if (this.#autostart !== 'on_request') this.load();
   }
 
-  /** Its workers share a device: it is loaded and unloaded by who places it there. */
+  /** Whether its workers share a device: `DeviceSwaps` then loads and unloads it. */
   get isPlaced(): boolean {
     return this.options.model.device !== undefined;
   }
@@ -99,7 +96,7 @@ export class ModelWorkers {
     else this.#begin();
   }
 
-  /** It has room on this device: as `load`. */
+  /** As `load`, on a device that has room for it. */
   loadOn({ as }: DeviceSpec): void {
     this.place.device = as;
     this.#begin();
@@ -111,8 +108,8 @@ export class ModelWorkers {
   }
 
   /**
-   * A request waits for it: starts its workers unless an operator unloaded it. On a device,
-   * who places it knows what waits.
+   * A request waits for it: starts its workers unless an operator unloaded it. A model on a
+   * device is started by `DeviceSwaps`, which knows what waits.
    */
   demand(): void {
     this.#used();
@@ -120,7 +117,7 @@ export class ModelWorkers {
     if (mayLoad && this.#life === 'unloaded' && !this.isPlaced) this.load();
   }
 
-  /** A session waits for it, and asks again. */
+  /** A session waits for it. To be called again while it waits. */
   wish(): void {
     this.demand();
     if (this.isPlaced && !this.isHeld && !this.hasReady) this.place.wish();
@@ -154,7 +151,7 @@ export class ModelWorkers {
     ));
   }
 
-  /** Its workers compute that model, whatever it is called. */
+  /** Whether its workers compute that model, even if it was renamed. */
   computes(model: ModelSpec): boolean {
     return !this.#closed && !differs(this.options.model, model);
   }
@@ -186,7 +183,7 @@ export class ModelWorkers {
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
   }
 
-  /** Of several, one computes what tenants under suspicion send; the others are safe from it. */
+  /** The one replica that computes what suspect tenants send, so that it cannot end the others. */
   #replicaOfSuspects(): PooledWorker | undefined {
     const workers = this.#fileWorkers.filter(({ state }) => state !== 'draining');
     if (workers.length < 2) return undefined;
@@ -196,8 +193,8 @@ export class ModelWorkers {
   }
 
   /**
-   * Why none of its workers can be started; undefined while one is up, or may still come
-   * up. They are tried on and on, so this ends when what it names is repaired.
+   * Why none of its workers can be started; undefined while one is up or may still start. They
+   * are tried again and again, so it becomes undefined when the cause is repaired.
    */
   get loadFailure(): DomainError | undefined {
     let reason = this.#problem ?? this.place.refusal;
@@ -212,12 +209,15 @@ export class ModelWorkers {
     return new DomainError('model_load_failed', message);
   }
 
-  /** Of text; what other gateways send to as well. Undefined: some workers are this gateway's alone. */
+  /**
+   * Slots for text of workers that other gateways send to, too. Undefined if some workers
+   * belong to this gateway alone.
+   */
   get sharedSlots(): readonly SharedSlots[] | undefined {
     return this.options.model.kind === 'llm' ? sharedSlots(this.roster.all) : undefined;
   }
 
-  /** One takes requests now that are no live streams. */
+  /** Whether a worker takes requests now that are not live streams. */
   get hasReady(): boolean {
     return this.#fileWorkers.some(isReady);
   }
@@ -255,7 +255,7 @@ export class ModelWorkers {
     await this.roster.close();
   }
 
-  /** Notes the time: it is needed now. */
+  /** Notes that it is needed now, for its idle time. */
   #used(): void {
     this.usedAtMs = this.options.clock.nowMs();
   }

@@ -21,6 +21,6 @@ export type PoolActivity =
       readonly type: 'generated';
       readonly model: string;
       readonly worker: string;
-      /** Since the last such event of this worker. */
+      /** Counted since the last such event of this worker. */
       readonly counts: GenerationCounts;
     };

@@ -12,8 +12,8 @@ import { type StreamHandle } from '../../worker-client/stream-handle.js';
 import { type CallRequest, type WorkerCall } from '../../worker-client/worker-call.js';
 import { WorkerConnection } from '../../worker-client/worker-connection.js';
 import { isUnreachable } from '../../worker-client/worker-health.js';
+import { CircuitBreaker } from './circuit-breaker.js';
 import { LastReport } from './last-report.js';
-import { ServiceRecord } from './service-record.js';
 import { type WorkerLocation } from './worker-location.js';
 import { type WorkerOwner, type WorkerPlace } from './worker-owner.js';
 import {
@@ -46,7 +46,7 @@ export class PooledWorker {
   /** An operator took it out of service, through all its processes. */
   #held: 'drain' | 'restart' | undefined;
   readonly #drained = Promise.withResolvers<void>();
-  readonly #record: ServiceRecord;
+  readonly #breaker: CircuitBreaker;
 
   constructor(
     readonly options: WorkerOwner &
@@ -59,12 +59,12 @@ export class PooledWorker {
   ) {
     this.id = options.id;
     this.#report = new LastReport(options);
-    this.#record = new ServiceRecord(options.settings.workers, options.onCapacity);
+    this.#breaker = new CircuitBreaker(options.settings.workers, options.onCapacity);
   }
 
   get state(): WorkerView['state'] {
     const { inUse } = this.#connection?.slots ?? NO_SLOTS;
-    return shownStatus(this.#phase, this.#record.breaker, inUse);
+    return shownStatus(this.#phase, this.#breaker.state, inUse);
   }
 
   /** True from `drained` or `close` on: no event brings it back. */
@@ -74,7 +74,7 @@ export class PooledWorker {
 
   /** It may get a request that it gave back: it has answered others since. */
   get isTrusted(): boolean {
-    return this.#record.isTrusted;
+    return this.#breaker.isTrusted;
   }
 
   /** Leases out and live streams. */
@@ -113,14 +113,14 @@ export class PooledWorker {
     if (!slots || !PHASES[this.#phase].offers) return undefined;
     const { free, urgent } = slots.creditsFor(mostTogether);
     if (urgent === 0) return undefined;
-    return this.#record.limit({
+    return this.#breaker.limit({
       workerId: this.id,
       free,
       urgent,
       idle: slots.inUse === 0,
       maxBatch: this.#report.health?.maxBatch ?? 1,
       total: slots.total,
-      latencyMs: this.#record.latencyMs,
+      latencyMs: this.#breaker.latencyMs,
     });
   }
 
@@ -130,10 +130,10 @@ export class PooledWorker {
     const { health, slots } = this.#connection;
     health.busy();
     const leases = slots.lease(count, credit, mostTogether);
-    return this.#record.breaker === 'half_open' ? this.#record.trials(leases) : leases;
+    return this.#breaker.state === 'half_open' ? this.#breaker.trials(leases) : leases;
   }
 
-  /** Undefined: it has no process. */
+  /** @returns undefined when it has no process */
   execute(request: CallRequest): WorkerCall | undefined {
     const connection = this.#connection;
     if (!connection) return undefined;
@@ -156,7 +156,7 @@ export class PooledWorker {
     return stream;
   }
 
-  /** Never rejects. Undefined: it has no process. */
+  /** Never rejects. @returns undefined when it has no process */
   cancel(key: RequestKey, reason: CancelReason): Promise<boolean> | undefined {
     return this.#connection?.cancel(key, reason);
   }
@@ -173,8 +173,9 @@ export class PooledWorker {
   }
 
   /**
-   * Drains for good; resolves when nothing runs any more, or the process is gone: where it
-   * pulls, it knows alone when to end. Probes continue, so that one that hangs is detected.
+   * Drains for good. Resolves when nothing runs any more, or the process has ended: only a
+   * process that pulls knows when to end. Probes continue, so that a hanging worker is
+   * detected.
    */
   async drained(): Promise<void> {
     this.#on('closed');
@@ -187,7 +188,7 @@ export class PooledWorker {
   /** Ends remaining calls, then the worker if it is local, then the channel. */
   async close(): Promise<void> {
     this.#on('closed');
-    this.#record.clear();
+    this.#breaker.clear();
     this.#connection?.abort();
     await this.options.location.stop();
     this.#disconnect();
@@ -210,8 +211,8 @@ export class PooledWorker {
       pid: status.pid,
       device: this.#report.health?.device || device,
       lastExit: status.lastExit,
-      problem: this.#report.problem ?? location.waiting ?? status.problem ?? this.#record.problem,
-      breaker: this.#record.breaker === 'closed' ? undefined : this.#record.breaker,
+      problem: this.#report.problem ?? location.waiting ?? status.problem ?? this.#breaker.problem,
+      breaker: this.#breaker.state === 'closed' ? undefined : this.#breaker.state,
       health: this.#report.health,
     };
   }
@@ -221,10 +222,10 @@ export class PooledWorker {
     const startedAtMs = clock.nowMs();
     try {
       const { execution } = await reply;
-      this.#record.answered(clock.nowMs() - startedAtMs);
+      this.#breaker.answered(clock.nowMs() - startedAtMs);
       executed.next({ model: model.id, execution });
     } catch (error) {
-      if (connection === this.#connection && this.#record.failed(error))
+      if (connection === this.#connection && this.#breaker.failed(error))
         this.#onDraining(error as Error);
     }
   }
@@ -289,14 +290,14 @@ export class PooledWorker {
 
   #onConnectionLost(): void {
     if (this.#phase !== 'ready') return;
-    this.#record.note('the connection broke');
+    this.#breaker.note('the connection broke');
     this.#on('disconnected');
     this.#connection?.health.probeNow();
   }
 
   #onUnended(): void {
     const { resetAfterMs } = this.options.settings.cancellation;
-    this.#record.note(`it did not end a cancelled call within ${resetAfterMs} ms`);
+    this.#breaker.note(`it did not end a cancelled call within ${resetAfterMs} ms`);
     this.options.log.say(
       'warn',
       `a cancelled call did not end within ${resetAfterMs} ms and was reset`,
@@ -304,20 +305,20 @@ export class PooledWorker {
   }
 
   /**
-   * An answer says that it drains, before a probe does. A group is refused together: that
-   * is one failure.
+   * An answer reports that the worker drains, before a probe does. A group that is refused
+   * together is one failure.
    */
   #onDraining({ message }: Error): void {
     if (this.#phase !== 'ready') return;
     const problem = `it accepts no requests: ${message}`;
-    this.#record.note(problem);
+    this.#breaker.note(problem);
     this.#report.explain(problem);
     this.#on('withdrawn');
     this.#connection?.health.probeNow();
   }
 
   #disconnect(): void {
-    this.#record.clear();
+    this.#breaker.clear();
     this.#connection?.retire();
     this.#connection = undefined;
     this.#onReturn();
@@ -334,7 +335,7 @@ export class PooledWorker {
     if (!this.#connection) this.#held = undefined;
   }
 
-  /** Only a phase that offers leaves slots to be leased. */
+  /** Changes the phase. Outside of phases that offer slots, none can be leased. */
   #on(event: WorkerEvent): void {
     const phase = phaseAfter(this.#phase, event);
     if (phase === this.#phase) return;

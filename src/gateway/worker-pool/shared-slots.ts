@@ -3,10 +3,10 @@ import { type PooledWorker } from './pooled-worker.js';
 /** Slots of a worker that several gateways send to. */
 export interface SharedSlots {
   readonly workerId: string;
-  /** Names them for all gateways. */
+  /** Name of these slots at all gateways. */
   readonly account: string;
   readonly credits: number;
-  /** What REALTIME may take in addition. */
+  /** Slots that REALTIME may take in addition. */
   readonly overdraft: number;
   /** Slots that requests of this gateway hold. */
   readonly inUse: number;
@@ -15,8 +15,8 @@ export interface SharedSlots {
 }
 
 /**
- * Of those that take requests now. Undefined: some workers are a gateway's alone, or there
- * are none yet.
+ * Slots of the workers that take requests now. Undefined if some belong to one gateway alone,
+ * or none is up yet.
  */
 export function sharedSlots(workers: readonly PooledWorker[]): readonly SharedSlots[] | undefined {
   if (workers.length === 0 || workers.some(worker => accountOf(worker) === undefined))
@@ -24,7 +24,7 @@ export function sharedSlots(workers: readonly PooledWorker[]): readonly SharedSl
   return workers.flatMap(worker => slotsAt(worker) ?? []);
 }
 
-/** The same of their live streams. Undefined also: there are none. */
+/** As `sharedSlots`, for live streams. Undefined also: the worker has none. */
 export function sharedStreams(
   workers: readonly PooledWorker[],
 ): readonly SharedSlots[] | undefined {
@@ -37,7 +37,7 @@ export function sharedStreams(
   return shared.length > 0 ? shared : undefined;
 }
 
-/** Undefined: its process is this gateway's own. */
+/** Undefined for a worker that only this gateway sends to. */
 function accountOf({ id, options: { isRemote, model } }: PooledWorker): string | undefined {
   if (isRemote) return id;
   return model.engine === 'openai-http' ? `${id} ${String(model.options.baseUrl)}` : undefined;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
-import { ServiceRecord } from './service-record.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 
 const worker = (workerId: string, free: number, total: number, latencyMs = 0): WorkerOffer => ({
@@ -109,20 +108,6 @@ describe('favourite', () => {
   it('is whoever is least loaded when no worker has a free slot, and nobody of none', () => {
     expect(of('k', [worker('a', 0, 8), worker('b', 0, 4)])).toBe('b');
     expect(of('k', [])).toBeUndefined();
-  });
-});
-
-describe('RecentLatency', () => {
-  it('starts with the first answer and forgets old ones', () => {
-    const record = new ServiceRecord(
-      { breakerFailures: 3, breakerMinMs: 1, breakerMaxMs: 1 },
-      () => undefined,
-    );
-    expect(record.latencyMs).toBe(0);
-    record.answered(100);
-    expect(record.latencyMs).toBe(100);
-    for (let answer = 0; answer < 30; answer += 1) record.answered(20);
-    expect(record.latencyMs).toBeCloseTo(20, 0);
   });
 });
 

@@ -34,7 +34,7 @@ interface LocationEvents {
    * still be loading.
    */
   onReachable(at: string | InProcessWorker): void;
-  /** It reports that it takes requests: probe it now. */
+  /** The process reports that it takes requests, so it is probed at once. */
   onReady(): void;
   /** The process has ended; another one may follow. Returns as `SupervisorEvents.onGone`. */
   onGone(): boolean | void;

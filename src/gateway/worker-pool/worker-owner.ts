@@ -28,8 +28,8 @@ export interface WorkerPlace {
   readonly replica: ReplicaSpec;
   /** Configured for its engine; what a worker reports may say more. */
   readonly device?: string | undefined;
-  /** Of `addresses`: it comes and goes with its address record. */
+  /** It comes from `addresses`, and exists while its address record does. */
   readonly isRemote?: boolean;
-  /** Asked for each new connection. */
+  /** Read for each new connection, since files may change. */
   security(): ChannelSecurity;
 }

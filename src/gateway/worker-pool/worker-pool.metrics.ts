@@ -7,7 +7,7 @@ import { type GenerationCounts } from '../../worker-client/generation-counts.js'
 import { WorkerPoolService } from './worker-pool.service.js';
 import { isReady, type ModelView, type WorkerView } from './worker-view.js';
 
-/** One that is fed by what workers of the pool do. */
+/** A metric that counts events of the pool's workers. */
 const poolMetric = <M extends Counter | Histogram>(
   name: MetricName,
   feed: (metric: M, pool: WorkerPoolService) => void,
@@ -63,7 +63,10 @@ const phaseMetric = (name: MetricName, phase: 'prepMs' | 'readyWaitMs' | 'device
     ),
   );
 
-/** The next request loads it, or it leaves: that no worker is up is intended. */
+/**
+ * Whether it is intended that no worker is up: the model is leaving, or the next request loads
+ * it.
+ */
 const isAbsent = ({ state, startsOnRequest }: ModelView): boolean =>
   startsOnRequest && (state === 'unloaded' || state === 'unloading');
 

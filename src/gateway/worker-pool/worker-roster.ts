@@ -66,7 +66,7 @@ export const builtWorkerLaunch = (
 });
 
 interface Place extends WorkerPlace {
-  /** The foreign worker that it bridges to. */
+  /** The worker outside of the pool that it passes requests on to. */
   readonly bridged?: Omit<BridgedWorker, 'care'>;
 }
 
@@ -117,7 +117,7 @@ export const remoteWorkerId = (model: ModelSpec, address: string): string =>
   `${model.id}@${address}`;
 
 const LOOPBACK = '127.0.0.1';
-/** As long as a timer can be. */
+/** The longest that a timer of Node can be. */
 const MAX_GRACE_MS = 2 ** 31 - 1;
 
 const builtLocation: Locate = (place, log, options) => {

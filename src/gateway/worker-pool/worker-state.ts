@@ -1,10 +1,7 @@
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { type BreakerState, type WorkerView } from './worker-view.js';
 
-/**
- * What a worker is, before its circuit breaker and its requests are looked
- * at. README "States".
- */
+/** State of a worker, without its circuit breaker and its requests. README "States". */
 export type PoolPhase =
   | 'stopped'
   | 'starting'
@@ -14,9 +11,7 @@ export type PoolPhase =
   | 'lost'
   | 'closing';
 
-/**
- * What each phase allows, and how loud it is logged. Nothing leads out of a final one.
- */
+/** What each phase allows, and its log level. No event leads out of a final phase. */
 export const PHASES: Readonly<
   Record<
     PoolPhase,
@@ -32,7 +27,7 @@ export const PHASES: Readonly<
   closing: { isFinal: true, level: 'info' },
 };
 
-/** Where each event leads: from `ready` only, or from every phase that is not final. */
+/** The phase that each event leads to, from `ready` only or from every phase that is not final. */
 const EVENTS = {
   /** A process is being started, or has opened its port. */
   started: { to: 'starting' },

@@ -76,7 +76,7 @@ export interface WorkerView {
   readonly streams: number;
   /** Of these, taken now; counted through a loss like `slots.inUse`. */
   readonly streamsInUse?: number;
-  /** Such as `cuda:1`: as configured, then as the engine reports it. */
+  /** Such as `cuda:1`: as configured until the engine reports its own. */
   readonly device?: string;
   /** Why it gets no requests, or one at a time; absent while it is healthy. */
   readonly problem?: string;
@@ -88,7 +88,7 @@ export interface WorkerView {
   readonly restarts: number;
   /** How the last process of a local worker ended. */
   readonly lastExit?: ProcessExit;
-  /** What the worker last said about itself. */
+  /** The last report of the worker. */
   readonly health?: WorkerHealthReport;
 }
 

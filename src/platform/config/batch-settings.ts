@@ -26,7 +26,7 @@ export const BATCH_SETTINGS = {
     512 * MIB,
     1,
     64 * GIB,
-    'Maximum size of a file in one request; files with the purpose batch: batch.max_file_bytes.',
+    'Maximum size of a file in one request; for batches batch.max_file_bytes.',
   ),
   'files.max_upload_bytes': bytes(
     8 * GIB,
@@ -38,7 +38,7 @@ export const BATCH_SETTINGS = {
     30 * DAY_MS,
     0,
     3650 * DAY_MS,
-    'How long batch input and result files are stored by default; 0 = unlimited.',
+    'How long files of batches are stored by default; 0 = unlimited.',
   ),
   'files.tenant_quota_bytes': bytes(
     0,
@@ -50,7 +50,7 @@ export const BATCH_SETTINGS = {
     60_000,
     10,
     DAY_MS,
-    'How often expired files and uploads and unreferenced data are removed.',
+    'How often expired files and uploads, and unreferenced data, are removed.',
   ),
   'files.orphan_age_ms': ms(
     DAY_MS,
@@ -102,7 +102,7 @@ export const BATCH_SETTINGS = {
   ),
   'batch.gateway_url': text(
     '',
-    'Comma-separated gateways that lines are sent to; reachable ones share them. Empty: server.host and server.port.',
+    'Gateways, comma-separated; reachable ones share the lines. Empty: server.host and server.port.',
   ),
   'batch.targets_file': text(
     '',
@@ -122,13 +122,13 @@ export const BATCH_SETTINGS = {
     4,
     1,
     1000,
-    'Maximum attempts at a line that fails; while the gateway is busy or unreachable, lines wait instead.',
+    'Maximum attempts at a line that fails; while the gateway is busy or away, lines wait.',
   ),
   'batch.busy_attempts': count(
     0,
     0,
     1_000_000,
-    'Maximum attempts that meet a busy target (429, queue_timeout); 0 = unlimited, until the deadline.',
+    'Maximum attempts at a busy target (429, queue_timeout); 0 = unlimited, until the deadline.',
   ),
   'batch.backoff_min_ms': ms(
     1000,
@@ -146,7 +146,7 @@ export const BATCH_SETTINGS = {
     DAY_MS,
     1000,
     30 * DAY_MS,
-    'A batch whose result files cannot be stored for this long fails with the results stored so far.',
+    'A batch whose results cannot be stored for this long fails with those stored so far.',
   ),
   'batch.grace_ms': ms(
     10_000,

@@ -43,7 +43,7 @@ export const SERVER_SETTINGS = {
     500,
     1,
     1_000_000,
-    'Maximum requests for inference that are being received and are not queued yet; further ones get 429.',
+    'Maximum inference requests that are received and not queued yet; further ones get 429.',
   ),
   'server.shutdown_grace_ms': ms(
     10_000,
@@ -75,7 +75,7 @@ export const SERVER_SETTINGS = {
   ),
   'auth.required': flag(
     false,
-    'Require an API key on loopback too, without a keys file. The first key of the database has the same effect.',
+    'Require an API key on loopback too, as the first key of the database does.',
   ),
   'auth.allow_anonymous': flag(
     false,
@@ -91,7 +91,7 @@ export const SERVER_SETTINGS = {
   ),
   'auth.previous_token_secret_file': text(
     '',
-    'File with the secret before: tokens signed with it are accepted as well, while the secret is being replaced. Empty: none.',
+    'File with the former secret, whose tokens are accepted too while it is replaced.',
   ),
   'auth.failures_per_minute': count(
     100,
@@ -131,15 +131,15 @@ export const SERVER_SETTINGS = {
   ),
   'console.prometheus_url': text(
     '',
-    'Prometheus whose alerts the console shows, such as http://prometheus:9090; only this gateway asks it.',
+    'Prometheus whose alerts the console shows, such as http://prometheus:9090.',
   ),
   'console.trace_url': text(
     '',
-    'Where the console links a request to its trace or logs; {request_id} in it becomes the id of the request.',
+    'Where the console links a request to its trace or logs; {request_id} becomes its id.',
   ),
   'console.manual_url': text(
     '',
-    'Where this manual is published: the console links to the sections of its runbook there.',
+    'Where this manual is published; the console links to its runbook.',
   ),
   'metrics.tenants': text(
     'off',
@@ -211,13 +211,13 @@ export const SERVER_SETTINGS = {
     DAY_MS,
     1000,
     3650 * DAY_MS,
-    'How long the events of a background response can be streamed again after its end.',
+    'How long after its end the events of a background response can be streamed.',
   ),
   'responses.tenant_quota_bytes': bytes(
     0,
     0,
     1024 * 1024 * GIB,
-    'Maximum total size of the inputs and outputs of the stored responses of one tenant, as JSON; 0 = unlimited.',
+    'Maximum total size of the stored responses of one tenant, inputs and outputs as JSON; 0 = unlimited.',
   ),
   'responses.conversation_length': count(
     1000,
@@ -235,7 +235,7 @@ export const SERVER_SETTINGS = {
     DAY_MS,
     1000,
     30 * DAY_MS,
-    'How long a background response waits for a worker before it fails.',
+    'How long a background response waits for a worker.',
   ),
   'data.dir': text(
     './data',
@@ -245,7 +245,7 @@ export const SERVER_SETTINGS = {
     262_144,
     0,
     64 * MIB,
-    'Uploads up to this size stay in memory; larger ones are written to data.dir.',
+    'Uploads up to this size stay in memory, larger ones in data.dir.',
   ),
   'fetch.timeout_ms': ms(
     30_000,

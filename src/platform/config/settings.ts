@@ -54,7 +54,7 @@ export const SETTINGS_TABLE = {
     600_000,
     1000,
     DAY_MS,
-    'How long an unread result of the shared queue is stored; after it was read, three `requests.lease_ms` at most.',
+    'How long an unread result of the shared queue is stored; a read one three `requests.lease_ms` at most.',
   ),
   'redis.lock_ms': ms(
     5000,
@@ -92,7 +92,7 @@ export const SETTINGS_TABLE = {
     5000,
     10,
     600_000,
-    'Time limit of one blocking wait of an idle pull worker; a job ends it immediately. Alias: ' +
+    'Time limit of one blocking wait of an idle pull worker; a job ends it. Alias: ' +
       'QUEUE_BRPOP_TIMEOUT (seconds).',
   ),
   'pull.callback_allow_hosts': text(
@@ -110,10 +110,7 @@ export const SETTINGS_TABLE = {
     DAY_MS,
     'First delay between two attempts at a callback; doubles each time.',
   ),
-  'compat.strict': flag(
-    false,
-    'Refuse fields that only advise and cannot be honoured, instead of ignoring and reporting them.',
-  ),
+  'compat.strict': flag(false, 'Refuse fields that only advise and cannot be honoured.'),
   'compat.asr_model': text(
     'whisper-1',
     'Model of /asr and /detect-language, whose clients name none.',

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { FileStore, UploadStore } from './file-store.js';
+import { JobClaims } from './job-claims.js';
 import { JobStore } from './job-store.js';
 import { KeyStore } from './key-store.js';
 import { OpenDatabase } from './open-database.js';
@@ -12,6 +13,7 @@ import { WebhookOutbox } from './webhook-outbox.js';
 
 const STORES = [
   JobStore,
+  JobClaims,
   FileStore,
   UploadStore,
   WebhookOutbox,

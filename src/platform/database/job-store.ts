@@ -4,89 +4,41 @@ import {
   BATCH_STATUSES,
   type BatchStatus,
   isCancellable,
-  isTerminal,
   UNFINISHED_STATUSES,
-  mayBecome,
 } from '../../core/jobs/batch-status.js';
-import type {
-  JobChange,
-  LeasedJob,
-  Page,
-  PageRequest,
-  UpdateOutcome,
-  OutboxEntry,
-} from '../../core/jobs/job.ports.js';
+import type { Page, PageRequest } from '../../core/jobs/job.ports.js';
 import { type TenantShare } from '../../core/jobs/tenant-share.js';
-import { timeOrderedId } from '../clock/time-ordered-id.js';
 import { columnsOf, DatabaseStore, equals, changesRows, pageOf } from './database-store.js';
 import type { Database, JobRow } from './schema.js';
 
-/**
- * Writes what a holder found out. A terminal status, the end of the lease and the webhook
- * are one transaction: after a crash either all of them are there or none.
- */
-async function writeJobChange(
-  transaction: Transaction<Database>,
-  job: BatchJob,
-  change: JobChange,
-  nowMs: number,
-): Promise<UpdateOutcome> {
-  const { counts, status = job.status, ...fields } = change;
-  const isNew = status !== job.status;
-  if (isNew && !mayBecome(job.status, status)) {
-    if (job.status === 'cancelling') return 'cancelling';
-    throw new RangeError(`A batch that is ${job.status} cannot become ${status}.`);
-  }
-  const ended = isTerminal(status);
-  await transaction
-    .updateTable('batches')
-    .set({
-      ...fields,
-      ...counts,
-      // Counts and usage are of the same results.
-      ...(counts && { usage: change.usage ?? null }),
-      status,
-      ...(isNew && { reachedAtMs: { ...job.reachedAtMs, [status]: nowMs } }),
-      ...(ended && { leaseOwner: null, leaseUntilMs: 0 }),
-    })
-    .where('id', '=', job.id)
-    .execute();
-  if (ended && job.webhook)
-    await announce(transaction, job, `batch.${status}` as OutboxEntry['type'], nowMs);
-  return 'written';
-}
+export const JOB_COLUMNS = columnsOf(
+  'batches',
+  'idempotencyKey',
+  'leaseOwner',
+  'leaseUntilMs',
+  'epoch',
+);
 
-async function announce(
-  transaction: Transaction<Database>,
-  { id, webhook }: BatchJob,
-  type: OutboxEntry['type'],
-  nowMs: number,
-) {
-  await transaction
-    .insertInto('webhook_outbox')
-    .values({
-      id: timeOrderedId('evt_', nowMs),
-      jobId: id,
-      type,
-      url: webhook!.url,
-      attempts: 0,
-      createdAtMs: nowMs,
-      dueAtMs: nowMs,
-    })
-    .execute();
-}
-
-const JOB = columnsOf('batches', 'idempotencyKey', 'leaseOwner', 'leaseUntilMs', 'epoch');
-
-const jobOf = ({ total, completed, failed, webhookUrl, ...job }: JobRow): BatchJob => ({
+export const jobOf = ({ total, completed, failed, webhookUrl, ...job }: JobRow): BatchJob => ({
   ...job,
   counts: { total, completed, failed },
   ...(webhookUrl !== undefined && { webhook: { url: webhookUrl } }),
 });
 
+/**
+ * The row, kept from other writers until the transaction ends; SQLite's transactions
+ * keep them all away.
+ */
+export const lockedJob = (transaction: Transaction<Database>, id: string, locksRows: boolean) =>
+  transaction
+    .selectFrom('batches')
+    .select(JOB_COLUMNS)
+    .where('id', '=', id)
+    .$if(locksRows, query => query.forUpdate());
+
 const CANCELLABLE: readonly BatchStatus[] = BATCH_STATUSES.filter(isCancellable);
 
-/** The job table on SQLite or Postgres (D-13). */
+/** The job table on SQLite or Postgres (D-13), without what holders of jobs write (`JobClaims`). */
 export class JobStore extends DatabaseStore {
   /** With an idempotency key seen before (same tenant): that job, and `created: false`. */
   async create(
@@ -126,7 +78,7 @@ export class JobStore extends DatabaseStore {
     nowMs: number,
   ): Promise<{ job: BatchJob; accepted: boolean } | undefined> {
     return this.db.transaction().execute(async transaction => {
-      const row = await this.#locked(transaction, id)
+      const row = await lockedJob(transaction, id, this.locksRows)
         .where('tenant', '=', tenant)
         .executeTakeFirst();
       if (!row) return undefined;
@@ -164,72 +116,6 @@ export class JobStore extends DatabaseStore {
     if (ids.length === 0) return new Set();
     const rows = await this.#unfinished.select('id').where('id', 'in', ids).execute();
     return new Set(rows.map(({ id }) => id));
-  }
-
-  /** One atomic claim of an unfinished job that no processor holds, or whose lease expired: of the tenant with the fewest held jobs, and of these the one with the least slack. */
-  async claim(owner: string, leaseMs: number): Promise<LeasedJob | undefined> {
-    const row = await this.db
-      .updateTable('batches')
-      .set(({ eb }) => ({
-        leaseOwner: owner,
-        leaseUntilMs: this.after(leaseMs),
-        epoch: eb('epoch', '+', 1),
-      }))
-      .where('id', '=', batches =>
-        batches
-          .selectFrom('batches')
-          .select('id')
-          .where('status', 'in', UNFINISHED_STATUSES)
-          .where('leaseUntilMs', '<=', this.now)
-          .orderBy(job =>
-            job
-              .selectFrom('batches as held')
-              .select(held => held.fn.countAll().as('count'))
-              .whereRef('held.tenant', '=', 'batches.tenant')
-              .where('held.status', 'in', UNFINISHED_STATUSES)
-              .where('held.leaseUntilMs', '>', this.now),
-          )
-          .orderBy('expiresAtMs')
-          .orderBy('id')
-          .limit(1)
-          .$if(this.locksRows, query => query.forUpdate().skipLocked()),
-      )
-      .returning([...JOB, 'epoch'])
-      .executeTakeFirst();
-    if (!row) return undefined;
-    const { epoch, ...job } = row;
-    return { job: jobOf(job), epoch };
-  }
-
-  /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
-  async heartbeat(id: string, epoch: number, leaseMs: number): Promise<BatchJob | undefined> {
-    const row = await this.db
-      .updateTable('batches')
-      .set({ leaseUntilMs: this.after(leaseMs) })
-      .where(equals({ id, epoch }))
-      .where('status', 'in', UNFINISHED_STATUSES)
-      .returning(JOB)
-      .executeTakeFirst();
-    return row && jobOf(row);
-  }
-
-  /** Nothing is written unless it answers `written`. @throws RangeError for an illegal move. */
-  update(id: string, epoch: number, change: JobChange, nowMs: number): Promise<UpdateOutcome> {
-    return this.db.transaction().execute(async transaction => {
-      const row = await this.#locked(transaction, id).where('epoch', '=', epoch).executeTakeFirst();
-      return row && !isTerminal(row.status)
-        ? writeJobChange(transaction, jobOf(row), change, nowMs)
-        : 'lost';
-    });
-  }
-
-  /** Another processor may continue at once. */
-  async release(id: string, epoch: number): Promise<void> {
-    await this.db
-      .updateTable('batches')
-      .set({ leaseOwner: null, leaseUntilMs: 0 })
-      .where(equals({ id, epoch }))
-      .execute();
   }
 
   /** Of every tenant with unfinished jobs. */
@@ -276,18 +162,6 @@ export class JobStore extends DatabaseStore {
   }
 
   #of(tenant: string) {
-    return this.db.selectFrom('batches').select(JOB).where('tenant', '=', tenant);
-  }
-
-  /**
-   * The row, kept from other writers until the transaction ends; SQLite's transactions
-   * keep them all away.
-   */
-  #locked(transaction: Transaction<Database>, id: string) {
-    return transaction
-      .selectFrom('batches')
-      .select(JOB)
-      .where('id', '=', id)
-      .$if(this.locksRows, query => query.forUpdate());
+    return this.db.selectFrom('batches').select(JOB_COLUMNS).where('tenant', '=', tenant);
   }
 }

@@ -3,7 +3,7 @@ import { type Observable, Subject } from 'rxjs';
 import { WaitBudget } from '../process/wait-budget.js';
 
 export const DEPENDENCIES = ['redis', 'database', 'blobs'] as const;
-export type DependencyName = (typeof DEPENDENCIES)[number];
+type DependencyName = (typeof DEPENDENCIES)[number];
 
 /** What is known of one dependency. */
 export interface DependencyState {

@@ -1,8 +1,23 @@
 import { type Hash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 
 export const isAbsent = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** What `work` resolves with; undefined: its file or folder does not exist. */
+export const ifPresent = <T>(work: Promise<T>): Promise<T | undefined> =>
+  work.catch((error: unknown) => {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  });
+
+/** Paths of all files in a folder and below it; none where it does not exist. */
+export async function filesUnder(folder: string): Promise<string[]> {
+  const entries = await ifPresent(readdir(folder, { recursive: true, withFileTypes: true }));
+  const files = entries?.filter(entry => entry.isFile()) ?? [];
+  return files.map(entry => join(entry.parentPath, entry.name));
+}
 
 /** One `write` may take less than it was given. */
 export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
@@ -11,10 +26,7 @@ export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<voi
 
 /** Makes new and renamed entries of a folder durable. One that is gone has none. */
 export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch((error: unknown) => {
-    if (isAbsent(error)) return undefined;
-    throw error;
-  });
+  const folder = await ifPresent(open(path, 'r'));
   try {
     await folder?.sync();
   } finally {

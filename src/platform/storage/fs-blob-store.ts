@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { BlobAdapter, type ByteRange } from './blob-adapter.js';
-import { isAbsent, syncFolder } from './durable-files.js';
+import { filesUnder, ifPresent, isAbsent, syncFolder } from './durable-files.js';
 import { BlobMissing, orStorageProblem } from './storage-problems.js';
 
 /** Files being written; not blobs yet. */
@@ -51,12 +51,7 @@ export class FsBlobStore extends BlobAdapter {
   }
 
   protected async measure(key: string): Promise<number | undefined> {
-    try {
-      return (await stat(this.#path(key))).size;
-    } catch (error) {
-      if (isAbsent(error)) return undefined;
-      throw error;
-    }
+    return (await ifPresent(stat(this.#path(key))))?.size;
   }
 
   protected async erase(key: string): Promise<void> {
@@ -128,14 +123,4 @@ async function moveInto(draft: string, target: string) {
 function retriable(error: unknown) {
   if (isAbsent(error) || (error as NodeJS.ErrnoException).code === 'ENOTDIR') return error;
   throw error;
-}
-
-async function filesUnder(folder: string): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw error;
-  }
 }

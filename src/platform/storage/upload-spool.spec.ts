@@ -7,7 +7,6 @@ import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { settingsFrom } from '../config/settings.js';
 import { Spool, spooled, SpooledUpload } from './upload-spool.js';
 
-const LIMIT = 1000;
 const MEMORY = 100;
 
 let dir: string;
@@ -15,11 +14,7 @@ let spool: Spool;
 beforeEach(async () => {
   Logger.overrideLogger(false);
   dir = temporaryFolder();
-  const settings = {
-    'data.dir': dir,
-    'server.upload_limit_bytes': LIMIT,
-    'spool.memory_bytes': MEMORY,
-  };
+  const settings = { 'data.dir': dir, 'spool.memory_bytes': MEMORY };
   spool = new Spool(settingsFrom(settings));
   await spool.onModuleInit();
 });
@@ -43,27 +38,6 @@ describe('an upload', () => {
       Buffer.concat([Buffer.alloc(60, 1), Buffer.alloc(41, 2), Buffer.alloc(500, 3)]),
     );
     expect(upload.head.length).toBeGreaterThan(0);
-  });
-
-  it('of exactly the limit is taken, and of one byte more is file_too_large', async () => {
-    expect((await spool.store(pieces(LIMIT))).size).toBe(LIMIT);
-    await expect(spool.store(pieces(LIMIT, 1))).rejects.toMatchObject({
-      code: 'file_too_large',
-      param: 'file',
-    });
-    expect(await files()).toHaveLength(1);
-  });
-
-  it('is refused at the byte over the limit: what follows is not read', async () => {
-    let read = 0;
-    const endless = (async function* () {
-      for (;;) {
-        read += 1;
-        yield await Promise.resolve(Buffer.alloc(LIMIT));
-      }
-    })();
-    await expect(spool.store(endless)).rejects.toMatchObject({ code: 'file_too_large' });
-    expect(read).toBe(2);
   });
 
   it('whose source breaks leaves nothing behind, and reports the error of the source', async () => {
@@ -121,14 +95,12 @@ const tenBytes = () => Readable.from([Buffer.alloc(10)]);
 
 describe('a full disk', () => {
   it('is storage_full, with the cause kept', async () => {
-    const limits = { maxBytes: 1000, memoryBytes: 0 };
-    const stored = spooled(tenBytes(), 'unused', limits, () => open(FULL, 'w'));
+    const stored = spooled(tenBytes(), 'unused', 0, () => open(FULL, 'w'));
     await expect(stored).rejects.toMatchObject({ code: 'storage_full', cause: { code: 'ENOSPC' } });
   });
 
   it('differs from a folder that may not be written to', async () => {
-    const limits = { maxBytes: 1000, memoryBytes: 0 };
-    const stored = spooled(tenBytes(), '/proc/no-such-folder/file', limits);
+    const stored = spooled(tenBytes(), '/proc/no-such-folder/file', 0);
     await expect(stored).rejects.toMatchObject({
       code: 'storage_unavailable',
       cause: { code: 'ENOENT' },

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, unlink, readFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm, unlink, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../config/settings.js';
 import { orStorageProblem } from './storage-problems.js';
 
@@ -94,9 +93,7 @@ export class SpooledUpload {
 
   async #remove(path: string): Promise<void> {
     await Promise.allSettled(this.#reads);
-    await unlink(path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
+    await rm(path, { force: true });
   }
 }
 
@@ -108,13 +105,6 @@ function* slices(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
-interface SpoolLimits {
-  /** Largest upload in bytes; one more is `file_too_large`. */
-  readonly maxBytes: number;
-  /** Uploads up to this size stay in memory. */
-  readonly memoryBytes: number;
-}
-
 /** Enough for the headers of every container that keeps its duration in front. */
 const HEAD_BYTES = 65_536;
 
@@ -122,13 +112,12 @@ const HEAD_BYTES = 65_536;
  * Reads `source` to its end: into memory first, from `memoryBytes` on into a file that
  * only this user can read. On any failure, also of the source itself, nothing is left
  * behind.
- * @throws DomainError `file_too_large` at the first byte over the limit, `storage_full`
- *   when the disk is.
+ * @throws DomainError `storage_full`, or the error of the source
  */
 export async function spooled(
   source: AsyncIterable<Buffer>,
   path: string,
-  { maxBytes, memoryBytes }: SpoolLimits,
+  memoryBytes: number,
   create: () => Promise<FileHandle> = () => open(path, 'wx', 0o600),
 ): Promise<SpooledUpload> {
   /** All of it, or the first bytes of what is in the file. */
@@ -138,7 +127,6 @@ export async function spooled(
   try {
     for await (const chunk of source) {
       size += chunk.length;
-      if (size > maxBytes) throw fileTooLarge(maxBytes);
       if (file) await orStorageProblem(file.appendFile(chunk));
       else chunks.push(chunk);
       if (file || size <= memoryBytes) continue;
@@ -158,18 +146,6 @@ export async function spooled(
     }
     throw error;
   }
-}
-
-/** @param maxBytes `server.upload_limit_bytes` or the limit of the file's purpose */
-export function fileTooLarge(maxBytes: number): DomainError {
-  const mib = Number((maxBytes / 1_048_576).toFixed(2));
-  return new DomainError(
-    'file_too_large',
-    `The upload is larger than ${maxBytes} bytes (${mib} MiB).`,
-    {
-      param: 'file',
-    },
-  );
 }
 
 /**
@@ -198,10 +174,8 @@ export class Spool implements OnModuleInit {
 
   /** @throws DomainError as `spooled` does */
   store(source: AsyncIterable<Buffer>): Promise<SpooledUpload> {
-    const { server, spool } = this.settings;
     const path = join(this.#folder, `${process.pid}-${randomUUID()}.upload`);
-    const { memoryBytes } = spool;
-    return spooled(source, path, { maxBytes: server.uploadLimitBytes, memoryBytes });
+    return spooled(source, path, this.settings.spool.memoryBytes);
   }
 }
 

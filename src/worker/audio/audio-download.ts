@@ -24,7 +24,7 @@ export class AudioDownload {
     return Buffer.concat(await Array.fromAsync(this.pieces(audio.url, signal)));
   }
 
-  /** The same, read as it is asked for. */
+  /** As `bytes`, but in pieces, read only as they are consumed. */
   async *pieces(url: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     if (!this.#fetch) {
       throw new DomainError('file_url_refused', 'This worker fetches no audio by URL.', {

@@ -30,7 +30,7 @@ export function canonicalWavData(file: Buffer): Buffer | undefined {
   return isCanonical ? data : undefined;
 }
 
-/** Undefined: too short to say. */
+/** Undefined while `body` is too short to decide. */
 function isCanonicalFormat(body: Buffer): boolean | undefined {
   if (body.length < 16) return undefined;
   const coding = body.readUInt16LE(0);

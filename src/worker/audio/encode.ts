@@ -16,7 +16,7 @@ const SLICE = 4096;
 
 interface EncoderOptions {
   readonly format: SpeechFormat;
-  /** Ends the encoder, whatever it still holds. */
+  /** Aborted: the encoder ends at once, and what it holds is lost. */
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: Buffer) => void;
 }

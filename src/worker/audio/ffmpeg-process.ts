@@ -44,7 +44,7 @@ const BOUNDED = [
   `ulimit -d ${DATA_LIMIT_KIB} 2>/dev/null; exec ffmpeg "$@"`,
   'ffmpeg',
 ] as const;
-/** The shell's exit code for a program that there is not. */
+/** The shell's exit code for a program that does not exist. */
 const NOT_FOUND = 127;
 
 /**

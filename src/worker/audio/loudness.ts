@@ -5,14 +5,14 @@ import { abortError } from '../../core/errors/abort-error.js';
 const BLOCK = RECOGNISER_RATE / 10;
 const FULL_SCALE = 32_768;
 
-/** Where speech of usual recordings lies. */
+/** Loudness of speech in usual recordings. */
 const TARGET_DB = -23;
 /** What is quieter has less than 3 bits of signal, and is not speech. */
 const GATE_DB = -75;
 /** Pauses and breath between words are not the loudness of the voice (EBU R 128). */
 const RELATIVE_GATE_DB = -10;
 const MOST_GAIN_DB = 40;
-/** Less would change nothing that a recogniser notices. */
+/** Recognisers do not notice a smaller gain. */
 const LEAST_GAIN_DB = 3;
 /**
  * Between the loud and the quiet tenth of speech lie 15 dB and more; of noise or
@@ -22,7 +22,7 @@ const LEAST_RANGE_DB = 8;
 /** Room that the loudest syllables keep below full scale. */
 const HEADROOM_DB = -1;
 
-/** A tenth of a second: dB, and the loudest sample. */
+/** A tenth of a second of audio: its level in dB, and its loudest sample. */
 interface Block {
   readonly level: number;
   readonly peak: number;
@@ -111,7 +111,7 @@ export async function normaliseLoudness(
   return louder;
 }
 
-/** What would exceed full scale is clipped. */
+/** The samples times `gain`, clipped at full scale. */
 const amplified = (samples: Int16Array, gain: number): Int16Array =>
   samples.map(sample => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain))));
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdtemp, open, rmdir, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileTooLarge } from '../../platform/storage/bounded-bytes.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
-import { fileTooLarge } from '../../platform/storage/upload-spool.js';
 
 const PLACE = 'the temporary folder of the worker';
 
@@ -70,7 +70,7 @@ export class ReceivedFile implements AsyncDisposable {
     await orStorageProblem(this.handle.appendFile(piece), PLACE);
   }
 
-  /** All of it in memory. */
+  /** The whole file, in memory. */
   async bytes(): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(this.size);
     for (let at = 0; at < bytes.length;) {

@@ -16,7 +16,7 @@ interface CutRules {
 
 /** A piece of long audio, to be recognised by itself. */
 export interface AudioWindow {
-  /** From 0. */
+  /** Number of the window, from 0. */
   readonly index: number;
   /** Mono, 16 kHz; its own memory. */
   readonly samples: Int16Array;
@@ -36,7 +36,7 @@ export interface AudioWindow {
  * word that was cut is whole once.
  */
 const OVERLAP_S = 2;
-/** Quiet whatever the rest is: -50 dB of full scale. */
+/** Audio below -50 dB of full scale is quiet, however quiet the rest is. */
 const QUIET_ENERGY = 32_768 ** 2 * 1e-5;
 const STEP = RECOGNISER_RATE / 100;
 

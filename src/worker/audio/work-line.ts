@@ -24,7 +24,7 @@ export class WorkLine {
     });
   }
 
-  /** Nothing that waits is done any more. The first error counts. */
+  /** Discards the work that waits. The first error counts. */
   end(error: unknown): void {
     this.#failure ??= { error };
   }

@@ -16,7 +16,7 @@ export interface GenerateItem
    * is not aged.
    */
   readonly agingShare?: number | undefined;
-  /** Its class as one word. */
+  /** Class of the request (D-03). */
   readonly urgency?: Urgency;
   /** Milliseconds until its first output is late; absent: no such deadline. */
   readonly firstOutputMs?: number | undefined;
@@ -27,7 +27,7 @@ export interface GenerateItem
 /** An item of an engine that makes the text itself. */
 export type TokenItem = GenerateItem & { readonly form: GenerationHead['form'] };
 
-/** @throws DomainError `unsupported_task` for a form that is only handed on */
+/** @throws DomainError `unsupported_task` for a form that is only passed on to servers */
 export function demandTokens(item: GenerateItem): TokenItem {
   const { form } = item;
   if (form === 'chat' || form === 'completion') return { ...item, form };
@@ -48,7 +48,7 @@ export type GenerationEvent =
       readonly type: 'done';
       /** Absent: unknown. */
       readonly usage?: TokenUsage;
-      /** In order of the choices' index. */
+      /** Why each choice ended, by index. */
       readonly finishReasons: readonly string[];
       /** Milliseconds from the call to the first token; absent: unknown. */
       readonly firstTokenMs?: number;
@@ -60,7 +60,7 @@ export type GenerationEvent =
  */
 export interface TextGenerator extends EngineBase {
   readonly kind: 'llm';
-  /** Of engines that batch by steps, once loaded. */
+  /** Absent for engines that do not batch by steps, and before loading. */
   readonly activity?: Readonly<GenerationActivity>;
   /**
    * Chunks, then exactly one done; a failure is thrown. The engine goes on no further

@@ -2,7 +2,7 @@ import { SlotMap } from '@switchyard/engine-api/slot-map.js';
 import { type CallGroup } from '@switchyard/worker-protocol/call.codec.js';
 import { blended } from '../../core/latency/means.js';
 
-/** The device and what is READY, when an engine call could start. */
+/** The state of the device and the READY items, when an engine call could start. */
 interface DeviceView {
   /** Items that could go now, at least 1. */
   readonly ready: number;
@@ -71,7 +71,7 @@ export class DevicePolicy {
   #gatherMs: number | undefined;
   /** Usual time of an engine call, milliseconds. */
   #callMs: number | undefined;
-  /** An engine call ended and left READY items. */
+  /** An engine call ended while READY items were left. */
   #freed = false;
   #waitingSinceMs: number | undefined;
 
@@ -146,7 +146,7 @@ export class DevicePolicy {
     this.#waitingSinceMs = undefined;
   }
 
-  /** For the rest of the first item's group. */
+  /** Milliseconds to wait for the rest of the first item's group. */
   #groupMs({ running, group }: DeviceView): number {
     const members = this.#groups.get(group.id);
     if (running > 0 || members === undefined || missingOf(members) === 0) return 0;
@@ -155,7 +155,7 @@ export class DevicePolicy {
     return Math.min(ceilingMs, Math.max(FLOOR_MS, SLACK * this.#gatherMs));
   }
 
-  /** For items of other groups; 0 for a device that is fast. */
+  /** Milliseconds to wait for items of other groups; 0 for a fast device. */
   #othersMs({ realtime }: DeviceView): number {
     if (this.#preparing === 0 || realtime) return 0;
     const worthMs = OTHERS_SHARE * (this.#callMs ?? 0);

@@ -62,6 +62,6 @@ export class EmbeddingService {
   }
 }
 
-/** The same memory: every platform of Node is little-endian. */
+/** A view of the same memory: every platform of Node is little-endian. */
 const littleEndian = (vectors: Float32Array): Buffer =>
   Buffer.from(vectors.buffer, vectors.byteOffset, vectors.byteLength);

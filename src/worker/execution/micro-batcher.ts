@@ -56,7 +56,7 @@ interface ReadyItem<Ready, Value> extends PlacedWork {
   readonly id: string;
   readonly group: CallGroup;
   readonly readyMs: number;
-  /** The engine call has ended. */
+  /** Called when the engine call has ended. */
   settle(call: EngineCall<Value>, outcome: ItemOutcome<Value>): void;
 }
 
@@ -122,7 +122,7 @@ export class MicroBatcher<Input, Ready, Value> {
       readonly spec: Pick<WorkerSpec, 'pull' | 'prepParallel'>;
       readonly clock: MonotonicClock;
       readonly journal: BatchJournal;
-      /** Is told which requests the device computes. */
+      /** Registers which requests the device computes. */
       readonly calls: Pick<InFlightCalls, 'onDevice'>;
     },
     private readonly scheduler: SchedulerLike = asyncScheduler,
@@ -248,7 +248,7 @@ export class MicroBatcher<Input, Ready, Value> {
     members.forEach((member, index) => member.settle(call, call.outcomes[index]!));
   }
 
-  /** The time limits of all members hold together (D-49). @returns ends it */
+  /** Limits the call by the time limits of all members together (D-49). @returns ends the limit */
   #timed(members: readonly ReadyItem<Ready, Value>[]): () => void {
     const { clock, calls } = this.options;
     const sinceMs = clock.nowMs();

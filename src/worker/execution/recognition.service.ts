@@ -29,7 +29,7 @@ export type RecognitionCall = Omit<TranscribeCallFields, 'audio'>;
 /** A file, or a window of a long one. */
 interface RecognitionJob {
   readonly call: RecognitionCall;
-  /** Windows of one request share it. */
+  /** Id that the windows of one request share. */
   readonly flow?: string;
   /** Runs in the preparation stage. */
   readonly audio: (signal: AbortSignal) => Promise<PreparedAudio>;
@@ -38,7 +38,7 @@ interface RecognitionJob {
 
 interface Recognised {
   readonly transcript: RecognizedTranscript;
-  /** Seconds. */
+  /** Seconds of audio. */
   readonly durationS: number;
 }
 

@@ -77,7 +77,7 @@ interface NamedRun {
   /** Seconds decoded at most. */
   readonly mostS: number;
   readonly signal: AbortSignal;
-  /** Gets the segments; with speakers, when all are known. */
+  /** Receives the segments; with speakers, once all of them are known. */
   readonly sink?: SegmentSink | undefined;
 }
 

@@ -35,7 +35,7 @@ export interface SpeechReceiver {
 /** What was made of one text. */
 export interface Spoken {
   readonly durationS: number;
-  /** For how long its listener waited in the middle of it. */
+  /** Seconds for which its listener waited in the middle of it. */
   readonly lateS: number;
   readonly execution: CallExecution;
 }
@@ -55,7 +55,7 @@ class Speech {
       readonly call: SynthesizeCallFields;
       /** Whether the audio is played while it is made. */
       readonly isHeard: boolean;
-      /** Hz. */
+      /** Sample rate in Hz. */
       readonly sampleRate: number;
       /** Where the samples go; it is opened before the first are made. */
       readonly output: () => { write(samples: Int16Array): void };

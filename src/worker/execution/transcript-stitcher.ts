@@ -72,9 +72,9 @@ export class TranscriptStitcher {
 
   constructor(
     private readonly options: {
-      /** For segments without their own. */
+      /** Temperature of segments that have none. */
       readonly temperature: number;
-      /** False: words are only needed to join windows. */
+      /** Whether the answer has words; they are always used to join windows. */
       readonly words: boolean;
       readonly sink?: SegmentSink;
     },
@@ -203,16 +203,16 @@ const moved = <T extends { readonly start: number; readonly end: number }>(
   byS === 0 ? timed : { ...timed, start: laterBy(timed.start, byS), end: laterBy(timed.end, byS) };
 
 interface Token {
-  /** Place of its segment. */
+  /** Index of its segment. */
   readonly segment: number;
-  /** Place within it. */
+  /** Index within the segment. */
   readonly place: number;
   readonly spelling: string;
 }
 
-/** How far engines' times are off at the border of a window. */
+/** How far engines' times may be off at the border of a window. */
 const SLACK_S = 0.5;
-/** Bounds the comparison; more is never spoken in an overlap. */
+/** Tokens that are compared at most; an overlap never has more. */
 const MOST_TOKENS = 40;
 
 /**
@@ -250,7 +250,7 @@ function tokensOf(
 
 const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/u;
 
-/** Words; single characters in scripts without spaces. */
+/** Splits a text into words, or characters in scripts without spaces. */
 const tokens = (text: string): string[] =>
   text
     .split(/\s+/)
@@ -319,7 +319,7 @@ function part(segment: RecognizedSegment, from: number, to: number): RecognizedS
 
 const middleOf = ({ start, end }: TranscriptWord): number => (start + end) / 2;
 
-/** Only windows whose words and tokens are the same, one by one. */
+/** Splits only where the words and tokens of both windows agree one by one. */
 function splitAt(time: number, before: WindowText, after: WindowText): void {
   for (const text of [before, after]) {
     if (text.words.length !== countOf(text.segments)) continue;

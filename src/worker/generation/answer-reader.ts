@@ -20,7 +20,7 @@ interface ReadReasoning {
 class ReasoningReader {
   readonly #held = new HeldText();
   #state: 'before' | 'inside' | 'after';
-  /** White space around the marks is neither thought nor said. */
+  /** White space around the marks belongs to neither side. */
   #trims = true;
 
   constructor(isInside: boolean) {
@@ -64,17 +64,17 @@ class ReasoningReader {
 
 export interface ToolCall {
   readonly name: string;
-  /** JSON, as the caller's SDK wants it. */
+  /** Arguments as JSON text, as SDKs expect them. */
   readonly arguments: string;
 }
 
 interface Marks {
   readonly open: string;
-  /** Absent: the next `open`, or the end of the answer. */
+  /** The mark that ends it; absent: the next `open`, or the end of the answer. */
   readonly close?: string;
 }
 
-/** `gpt-oss` has messages of their own. */
+/** Forms with marks; `gpt-oss` has a reader of its own. */
 type MarkedForm = Exclude<ToolForm, 'gpt-oss'>;
 
 const TAGS: Marks = { open: '<tool_call>', close: '</tool_call>' };
@@ -144,7 +144,7 @@ class ToolCallReader {
     return { content: content || space, calls };
   }
 
-  /** Holds white space back until text follows it. */
+  /** Holds white space back until text follows. */
   #text(said: string): string {
     if (this.#space === undefined) return said;
     const text = this.#space + said;
@@ -222,19 +222,19 @@ const joined = (parts: readonly AnswerPart[]): AnswerPart => ({
   calls: parts.flatMap(({ calls }) => calls),
 });
 
-/** Tells the parts of an answer apart while it comes. */
+/** Separates thoughts, text and tool calls of an answer while it arrives. */
 interface AnswerReader {
   take(text: string): AnswerPart;
-  /** The answer has ended, with this text. @param isCut not by itself */
+  /** The answer has ended, with this text. @param isCut a limit or a stop string ended it */
   flush(text?: string, isCut?: boolean): AnswerPart;
 }
 
 export interface ReaderOptions {
-  /** Thoughts are separated from the answer; inside: it begins with them. */
+  /** Whether thoughts are separated from the answer; `inside`: it begins with thoughts. */
   readonly thinking?: 'possible' | 'inside' | undefined;
-  /** Calls are looked for; `texts`: `TOOL/PARAMETER` whose values are texts. */
+  /** Present: tool calls are recognised. `texts`: each `TOOL/PARAMETER` whose value is text. */
   readonly tools?: { readonly texts: readonly string[] };
-  /** Of the model, in a chat. */
+  /** How the model writes tool calls; in a chat only. */
   readonly toolForm?: ToolForm | undefined;
 }
 
@@ -277,7 +277,7 @@ const RECIPIENT = /to=(?:functions\.)?([\w.-]+)/;
  */
 class HarmonyReader implements AnswerReader {
   readonly #held = new HeldText();
-  /** Of the message that is read; undefined: between two. */
+  /** Header of the message that is being read; undefined between two messages. */
   #header: string | undefined = '';
 
   take(text: string): AnswerPart {
@@ -296,7 +296,7 @@ class HarmonyReader implements AnswerReader {
     return this.#header === undefined ? before : joined([before, told(rest, this.#header)]);
   }
 
-  /** Reads a header, once it is whole. */
+  /** Reads a header once it is complete. */
   #begun(): AnswerPart | undefined {
     this.#header = this.#held.upTo([MESSAGE])?.before;
     return this.#header === undefined ? undefined : NOTHING;

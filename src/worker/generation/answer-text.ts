@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Drawn } from '@switchyard/engine-api/text-backend.port.js';
 
-/** Text on its way, in which marks are looked for. */
+/** Text that is held back while the beginning of a mark may be in it. */
 export class HeldText {
   constructor(public text = '') {}
 
@@ -67,17 +67,17 @@ interface Piece {
  */
 export class AnswerText {
   readonly #decoder = new StringDecoder('utf8');
-  /** Decoded and not shown. */
+  /** Text that is decoded and not shown yet. */
   readonly #held = new HeldText();
   /** Characters that were shown. */
   #shown = 0;
   #tokens: PlacedToken[] = [];
-  /** The stop string that is complete: nothing more is to come. */
+  /** The stop string that was found; nothing follows it. */
   stoppedBy: string | undefined;
 
   constructor(private readonly stop: readonly string[] = []) {}
 
-  /** What the next token makes showable. */
+  /** Takes the next token. @returns the text that can be shown now */
   take(drawn: Drawn): Piece {
     this.#tokens.push({ drawn, offset: this.#shown + this.#held.text.length });
     this.#held.add(this.#decoder.write(drawn.bytes));

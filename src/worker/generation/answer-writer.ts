@@ -28,9 +28,9 @@ interface AnswerWriter {
 interface WriterOptions {
   readonly head: GenerationHead;
   readonly logprobs: boolean;
-  /** A stream's last chunk is its usage. */
+  /** Whether a stream's last chunk is its usage. */
   readonly includeUsage: boolean;
-  /** Chunks bring the tokens that made them. */
+  /** Whether chunks list the ids of their tokens. */
   readonly tokenIds: boolean;
   /** Names of custom tools. */
   readonly custom: readonly string[];
@@ -44,7 +44,7 @@ export const answerWriter = (stream: boolean, options: WriterOptions): AnswerWri
 function chunkWriter(options: WriterOptions): AnswerWriter {
   const { head, includeUsage } = options;
   const begun = new Set<Choice>();
-  /** Tokens whose text is held back. */
+  /** Tokens whose text has not been sent yet. */
   const untold = new Map<Choice, readonly number[]>();
   const chunk = ({ index }: Choice, delta: Partial<ChoiceDelta>): object => {
     const whole = { index, text: '', first: false, finishReason: null, ...delta };

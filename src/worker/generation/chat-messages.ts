@@ -26,7 +26,7 @@ const MESSAGE = z.looseObject({
 const CUSTOM_CALL = z.looseObject({
   custom: z.object({ name: NAME, input: ANY_TEXT }, 'must be an object'),
 });
-/** What a template writes of a call. */
+/** The part of a call that chat templates use. */
 const FUNCTION_CALL = z.object({
   function: z.object(
     {
@@ -67,7 +67,7 @@ function chatMessage(raw: Fields, path: string): Fields {
   };
 }
 
-/** A call as templates know it: of a function, whatever it was. */
+/** A call in the form that templates know: as a function call, also for custom tools. */
 function callIn(call: Fields, path: string): Fields {
   if (call.type !== 'custom') {
     readObject(FUNCTION_CALL, call, path);

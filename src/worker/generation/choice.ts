@@ -46,7 +46,7 @@ interface ChoiceOptions extends ReaderOptions {
 export class Choice implements LiveSequence {
   readonly priorityClass: number;
   readonly agingShare?: number;
-  /** Its place in the line, until it is submitted. */
+  /** Its order among waiting choices, until it is submitted. */
   arrivalMs: number;
   readonly tenant: string;
   readonly tenantWeight?: number;
@@ -55,7 +55,7 @@ export class Choice implements LiveSequence {
   readonly maxTokens: number;
   readonly sampling: Sampling;
   readonly begunTokens: number;
-  /** What was begun is complete, for this reason. */
+  /** Why the continued answer was complete already; undefined: it was not. */
   readonly over: 'stop' | 'length' | undefined;
   /** Tokens of the answer, those of a stop string included. */
   tokens = 0;

@@ -76,7 +76,7 @@ function promptOf({ messages, prompt, content }: z.output<typeof TOKENIZE>): Pro
   return { type: 'text', text };
 }
 
-/** Under both names, for the clients of both servers. */
+/** The text under the names of both servers, for the clients of each. */
 async function detokenized(sent: unknown, backend: TextBackend): Promise<object> {
   const { tokens: given } = readObject(OBJECT, sent);
   const tokens = await backend.encode({
@@ -111,9 +111,9 @@ export class ContinuousGenerator implements TextGenerator {
   constructor(
     private readonly options: {
       readonly backend: TextBackend;
-      /** Its name, as it is reported. */
+      /** Name of the engine in reports. */
       readonly engine: string;
-      /** What is not said follows from the backend. */
+      /** Absent options follow from the backend. */
       readonly scheduling?: ConstructorParameters<typeof StepLoop>[1];
       /** Monotonic milliseconds. */
       readonly nowMs?: () => number;
@@ -220,7 +220,7 @@ export class ContinuousGenerator implements TextGenerator {
     return text.trimEnd().endsWith('<think>') ? 'inside' : 'possible';
   }
 
-  /** Each prompt, and the answer so far behind it. */
+  /** Each prompt as tokens, followed by the answer so far. */
   async #encoded({
     sampling,
     prompts,

@@ -44,7 +44,7 @@ export interface GenerationFields {
   readonly seed?: number;
   readonly stop: readonly string[];
   readonly includeUsage: boolean;
-  /** Chunks bring the tokens that made them. */
+  /** Whether chunks list the ids of their tokens. */
   readonly tokenIds: boolean;
   /** `maxTokens` is at most what the context has left, where the answer ends. */
   readonly clampsTokens: boolean;
@@ -61,9 +61,9 @@ export interface GenerationFields {
 export interface WantedTools {
   /** False: the answer ends after the first call. */
   readonly parallel: boolean;
-  /** Names of those that take one text. */
+  /** Names of tools that take one text. */
   readonly custom: readonly string[];
-  /** `TOOL/PARAMETER` of those that are texts, where a form does not tell. */
+  /** `TOOL/PARAMETER` of parameters that are texts, for forms that do not mark them. */
   readonly texts: readonly string[];
   /**
    * One function was named: as with OpenAI, the answer ends with `stop`,
@@ -73,10 +73,10 @@ export interface WantedTools {
 }
 
 interface ChatTools {
-  /** In OpenAI's form. */
+  /** The tools in OpenAI's form, for the template. */
   readonly template: readonly unknown[];
   readonly wanted: WantedTools;
-  /** The answer has to be calls. */
+  /** Present: the answer must consist of calls. */
   readonly grammar?: Grammar;
 }
 
@@ -137,7 +137,7 @@ function inGrammar({ name, parameters, path }: CallableTool): GrammarTool {
 const MOST_CHOICES = 128;
 const MOST_VARIABLES = 32;
 const TOKENS = wholeNumberFrom(1, 2_147_483_647);
-/** What OpenAI takes for completions that name no limit. */
+/** OpenAI's default for completions. */
 const COMPLETION_TOKENS = 16;
 
 const SHARED = {
@@ -154,7 +154,7 @@ const SHARED = {
 const isTextOnly = (value: unknown): boolean =>
   !Array.isArray(value) || value.every(modality => modality === 'text');
 
-/** Of a template: plain values, few of them. */
+/** Variables of a chat template: a few plain values. */
 const VARIABLES = z.custom<Fields>(
   value =>
     isObject(value) &&

@@ -23,7 +23,7 @@ import { PrepStage } from '../lifecycle/prep-stage.js';
  * equally for all of them.
  */
 export function sharedTime() {
-  /** `eachMs`: what one that ran from the beginning would have had. */
+  /** `eachMs`: share of a generation that has run since the beginning. */
   let [running, eachMs, atMs] = [0, 0, 0];
   const advance = (nowMs: number): void => {
     if (running > 0) eachMs += (nowMs - atMs) / running;
@@ -36,7 +36,7 @@ export function sharedTime() {
       running += 1;
       return eachMs;
     },
-    /** Milliseconds that are its own since `mark`. */
+    /** Its share of the time since `mark`, in milliseconds. */
     since: (mark: number, nowMs: number): number => {
       advance(nowMs);
       return eachMs - mark;

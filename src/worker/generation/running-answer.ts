@@ -40,7 +40,7 @@ class EventBuffer implements AsyncIterable<GenerationEvent> {
     this.onFull();
   }
 
-  /** After what waits; with `error`, instead of it. The first end counts. */
+  /** Ends it after what waits, or, with `error`, at once. The first end counts. */
   end(error?: Error): void {
     if (this.#end) return;
     this.#end = error ? { error } : {};
@@ -102,7 +102,7 @@ export class RunningAnswer {
     () => this.#resume(),
   );
   readonly #over = Promise.withResolvers<void>();
-  /** Resolves when nothing of it is in the scheduler any more. */
+  /** Resolves when the scheduler holds none of its sequences. */
   readonly over = this.#over.promise;
   readonly #all: readonly Choice[];
   /** Choices of each prompt. */
@@ -114,7 +114,7 @@ export class RunningAnswer {
   readonly #waiting: Choice[];
   readonly #here = new Set<Choice>();
   readonly #finishReasons = new Map<number, string>();
-  /** First choices whose prompt is computed. */
+  /** The first choice of each prompt, once its prompt is computed. */
   readonly #computed = new Set<Choice>();
   #isStarted = false;
   #cachedTokens = 0;
@@ -220,7 +220,7 @@ export class RunningAnswer {
     this.events.push(...said.map(json => ({ type: 'chunk' as const, json: writeJson(json) })));
   }
 
-  /** The first failure is the one that is told. */
+  /** The first failure is the one that is reported. */
   #fail(error: Error, reason: SequenceCancelReason): void {
     if (this.#failure) return;
     this.#failure = error;

@@ -75,11 +75,11 @@ const CHOICES = z
   )
   .refine(choices => choices.length > 0, 'must hold at least one text');
 
-/** The text as a literal of GBNF. */
+/** The text as a GBNF literal. */
 const literal = (text: string): string =>
   `"${text.replace(/["\\\p{Cc}]/gu, one => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
 
-/** vLLM's ways to hold an answer. */
+/** vLLM's fields that constrain an answer. */
 const GUIDES = {
   json: optional(SCHEMA.transform((schema): Grammar => ({ type: 'json_schema', schema }))),
   regex: optional(
@@ -186,7 +186,7 @@ export function samplingOf(
   };
 }
 
-/** The one field that holds the answer to a form. */
+/** The grammar of the one field that constrains the answer. */
 function grammarOf(body: SamplingFields, raw: Fields, info: TextBackendInfo): Grammar | undefined {
   const names = [
     'guided_json',

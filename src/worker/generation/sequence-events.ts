@@ -15,7 +15,7 @@ export interface LiveSequence extends TextSequence {
    * complete with it
    */
   read(token: number, drawn: Drawn): boolean;
-  /** The token that was read last counts as part of the answer. */
+  /** The newest token counts as part of the answer. */
   emitted(): void;
   /** The last event of a sequence, sent once. */
   ended(end: GenerationEnd): void;
@@ -30,7 +30,7 @@ export function sequenceEvents() {
   /** Events in order; one without `end` is an emitted token. */
   const events: { readonly sequence: LiveSequence; readonly end?: GenerationEnd }[] = [];
   let isHeld = false;
-  /** Holds all events that arise in `work`. */
+  /** Collects all events that `work` causes. */
   const hold = (work: () => void): void => {
     isHeld = true;
     try {

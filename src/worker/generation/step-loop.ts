@@ -38,10 +38,10 @@ export class StepLoop {
   readonly #pipeline: StepPipeline;
   readonly #events = sequenceEvents();
   #wake: () => void = () => undefined;
-  /** Why the backend cannot be opened: all sequences end with it. */
+  /** Why the backend cannot be opened; all sequences end with this error. */
   #outage: Error | undefined;
   #running: Promise<void> | undefined;
-  /** A loss found outside of a step, resolved by `repaired`. */
+  /** A loss that was noticed between steps; `repaired` resolves it. */
   #found: (PromiseWithResolvers<void> & { readonly error: Error }) | undefined;
   #stopped = false;
   #counts = { steps: 0, preemptions: 0, prefixHitTokens: 0, losses: 0 };
@@ -256,7 +256,7 @@ function readOne(
   return { ...result, stop: sequence.read(result.token, text) };
 }
 
-/** What follows from the backend. */
+/** Options that follow from the backend. */
 function schedulingOf({ info, memory, stepTargetMs = 50 }: TextBackend): SchedulingOptions {
   const { rows, stepTokens, contextTokens } = info;
   return {

@@ -1,4 +1,5 @@
 import { type GenerationPlan, itemsOf } from '@switchyard/engine-api/generation-plan.js';
+import { within } from '@switchyard/engine-api/process/within.js';
 import { type TextBackend, type TextOutcome } from '@switchyard/engine-api/text-backend.port.js';
 import { type InFlightStep } from '../../core/iteration/generation-steps.js';
 import { blended } from '../../core/latency/means.js';
@@ -102,9 +103,4 @@ export class StepPipeline {
 }
 
 /** Resolves when the step is over, at the latest after `mostMs`. */
-async function over({ outcome }: Sent, mostMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>(resolve => (timer = setTimeout(resolve, mostMs)));
-  await Promise.race([outcome, late]).catch(() => undefined);
-  clearTimeout(timer);
-}
+const over = ({ outcome }: Sent, mostMs: number) => within(mostMs, outcome).catch(() => undefined);

@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { type DeviceProgress, mostOverdue } from '../../core/request/device-progress.js';
 import { WorkerState } from './worker-state.js';
 
-/** Milliseconds that a call has had the device, and may have it. */
+/** Reads how long a call has had the device, and how long it may. */
 type DeviceLook = () => DeviceProgress | Promise<DeviceProgress>;
 
 interface RunningCall {
@@ -85,14 +85,14 @@ export class InFlightCalls {
     return call !== undefined;
   }
 
-  /** An engine call with these requests begins. @returns ends it */
+  /** An engine call with these requests begins. @returns what marks its end */
   onDevice(ids: Iterable<string>, look: DeviceLook): () => void {
     const members = [...new Set(ids)].flatMap(id => this.#calls.get(id)?.looks ?? []);
     for (const looks of members) looks.add(look);
     return () => members.forEach(looks => looks.delete(look));
   }
 
-  /** Undefined: the request is not known. @param attempt empty: whichever runs */
+  /** Undefined for an unknown request. @param attempt empty: any attempt */
   async progress(id: string, attempt = ''): Promise<DeviceProgress | undefined> {
     const call = this.#find(id, attempt);
     return call && mostOverdue(await Promise.all(Array.from(call.looks, async look => look())));

@@ -10,7 +10,7 @@ import { RequestPriority } from '../../core/request/request-priority.js';
  */
 export interface PlacedWork {
   readonly priority: RequestPriority;
-  /** Rises by one with every request received. */
+  /** Number of the request, in order of arrival. */
   readonly sequence: number;
   /** Shared by the parts of one long request; absent: the item is a whole request. */
   readonly flow?: string;
@@ -56,7 +56,7 @@ export class WorkQueue<Item extends PlacedWork> {
    */
   readonly #overtaken = new Map<Item, number>();
   #urgent = 0;
-  /** Waiting REALTIME speech, by its sentence. */
+  /** Waiting REALTIME speech by sentence. */
   readonly #spoken = new Map<Sentence, Item>();
 
   get size(): number {

@@ -67,7 +67,7 @@ export class Announcer {
     );
   }
 
-  /** Announces at once what an operator changed. */
+  /** Applies what an operator ordered, and announces it at once. */
   #obey(reply: [error: Error | null, value: unknown] | undefined): void {
     if (!reply || reply[0] || (reply[1] !== null) === this.held.drained) return;
     this.loop.drain(!this.held.drained);

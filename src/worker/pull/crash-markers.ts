@@ -17,7 +17,7 @@ import { PullConnections } from './pull-connections.js';
  * knows what it was part of.
  */
 interface CrashMarker {
-  /** What was known of it before that call. */
+  /** What was known of the job before that call. */
   readonly before: Suspicion;
   /** Members of that engine call. */
   readonly size: number;
@@ -43,7 +43,7 @@ export function suspicionOf(crashes: number, mark: CrashMarker | undefined): Sus
  */
 @Injectable()
 export class CrashMarkers {
-  /** `lastSize`: members of its last engine call. */
+  /** Jobs of this worker. `lastSize`: members of the job's last engine call. */
   readonly #jobs = new Map<
     string,
     { readonly job: TakenJob; readonly before: Suspicion; lastSize: number }
@@ -54,7 +54,7 @@ export class CrashMarkers {
     private readonly queue: RequestQueue,
   ) {}
 
-  /** What is known of the job from other workers that had it. */
+  /** What markers of earlier workers say about the job. */
   async suspicion({ job, order, gone }: PulledJob): Promise<Suspicion> {
     if (job.attemptsStarted <= 1)
       return order.suspect ? { ...UNSUSPECTED, mostTogether: 1 } : UNSUSPECTED;

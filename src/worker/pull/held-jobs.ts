@@ -52,7 +52,7 @@ export class HeldJobs {
     return this.engine.away$?.value ? 'the upstream cannot be reached' : undefined;
   }
 
-  /** Read each time: an engine knows its limits only after loading. */
+  /** Limits of groups, read each time: an engine knows them only after loading. */
   rules() {
     const { maxBatch: maxSize } = deviceLimits(this.engine.info, this.spec);
     return { ...this.spec.pull!, maxSize };

@@ -63,7 +63,7 @@ function assertCallback({ url, secretName }: JobCallback): void {
 const refused = (why: string, param: string): DomainError =>
   new DomainError('webhook_refused', `The callback is refused: ${why}.`, { param });
 
-/** Stopped by a gateway, which has answered the caller. */
+/** The job was stopped by a gateway, which has answered the caller. */
 class Stopped extends DomainError {
   constructor({ reason }: StopNote) {
     super('request_cancelled', `The request was cancelled (${reason}).`);

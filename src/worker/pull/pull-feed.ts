@@ -22,7 +22,7 @@ const OVERDUE_MS = 2000;
 
 /** Dead letters that are kept of one model. */
 const DEAD_LETTERS_KEPT = 1000;
-/** Of each; all letters of a model together stay below 90 MB. */
+/** Bytes kept of each dead letter; all of a model stay below 90 MB. */
 const DEAD_LETTER_BYTES = 65_536;
 
 /** Bytes of a dead letter that are logged. */

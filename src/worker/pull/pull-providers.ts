@@ -23,7 +23,7 @@ import { ResultDelivery } from './result-delivery.js';
 import { EmbeddingWork, SpeechWork } from './speech-work.js';
 import { StopListener } from './stop-listener.js';
 
-/** Generations are pushed always. */
+/** Work that workers pull. Generations are always pushed. */
 const WORK: Readonly<Partial<Record<ModelKind, Provider>>> = {
   stt: { provide: JobWork, useClass: RecognitionWork },
   tts: { provide: JobWork, useClass: SpeechWork },

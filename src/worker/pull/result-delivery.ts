@@ -41,7 +41,7 @@ export class ResultDelivery {
     if (order.callback) await this.callbacks.due(pulled);
   }
 
-  /** Returns the job to the front of the queue; never rejects. */
+  /** Returns the job to the front of the queue. Never rejects. */
   async giveBack(pulled: PulledJob, why: string): Promise<void> {
     const given = await this.#try(pulled, 'return', () => this.queue.giveBack(pulled.job));
     if (given)

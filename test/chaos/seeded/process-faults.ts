@@ -13,20 +13,19 @@ const BOOT_MS = 10_000;
 const DOWN_MS = 300;
 const FREEZES = [5000, 20_000, 60_000] as const;
 
-const isHidden = (kind: VictimKind): boolean => kind === 'worker' || kind === 'processor';
+/** What all blows to a process of that kind have in common. */
+const blowTo = <K extends VictimKind>(kind: K, durationsMs: typeof BLOW | typeof FREEZES) => ({
+  topologies: whereOf(kind),
+  durationsMs,
+  isHidden: kind === 'worker' || kind === 'processor',
+  silences: kind === 'gateway',
+  ...ofDatabase(kind),
+});
 
 export const kill = <K extends VictimKind>(kind: K) => ({
-  ...{
-    name: `kill-${kind}` as const,
-    about: `kill -9 of a ${kind}; it is started again`,
-    topologies: whereOf(kind),
-  },
-  ...{
-    durationsMs: BLOW,
-    isHidden: isHidden(kind),
-    silences: kind === 'gateway',
-    ...ofDatabase(kind),
-  },
+  name: `kill-${kind}` as const,
+  about: `kill -9 of a ${kind}; it is started again`,
+  ...blowTo(kind, BLOW),
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
     blow.log(`kill -9 ${victim?.name}`);
@@ -38,17 +37,9 @@ export const kill = <K extends VictimKind>(kind: K) => ({
 });
 
 export const terminate = <K extends VictimKind>(kind: K) => ({
-  ...{
-    name: `term-${kind}` as const,
-    about: `SIGTERM to a ${kind}; it is started again`,
-    topologies: whereOf(kind),
-  },
-  ...{
-    durationsMs: BLOW,
-    isHidden: isHidden(kind),
-    silences: kind === 'gateway',
-    ...ofDatabase(kind),
-  },
+  name: `term-${kind}` as const,
+  about: `SIGTERM to a ${kind}; it is started again`,
+  ...blowTo(kind, BLOW),
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
     if (victim?.process) return restartOrderly(blow, victim.process);
@@ -58,17 +49,9 @@ export const terminate = <K extends VictimKind>(kind: K) => ({
 });
 
 export const freeze = <K extends VictimKind>(kind: K) => ({
-  ...{
-    name: `freeze-${kind}` as const,
-    about: `SIGSTOP of a ${kind}, SIGCONT later`,
-    topologies: whereOf(kind),
-  },
-  ...{
-    durationsMs: FREEZES,
-    isHidden: isHidden(kind),
-    silences: kind === 'gateway',
-    ...ofDatabase(kind),
-  },
+  name: `freeze-${kind}` as const,
+  about: `SIGSTOP of a ${kind}, SIGCONT later`,
+  ...blowTo(kind, FREEZES),
   strike: async (blow: Blow) => {
     const victim = chosen(blow, kind);
     if (!victim) return;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
 import { FileStore, UploadStore } from '../../../src/platform/database/file-store.js';
+import { JobClaims } from '../../../src/platform/database/job-claims.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
 import { KeyStore } from '../../../src/platform/database/key-store.js';
 import { MIGRATIONS } from '../../../src/platform/database/migrations.js';
@@ -43,7 +44,9 @@ class Rig {
     for (const table of TABLES) await this.mine.db.deleteFrom(table).execute();
     return {
       jobs: new JobStore(this.mine),
+      claims: new JobClaims(this.mine),
       others: new JobStore(this.others),
+      othersClaims: new JobClaims(this.others),
       outbox: new WebhookOutbox(this.mine),
       files: new FileStore(this.mine),
       kept: new StoredRequestStore(this.mine),

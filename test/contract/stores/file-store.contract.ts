@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { type Upload } from '../../../src/core/jobs/job.ports.js';
 import { type FileStore, type UploadStore } from '../../../src/platform/database/file-store.js';
+import { type JobClaims } from '../../../src/platform/database/job-claims.js';
 import { type JobStore } from '../../../src/platform/database/job-store.js';
 import { batchJob, NOW_MS, storedFile, TENANT } from './batch-fixtures.js';
 
@@ -8,6 +9,7 @@ export interface FileStores {
   readonly files: FileStore;
   readonly uploads: UploadStore;
   readonly jobs: JobStore;
+  readonly claims: JobClaims;
 }
 
 const upload = (change: Partial<Upload> = {}): Upload => ({
@@ -36,9 +38,10 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
   let files: FileStore;
   let uploads: UploadStore;
   let jobs: JobStore;
+  let claims: JobClaims;
 
   beforeEach(async () => {
-    ({ files, uploads, jobs } = await fresh());
+    ({ files, uploads, jobs, claims } = await fresh());
   });
 
   it('gives back every field, sizes above 2^31 too', async () => {
@@ -80,14 +83,14 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
 
   it('makes and removes files of a batch only for the epoch that holds it', async () => {
     const { id: jobId } = (await jobs.create(batchJob())).job;
-    const { epoch } = (await jobs.claim('p1', 0))!;
+    const { epoch } = (await claims.claim('p1', 0))!;
     const [early, kept, late] = [
       storedFile(),
       storedFile({ expiresAtMs: NOW_MS + 1 }),
       storedFile(),
     ];
     expect(await files.createFor({ jobId, epoch }, early)).toBe(true);
-    const next = (await jobs.claim('p2', 1000))!.epoch;
+    const next = (await claims.claim('p2', 1000))!.epoch;
     expect(await files.createFor({ jobId, epoch: next }, kept)).toBe(true);
     expect(await files.createFor({ jobId, epoch }, late)).toBe(false);
     await files.removeFor({ jobId, epoch }, [early.id, kept.id]);
@@ -99,7 +102,7 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     expect(await files.madeFor(jobId, { limit: 10 })).toEqual([kept.id]);
     expect(await files.find(TENANT, kept.id)).toEqual(kept);
     expect(await files.find(TENANT, elsewhere.id)).toEqual(elsewhere);
-    await jobs.update(jobId, next, { status: 'failed' }, NOW_MS);
+    await claims.update(jobId, next, { status: 'failed' }, NOW_MS);
     expect(await files.createFor({ jobId, epoch: next }, late)).toBe(false);
     await files.removeFor({ jobId, epoch: next }, [kept.id]);
     expect(await files.madeFor(jobId, { limit: 10 })).toEqual([kept.id]);

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it, jest } from '@jest/globals';
+import { type JobClaims } from '../../../src/platform/database/job-claims.js';
 import { type JobStore } from '../../../src/platform/database/job-store.js';
 import { type WebhookOutbox } from '../../../src/platform/database/webhook-outbox.js';
 import { batchJob, NOW_MS, TENANT } from './batch-fixtures.js';
@@ -7,26 +8,30 @@ const LEASE_MS = 15_000;
 
 export interface JobStores {
   readonly jobs: JobStore;
+  readonly claims: JobClaims;
   readonly outbox: WebhookOutbox;
   /** A second process on the same database. */
   readonly others: JobStore;
+  readonly othersClaims: JobClaims;
 }
 
 /** What every job table does, whatever it is made of (D-13). `fresh` empties it. */
 export function jobStoreContract(fresh: () => Promise<JobStores>): void {
   let jobs: JobStore;
+  let claims: JobClaims;
   let others: JobStore;
+  let othersClaims: JobClaims;
   let outbox: WebhookOutbox;
 
   beforeEach(async () => {
-    ({ jobs, others, outbox } = await fresh());
+    ({ jobs, claims, others, othersClaims, outbox } = await fresh());
   });
 
   const inProgress = async (change = {}) => {
     const job = batchJob(change);
     await jobs.create(job);
-    const leased = (await jobs.claim('p1', LEASE_MS))!;
-    await jobs.update(job.id, leased.epoch, { status: 'in_progress' }, NOW_MS + 1);
+    const leased = (await claims.claim('p1', LEASE_MS))!;
+    await claims.update(job.id, leased.epoch, { status: 'in_progress' }, NOW_MS + 1);
     return { id: job.id, epoch: leased.epoch };
   };
 
@@ -94,12 +99,12 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     const late = batchJob({ expiresAtMs: NOW_MS + 60_000 });
     await jobs.create(batchJob());
     await jobs.create(late);
-    const claims = await Promise.all(
+    const held = await Promise.all(
       Array.from({ length: 8 }, (_, owner) =>
-        (owner % 2 ? jobs : others).claim(`p${owner}`, LEASE_MS),
+        (owner % 2 ? claims : othersClaims).claim(`p${owner}`, LEASE_MS),
       ),
     );
-    const claimed = claims.flatMap(claim => (claim ? [claim.job.id] : []));
+    const claimed = held.flatMap(claim => (claim ? [claim.job.id] : []));
     expect(claimed).toHaveLength(2);
     expect(new Set(claimed).size).toBe(2);
     expect(claimed).toContain(late.id);
@@ -115,9 +120,9 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     ];
     const [other, last] = [await made('tenant-b', 50_000), await made('tenant-b', 60_000)];
     const claimed: string[] = [];
-    for (let leased; (leased = await jobs.claim('p', LEASE_MS));) claimed.push(leased.job.id);
+    for (let leased; (leased = await claims.claim('p', LEASE_MS));) claimed.push(leased.job.id);
     expect(claimed).toEqual([first, other, second, last, third]);
-    await jobs.release(second, 1);
+    await claims.release(second, 1);
     const shares = [...(await others.tenantShares())].sort((a, b) =>
       a.tenant.localeCompare(b.tenant),
     );
@@ -129,38 +134,38 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('hands a job on when its lease runs out, and refuses every write of the zombie', async () => {
     const { id, epoch } = await inProgress();
-    expect(await others.claim('p2', LEASE_MS)).toBeUndefined();
-    await jobs.heartbeat(id, epoch, 0);
-    const taken = (await others.claim('p2', LEASE_MS))!;
+    expect(await othersClaims.claim('p2', LEASE_MS)).toBeUndefined();
+    await claims.heartbeat(id, epoch, 0);
+    const taken = (await othersClaims.claim('p2', LEASE_MS))!;
     expect(taken).toMatchObject({ job: { id, status: 'in_progress' }, epoch: epoch + 1 });
     const counts = { total: 1, completed: 1, failed: 0 };
-    expect(await jobs.heartbeat(id, epoch, LEASE_MS)).toBeUndefined();
-    expect(await jobs.update(id, epoch, { counts }, NOW_MS)).toBe('lost');
-    await jobs.release(id, epoch);
-    expect(await jobs.claim('p3', LEASE_MS)).toBeUndefined();
+    expect(await claims.heartbeat(id, epoch, LEASE_MS)).toBeUndefined();
+    expect(await claims.update(id, epoch, { counts }, NOW_MS)).toBe('lost');
+    await claims.release(id, epoch);
+    expect(await claims.claim('p3', LEASE_MS)).toBeUndefined();
     expect((await jobs.find(TENANT, id))!.counts.total).toBe(0);
   });
 
   it('keeps a lease alive by heartbeats, and frees it at once by release', async () => {
     const { id, epoch } = await inProgress();
-    await jobs.heartbeat(id, epoch, LEASE_MS);
-    expect(await others.claim('p2', LEASE_MS)).toBeUndefined();
-    await jobs.release(id, epoch);
-    expect((await others.claim('p2', LEASE_MS))?.job.id).toBe(id);
+    await claims.heartbeat(id, epoch, LEASE_MS);
+    expect(await othersClaims.claim('p2', LEASE_MS)).toBeUndefined();
+    await claims.release(id, epoch);
+    expect((await othersClaims.claim('p2', LEASE_MS))?.job.id).toBe(id);
   });
 
   it('leaves a held job to its holder when the clock of another processor is an hour ahead', async () => {
     const { id, epoch } = await inProgress();
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
-    expect(await others.claim('p2', LEASE_MS)).toBeUndefined();
+    expect(await othersClaims.claim('p2', LEASE_MS)).toBeUndefined();
     clock.mockRestore();
-    expect(await jobs.heartbeat(id, epoch, LEASE_MS)).toMatchObject({ id });
+    expect(await claims.heartbeat(id, epoch, LEASE_MS)).toMatchObject({ id });
   });
 
   it('stamps each status it reaches', async () => {
     const { id, epoch } = await inProgress();
-    await jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS + 2);
-    await jobs.update(id, epoch, { status: 'completed', outputFileId: 'file-o' }, NOW_MS + 3);
+    await claims.update(id, epoch, { status: 'finalizing' }, NOW_MS + 2);
+    await claims.update(id, epoch, { status: 'completed', outputFileId: 'file-o' }, NOW_MS + 3);
     expect(await jobs.find(TENANT, id)).toMatchObject({
       status: 'completed',
       outputFileId: 'file-o',
@@ -170,7 +175,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
 
   it('refuses an illegal move', async () => {
     const { id, epoch } = await inProgress();
-    await expect(jobs.update(id, epoch, { status: 'completed' }, NOW_MS)).rejects.toThrow(
+    await expect(claims.update(id, epoch, { status: 'completed' }, NOW_MS)).rejects.toThrow(
       'in_progress cannot become completed',
     );
   });
@@ -178,9 +183,9 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
   it('tells the holder of a cancel by heartbeat and by the next change of status', async () => {
     const { id, epoch } = await inProgress();
     expect(await others.requestCancel(TENANT, id, NOW_MS + 7)).toMatchObject({ accepted: true });
-    expect((await jobs.heartbeat(id, epoch, LEASE_MS))!.status).toBe('cancelling');
-    expect(await jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe('cancelling');
-    expect(await jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe('written');
+    expect((await claims.heartbeat(id, epoch, LEASE_MS))!.status).toBe('cancelling');
+    expect(await claims.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe('cancelling');
+    expect(await claims.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe('written');
     const { reachedAtMs } = (await jobs.find(TENANT, id))!;
     expect(reachedAtMs).toMatchObject({ cancelling: NOW_MS + 7, cancelled: NOW_MS + 9 });
   });
@@ -189,7 +194,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     const { id, epoch } = await inProgress();
     await jobs.requestCancel(TENANT, id, NOW_MS);
     expect(await jobs.requestCancel(TENANT, id, NOW_MS + 1)).toMatchObject({ accepted: true });
-    await jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS);
+    await claims.update(id, epoch, { status: 'cancelled' }, NOW_MS);
     expect(await jobs.requestCancel(TENANT, id, NOW_MS)).toMatchObject({ accepted: false });
     expect(await jobs.requestCancel('tenant-b', id, NOW_MS)).toBeUndefined();
   });
@@ -197,7 +202,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
   it('removes ended jobs only', async () => {
     const { id, epoch } = await inProgress();
     expect(await jobs.remove(TENANT, id)).toBe('running');
-    await jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
+    await claims.update(id, epoch, { status: 'failed' }, NOW_MS);
     expect([await jobs.remove(TENANT, id), await jobs.remove(TENANT, id)]).toEqual([
       'removed',
       'unknown',
@@ -207,7 +212,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
   it('knows which unfinished jobs read a file', async () => {
     const { id, epoch } = await inProgress({ inputFileId: 'file-x' });
     expect(await jobs.usersOf('file-x')).toEqual([id]);
-    await jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
+    await claims.update(id, epoch, { status: 'failed' }, NOW_MS);
     expect(await jobs.usersOf('file-x')).toEqual([]);
   });
 
@@ -218,15 +223,15 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     expect(byStatus).toMatchObject({ validating: 2, failed: 0 });
     // In minutes, whatever this test itself needs.
     expect(Math.round(oldestWaitingMs! / 600_000)).toBe(6);
-    await jobs.claim('p', LEASE_MS);
-    await jobs.claim('p', LEASE_MS);
+    await claims.claim('p', LEASE_MS);
+    await claims.claim('p', LEASE_MS);
     expect(await jobs.backlog()).not.toHaveProperty('oldestWaitingMs');
   });
 
   it('puts one webhook into the outbox with the end, hidden while somebody sends it', async () => {
     const { id, epoch } = await inProgress({ webhook: { url: 'https://example.com' } });
     expect(await outbox.claim(NOW_MS, 1000, 10)).toEqual([]);
-    await jobs.update(id, epoch, { status: 'failed' }, NOW_MS);
+    await claims.update(id, epoch, { status: 'failed' }, NOW_MS);
     const [entry] = await outbox.claim(NOW_MS, 1000, 10);
     expect(entry).toMatchObject({
       jobId: id,

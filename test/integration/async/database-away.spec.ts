@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
+import { JobClaims } from '../../../src/platform/database/job-claims.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { PostgresServer } from '../../support/postgres-server.js';
@@ -141,6 +142,7 @@ describe('ids, names and filenames that PostgreSQL cannot store', () => {
 describe('a processor that is stopped amid a transaction', () => {
   it('loses it within seconds: another one claims its batch, and a cancel goes through', async () => {
     const jobs = rig.app.get(JobStore, { strict: false });
+    const claims = rig.app.get(JobClaims, { strict: false });
     const job: BatchJob = {
       ...{
         id: 'batch_held',
@@ -176,7 +178,7 @@ describe('a processor that is stopped amid a transaction', () => {
           (await jobs.requestCancel('default', job.id, Date.now()).catch(() => undefined)) !==
           undefined,
       );
-      expect(await jobs.claim('other', 1000)).toMatchObject({
+      expect(await claims.claim('other', 1000)).toMatchObject({
         job: { id: job.id, status: 'cancelling' },
       });
     } finally {

@@ -93,7 +93,7 @@ describe('a processor that starts', () => {
     await using target = await TargetServer.start();
     await using harness = await BatchHarness.towards(target);
     const { id } = await harness.submit([chatLine('a')]);
-    await harness.jobs.claim('another', 600_000);
+    await harness.claims.claim('another', 600_000);
     const jobs = join(harness.dataDir, 'jobs');
     for (const name of [id, 'batch_nobodys'])
       await mkdir(join(jobs, name, 'results'), { recursive: true });

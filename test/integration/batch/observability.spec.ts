@@ -63,7 +63,7 @@ describe('a processor', () => {
     await harness.until(job.id, 'a line in flight', () => target.calls.length === 1);
     processor.child.disconnect();
     expect(await once(processor.child, 'exit')).toEqual([0, null]);
-    expect(await harness.jobs.claim('me', 1000)).toMatchObject({
+    expect(await harness.claims.claim('me', 1000)).toMatchObject({
       job: { id: job.id },
       epoch: 2,
     });

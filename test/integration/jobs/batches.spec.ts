@@ -220,9 +220,9 @@ describe('GET /v1/batches', () => {
     const { id } = await rig.batch({ input_file_id: input });
     const nowMs = Date.now();
     const epoch = await rig.claim(id);
-    await rig.jobs.update(id, epoch, { status: 'in_progress' }, nowMs - 10_000);
+    await rig.claims.update(id, epoch, { status: 'in_progress' }, nowMs - 10_000);
     const counts = { total: 100, completed: 15, failed: 5 };
-    await rig.jobs.update(id, epoch, { counts }, nowMs);
+    await rig.claims.update(id, epoch, { counts }, nowMs);
     const { data } = await answerOf<{ data: BatchAnswer[] }>(get('?limit=1'));
     expect(data[0]).toMatchObject({ id, status: 'in_progress', request_counts: counts });
     expect(data[0]!.rate_per_s).toBeGreaterThan(1);

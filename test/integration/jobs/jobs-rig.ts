@@ -1,6 +1,7 @@
 import { BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
+import { JobClaims } from '../../../src/platform/database/job-claims.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
 import { GatewayRig } from '../api/gateway-rig.js';
 
@@ -39,6 +40,10 @@ export class JobsRig {
 
   get blobs(): BlobStore {
     return this.gateway.app.get<BlobStore>(BlobStore, { strict: false });
+  }
+
+  get claims(): JobClaims {
+    return this.gateway.app.get(JobClaims, { strict: false });
   }
 
   get jobs(): JobStore {
@@ -80,16 +85,16 @@ export class JobsRig {
   /** Moves a batch on as a processor would. */
   async finish(id: string, errorFileId?: string): Promise<void> {
     const epoch = await this.claim(id);
-    await this.jobs.update(id, epoch, { status: 'in_progress' }, Date.now());
-    await this.jobs.update(id, epoch, { status: 'finalizing' }, Date.now());
+    await this.claims.update(id, epoch, { status: 'in_progress' }, Date.now());
+    await this.claims.update(id, epoch, { status: 'finalizing' }, Date.now());
     const files = errorFileId === undefined ? {} : { errorFileId };
-    await this.jobs.update(id, epoch, { status: 'completed', ...files }, Date.now());
+    await this.claims.update(id, epoch, { status: 'completed', ...files }, Date.now());
   }
 
   /** The epoch of its lease; batches before it are claimed on the way. */
   async claim(id: string): Promise<number> {
     for (;;) {
-      const leased = await this.jobs.claim('spec', 60_000);
+      const leased = await this.claims.claim('spec', 60_000);
       if (!leased) throw new Error(`nobody can claim ${id}`);
       if (leased.job.id === id) return leased.epoch;
     }

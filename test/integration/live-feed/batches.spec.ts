@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LiveBatch } from '../../../src/contracts/events/live-event.js';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
+import { JobClaims } from '../../../src/platform/database/job-claims.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
@@ -45,13 +46,14 @@ async function newBatch(): Promise<string> {
 }
 
 const jobs = (): JobStore => one.app.get(JobStore, { strict: false });
+const claims = (): JobClaims => one.app.get(JobClaims, { strict: false });
 
 /** As a processor somewhere does. */
 async function claimed(id: string) {
-  const leased = await jobs().claim('spec', 60_000);
+  const leased = await claims().claim('spec', 60_000);
   expect(leased?.job.id).toBe(id);
   const update = (change: Partial<Pick<BatchJob, 'status' | 'counts'>>) =>
-    jobs().update(id, leased!.epoch, change, Date.now());
+    claims().update(id, leased!.epoch, change, Date.now());
   return update;
 }
 

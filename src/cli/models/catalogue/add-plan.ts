@@ -11,7 +11,7 @@ import { findingsOf, ModelStore, readManifest, type PullManifest } from '../hub/
 import { type CatalogueEntry, modelEntry } from './catalogue.js';
 
 export interface PlannedSource extends PullRequest {
-  /** Where the same files are, if the hub cannot be reached. */
+  /** Packages with the same files, for when the hub cannot be reached. */
   readonly packages: CatalogueEntry['sources'][string]['package'];
   /**
    * The manifest of files that are on disk and checked, so that no hub is asked; undefined:

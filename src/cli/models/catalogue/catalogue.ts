@@ -90,7 +90,7 @@ export const CATALOGUE_ENTRY = objectOf(
 type WrittenEntry = z.output<typeof CATALOGUE_ENTRY>;
 export type CatalogueEntry = WrittenEntry &
   Required<Pick<WrittenEntry, 'aliases' | 'sources'>> & {
-    /** Of models.yaml, whose rules it keeps. */
+    /** The entry for models.yaml, which must be valid there. */
     readonly entry: {
       readonly kind: string;
       readonly engine: string;
@@ -110,7 +110,7 @@ const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>) =>
 const isChecked = (files: CatalogueEntry['sources'][string]['files']) =>
   Object.values(files).every(({ bytes, sha256 }) => bytes !== undefined && sha256 !== undefined);
 
-/** What keeps packages from standing in for a source; undefined: nothing. */
+/** Why packages cannot replace a source; undefined: they can. */
 function packageProblem({
   from,
   files,
@@ -124,7 +124,7 @@ function packageProblem({
   return 'package must hold each of `files` and no other, and each needs bytes and sha256';
 }
 
-/** Of all files, as far as the catalogue knows. */
+/** Bytes of all files whose size the catalogue knows. */
 export const knownBytes = ({ sources }: CatalogueEntry): number =>
   Object.values(sources)
     .flatMap(({ files }) => Object.values(files))
@@ -134,7 +134,7 @@ export const knownBytes = ({ sources }: CatalogueEntry): number =>
 export const devicesOf = ({ devices = {} }: CatalogueEntry): readonly string[] =>
   Object.keys(devices);
 
-/** By the names in braces of an entry. */
+/** Values by the names that an entry has in braces. */
 type Values = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -151,7 +151,7 @@ export function modelEntry(
   }: {
     readonly id: string;
     readonly aliases: readonly string[];
-    /** Default: the first one of the entry. */
+    /** The device; default: the first one of the entry. */
     readonly device: string | undefined;
     /** Folders by source, `data`, `upstream`, `upstream_model`. */
     readonly values: Values;
@@ -221,7 +221,7 @@ export class Catalogue {
     throw usageError(`the catalogue has no ${name}; closest: ${near}. All: ${all}`);
   }
 
-  /** By letters in common order, names that contain what was typed first. */
+  /** The most similar names; those that contain the typed text come first. */
   closest(name: string): readonly string[] {
     const typed = name.toLowerCase();
     const rank = (other: string) =>

@@ -5,12 +5,12 @@ import { type CatalogueEntry } from './catalogue.js';
 
 interface Installing {
   readonly dataDir: string;
-  /** With the libraries of an NVIDIA GPU (default: without). */
+  /** Whether the libraries for an NVIDIA GPU are installed, too (default: no). */
   readonly cuda?: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Brings the engine that computes a model of the catalogue. @throws CliError */
+/** Installs the engine of a model of the catalogue. @throws CliError */
 export async function installEngineOf(
   entry: CatalogueEntry,
   { dataDir, cuda = false, signal }: Installing,

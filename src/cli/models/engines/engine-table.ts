@@ -16,11 +16,11 @@ interface EngineRow {
   readonly kinds: readonly ModelKind[];
   /** What models of this engine can have; the model and its options decide. */
   readonly capabilities: readonly EngineCapability[];
-  /** What it does not do, beside the capabilities that are not listed. */
+  /** What it cannot do, besides the capabilities that are not listed. */
   readonly without?: string;
   /** How models.yaml selects the device. Absent: the engine does not run there. */
   readonly devices: Readonly<Partial<Record<'cpu' | 'cuda' | 'vulkan', string>>>;
-  /** Where it computes if on no device of this machine. */
+  /** Where it computes, if not on this machine. */
   readonly elsewhere?: string;
 }
 

@@ -85,7 +85,7 @@ function listedEngines(python: PythonEnvironment) {
   });
 }
 
-/** Undefined: it is not installed. */
+/** Undefined when it is not installed. */
 function versionOf(engine: string, python: PythonEnvironment): string | undefined {
   if (ENGINE_TABLE[engine]?.npm) return engineVersion(engine);
   return engine === 'ctranslate2' ? pythonVersion(python) : 'built in';

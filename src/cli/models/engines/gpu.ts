@@ -25,7 +25,7 @@ import { say } from '../../shared/terminal.js';
 import { engineModules, installedVersion, withPackage } from './engine-packages.js';
 import { PythonEnvironment } from './python-environment.js';
 
-/** What can be installed, each with the download in MB, as measured. */
+/** The parts that can be installed, with the measured download in MB. */
 const GPU_PARTS = {
   'llama-cpp': { megabytes: 250, packages: ['linux-x64-cuda', 'linux-x64-cuda-ext'] },
   'llama-cpp-vulkan': { megabytes: 50, packages: ['linux-x64-vulkan'] },
@@ -40,7 +40,7 @@ type GpuPart = keyof typeof GPU_PARTS;
 export async function installGpu(
   part: GpuPart,
   options: Installing & {
-    /** node_modules */
+    /** Path of `node_modules`. */
     readonly modules?: string;
     readonly dryRun: boolean;
   },
@@ -72,13 +72,13 @@ async function installPackage(name: string, options: Parameters<typeof installGp
   report(`${own} ${version} installed`);
 }
 
-/** By the version in its file names, such as `libcudart.so.13`. */
+/** Libraries by the version in their file names, such as `libcudart.so.13`. */
 const FAMILIES = [
   { what: 'CUDA', pattern: /\blib(?:cudart|cublas)\.so\.\d+/g },
   { what: 'cuDNN', pattern: /\blibcudnn\.so\.\d+/g },
 ];
 
-/** The image target `cuda` has it. */
+/** Major version of CUDA in the packages and in the image target `cuda`. */
 export const CUDA_OF_PACKAGES = '13';
 
 const IMAGE = 'or use the image target cuda';
@@ -93,7 +93,7 @@ print(json.dumps({"devices": ctranslate2.get_cuda_device_count()}))
 
 const LLAMA_DEVICES: readonly LlamaDevice[] = ['cpu', 'cuda', 'vulkan'];
 
-/** @returns the libraries of llama.cpp for a device load and find it */
+/** @returns whether the libraries of llama.cpp for a device load and find the device */
 type Probe = (device: LlamaDevice) => Promise<boolean>;
 
 /**
@@ -191,7 +191,7 @@ async function llamaCpp(run: RunCommand, modules: string, probe: Probe) {
   return unlinked ?? failing(what, without, DRIVER);
 }
 
-/** Only where it is installed. */
+/** Checks CTranslate2 where it is installed. */
 async function ctranslate2(
   run: RunCommand,
   python: PythonEnvironment,

@@ -9,10 +9,10 @@ import { engineModules, installedVersion, withPackage } from './engine-packages.
 
 const MODULES = engineModules();
 
-/** What was compiled here lies outside of what npm manages. */
+/** Folder of the binaries compiled here, outside of what npm manages. */
 const COMPILED = extraFolder(MODULES, NATIVE);
 
-/** Any one of the commands will do. */
+/** Tools that compiling needs: one command of each row. */
 const TOOLS = [
   { commands: ['git'], debian: 'git' },
   { commands: ['cmake'], debian: 'cmake' },

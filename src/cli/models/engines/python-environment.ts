@@ -28,7 +28,7 @@ import { pipError, PIP_OFFLINE, PIP_UNREACHABLE } from '../hub/package-mirror.js
 /** The oldest Python of workers/python (its pyproject.toml). */
 export const PYTHON_MIN = [3, 11] as const;
 
-/** Of the machine, then newer ones beside it. */
+/** Commands that are tried: the machine's own Python, then newer ones. */
 const CANDIDATES = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'];
 
 const PROBE = `
@@ -131,7 +131,7 @@ export class PythonEnvironment {
     this.folder = resolve(dataDir, 'engines', 'ctranslate2');
   }
 
-  /** The command of a worker starts with it. */
+  /** Path of the environment's Python, with which commands of workers start. */
   get python(): string {
     return join(this.folder, 'bin', 'python');
   }

@@ -155,7 +155,10 @@ export class FileDownload {
     );
   }
 
-  /** What continued an earlier attempt may have had the wrong beginning. */
+  /**
+   * Discards the file. The error of a continued download allows another attempt, because its
+   * beginning may have been wrong.
+   */
   async #discarded(have: number, what: string) {
     await this.#partial.discard();
     return have > 0 ? this.#cut(NO_FIT) : new HubError('checksum', `${this.#where} ${what}`);

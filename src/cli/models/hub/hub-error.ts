@@ -24,9 +24,9 @@ const EXIT_CODES: Readonly<Partial<Record<HubErrorKind, ExitCode>>> = {
 
 /** Why model files did not come, in a sentence for the person who asked for them. */
 export class HubError extends CliError {
-  /** Worth another attempt. */
+  /** Whether another attempt may succeed. */
   readonly transient: boolean;
-  /** What the host asked to wait before it. */
+  /** Milliseconds that the host asked to wait before another attempt. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

@@ -1,7 +1,7 @@
 import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { HubError } from './hub-error.js';
 
-/** Of a list of files. */
+/** Largest text that is read, such as a list of files. */
 const LARGEST_TEXT = 16 * 1024 * 1024;
 
 /** Codes after which the connection itself failed: refused, no such name, no route. */

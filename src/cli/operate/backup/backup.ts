@@ -6,7 +6,7 @@ import { loadConfig } from '../../../platform/config/load-config.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import { SqliteSnapshot } from '../../../platform/database/sqlite-snapshot.js';
 import { productVersion } from '../../../platform/process/product-version.js';
-import { syncFolder } from '../../../platform/storage/durable-files.js';
+import { isAbsent, syncFolder } from '../../../platform/storage/durable-files.js';
 import { FsBlobStore } from '../../../platform/storage/fs-blob-store.js';
 import { writablePath } from '../../shared/arguments.js';
 import { usageError } from '../../shared/cli-error.js';
@@ -81,7 +81,7 @@ export function shareOf(total: number, progress: ProgressLine): (count: number) 
   };
 }
 
-/** What backups that were killed have left is removed. */
+/** A new temporary folder. Removes those of backups that were killed. */
 async function newStage(dataFolder: string): Promise<string> {
   if (!existsSync(dataFolder))
     throw usageError(`there is no data folder ${dataFolder} (data.dir): nothing to back up`);
@@ -137,7 +137,7 @@ async function linkOrCopy(source: string, target: string): Promise<boolean> {
     await link(source, target).catch(() => copyFile(source, target));
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (isAbsent(error)) return false;
     throw error;
   }
 }

@@ -67,7 +67,7 @@ export const restoreCommand = command('restore <file>', {
   },
 });
 
-/** In the data folder, what a gateway or a restore writes. */
+/** What a gateway or a restore writes in the data folder. */
 const heldIn = (settings: Settings): readonly string[] =>
   [
     databaseFile(settings),
@@ -119,7 +119,7 @@ interface KeptFile {
   readonly path: string | undefined;
 }
 
-/** The database comes last: without it, nothing of the rest is read. */
+/** Puts the files in place, the database last: without it, nothing of the rest is read. */
 async function putInPlace(
   stage: string,
   manifest: BackupManifest,

@@ -1,14 +1,14 @@
-/** What is used of tar-stream, which ships no types. */
+/** The part of tar-stream that is used; it ships no types. */
 declare module 'tar-stream' {
   interface Header {
     readonly name: string;
     readonly size?: number;
     readonly mode?: number;
     readonly mtime?: Date;
-    /** `file` unless it says something else. */
+    /** Default: `file`. */
     readonly type?: string;
   }
-  /** The bytes of one file; the next begins when they are read. */
+  /** The bytes of one file. The next file begins when they are read. */
   interface Entry extends AsyncIterable<Buffer> {
     readonly header: Required<Header>;
     resume(): unknown;

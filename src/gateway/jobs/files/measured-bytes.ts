@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { fileTooLarge } from '../../../platform/storage/upload-spool.js';
+import { fileTooLarge } from '../../../platform/storage/bounded-bytes.js';
 
 const NEWLINE = 0x0a;
 

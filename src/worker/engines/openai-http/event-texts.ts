@@ -14,7 +14,7 @@ const LINE_END = /\r\n|\n|\r/;
  * its blank line.
  */
 export class EventTexts {
-  /** False while more has to come. */
+  /** Whether the stream has ended. */
   complete = false;
   readonly #decoder = new TextDecoder();
   /** Of the line that has not ended, in the pieces that came: each is searched once. */
@@ -26,7 +26,7 @@ export class EventTexts {
   #data: string[] = [];
   #length = 0;
 
-  /** @throws DomainError for an event that is more than bearable */
+  /** @throws DomainError for an event that is too large */
   take(piece: Buffer): readonly string[] {
     const texts = this.#read(this.#linesIn(this.#decoder.decode(piece, { stream: true })));
     if (this.#lineLength + this.#length > LONGEST_EVENT) throw endless();

@@ -13,7 +13,7 @@ import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, textOf } from './upstream-exchange.js';
 import { unusableAnswer, UpstreamFailure, problemIn } from './upstream-failure.js';
 
-/** Of a response that has ended. */
+/** Statuses of a response that has ended. */
 const OVER: readonly unknown[] = ['completed', 'incomplete', 'failed', 'cancelled'];
 
 /**
@@ -30,7 +30,7 @@ class UpstreamGeneration {
     private readonly item: Pick<GenerateItem, 'form' | 'n'>,
   ) {}
 
-  /** True once it is known of all why they ended. */
+  /** True once the finish reason of every choice is known. */
   get complete(): boolean {
     return this.#reasons.size >= (this.#isChoices ? this.item.n : 1);
   }

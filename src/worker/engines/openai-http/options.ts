@@ -69,7 +69,7 @@ type Connection = OptionsOf<ReturnType<typeof connectionRules>>;
 export interface OpenAiHttpOptions extends Connection {
   readonly modelId: string;
   readonly maxBatch: number;
-  /** `none` of speech, which no such server schedules. */
+  /** Absent for speech, which no such server schedules. */
   readonly scheduler?: SchedulerName;
   readonly capabilities: readonly string[];
   readonly languages: readonly string[];

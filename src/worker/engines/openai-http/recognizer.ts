@@ -92,7 +92,7 @@ function dataUrl({ samples }: KnownVoice): string {
 
 type Encoded = Extract<TranscribeItem['audio'], { kind: 'encoded' }>;
 
-/** Four hours of words with their times are a tenth of it. */
+/** Four hours of words with times take a tenth of this. */
 const MAX_ANSWER_BYTES = 67_108_864;
 
 /** Recognition at an OpenAI-compatible server, which gets the upload as it came. */

@@ -3,10 +3,10 @@ import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { type Urgency } from '@switchyard/engine-api/text-embedder.js';
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 
-/** What the queue of another server can be told of a request. */
+/** What another server's queue is told about a request. */
 interface QueuedCall {
   readonly urgency: Urgency;
-  /** Its id, never a key. */
+  /** Id of the tenant; API keys are never passed on. */
   readonly tenant: string;
   /** Milliseconds until its first output is late; absent: no such deadline. */
   readonly firstOutputMs?: number | undefined;

@@ -89,7 +89,7 @@ export class OpenAiHttpSynthesizer extends UpstreamEngine implements SpeechSynth
     });
   }
 
-  /** Samples emitted. */
+  /** @returns the number of samples emitted */
   #speak(item: SynthesizeItem): Promise<number> {
     const request = {
       path: '/audio/speech',

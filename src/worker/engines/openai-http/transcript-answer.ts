@@ -14,7 +14,7 @@ import { languageTag } from '../../../contracts/formats/language-name.js';
 export function transcriptIn(
   answer: unknown,
   context: {
-    /** Asked for, or empty. */
+    /** The language that was asked for, or empty. */
     readonly language: string;
     /** Seconds; 0: not known here. */
     readonly durationS: number;

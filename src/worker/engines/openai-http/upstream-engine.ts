@@ -29,10 +29,10 @@ import {
 import { failureOfStatus, problemIn, withRetries } from './upstream-failure.js';
 
 interface UpstreamRequest {
-  /** Below `baseUrl`, such as `/audio/speech`. */
+  /** Path below `baseUrl`, such as `/audio/speech`. */
   readonly path: string;
   readonly accept: string;
-  /** Beside those of the options, which they replace. */
+  /** Sent besides the headers of the options; they win where both have one. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Absent: a GET, else a POST. */
   readonly body?: RequestBody;
@@ -105,7 +105,7 @@ export abstract class UpstreamEngine {
   #exchange: UpstreamExchange | undefined;
   #key: string | undefined;
 
-  /** `carried`: what the protocol can ask an upstream of this kind for. */
+  /** @param carried what the protocol can ask an upstream of this kind for */
   constructor(
     protected readonly options: OpenAiHttpOptions,
     carried: readonly EngineCapability[],

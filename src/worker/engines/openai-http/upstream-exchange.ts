@@ -59,7 +59,7 @@ export function failureOfNetwork(modelId: string, error: Error): UpstreamFailure
   return new UpstreamFailure(new DomainError(kind, message, { cause: error }));
 }
 
-/** Of a call that was not sent. */
+/** The failure of a call that was not sent. */
 export const upstreamAway = (modelId: string): UpstreamFailure =>
   new UpstreamFailure(
     new DomainError(
@@ -105,7 +105,7 @@ export const jsonBody = (json: Uint8Array): RequestBody => ({
 });
 
 interface ExchangeRequest {
-  /** Below `baseUrl`. */
+  /** Path below `baseUrl`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Absent: a GET, else a POST. */
@@ -199,7 +199,7 @@ export class UpstreamExchange {
     });
   }
 
-  /** Aborts with `close`. */
+  /** Aborted by `close`. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }

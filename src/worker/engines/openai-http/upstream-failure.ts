@@ -44,7 +44,7 @@ function messageOf({ message, error, detail }: Fields): string {
   return textOf(message) ?? textOf(error) ?? textOf(detail) ?? '';
 }
 
-/** One of FastAPI's: `{loc: ["body", "temperature"], msg: "…"}`. */
+/** A problem as FastAPI reports it: `{loc: ["body", "temperature"], msg: "…"}`. */
 function complaint({ loc, msg }: Fields): string {
   const field: unknown = Array.isArray(loc) ? loc.at(-1) : undefined;
   return [textOf(field), textOf(msg)].filter(part => part !== undefined).join(': ');
@@ -116,7 +116,7 @@ export function failureOfStatus(modelId: string, answer: AnswerStatus): Upstream
   return new UpstreamFailure(new DomainError('engine_failed', message), retry);
 }
 
-/** The answer came, and it is not what was asked for. */
+/** The upstream answered, but not with what was asked for. */
 export const unusableAnswer = (modelId: string, what: string): UpstreamFailure =>
   new UpstreamFailure(
     new DomainError('engine_failed', `The upstream of model '${modelId}' ${what}`),
@@ -167,7 +167,7 @@ function explanation({ status, problem }: AnswerStatus): string {
 const said = ({ message }: UpstreamProblem): string =>
   message === '' ? '' : ` It says: ${message}`;
 
-/** Waits between attempts, as OpenAI's clients have them. */
+/** Pauses between attempts, as in OpenAI's clients. */
 const OWN_WAITS = { firstMs: 500, longestMs: 8000 };
 
 /**

@@ -37,7 +37,7 @@ const crash = (): unknown => process.kill(process.pid, 'SIGKILL');
 const scriptedFailure = ({ marker }: ScriptedFault): DomainError =>
   new DomainError('engine_failed', `Scripted fault '${marker}'.`);
 
-/** Fails, or ends this process, if that is what the fault does. */
+/** Carries out a fault: throws, or ends this process. */
 export function strike(fault: ScriptedFault | undefined): void {
   if (fault?.action === 'fail') throw scriptedFailure(fault);
   if (fault?.action === 'crash') crash();

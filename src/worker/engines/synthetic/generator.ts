@@ -79,7 +79,7 @@ export class SyntheticGenerator extends SyntheticEngine implements TextGenerator
 const abortedBy = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : cancelledError('of the synthetic engine');
 
-/** As the gateway has checked it. */
+/** The body, which the gateway has checked. */
 interface AskedBody {
   readonly continue_token_ids?: readonly number[] | null;
   readonly return_token_ids?: unknown;
@@ -90,7 +90,7 @@ interface AskedBody {
 
 /** What one request is answered, token by token. */
 class SyntheticAnswer {
-  /** Tokens of the answer that is continued, and of all of it. */
+  /** Tokens of the answer that is continued; then of the whole answer. */
   readonly begun: number;
   readonly length: number;
   readonly #words: readonly string[];

@@ -31,7 +31,7 @@ const FAULT = z.strictObject({
 });
 export type ScriptedFault = z.output<typeof FAULT>;
 
-/** Of `loadError`: it loads. */
+/** Value of `loadError` for a model that loads. */
 export const NO_ERROR = 'none';
 
 const RULES = {

@@ -57,7 +57,7 @@ class SyntheticStream implements RecognizerStream {
       /** What the text depends on besides the audio. */
       readonly conditions: readonly string[];
       readonly faults: readonly ScriptedFault[];
-      /** Gives its place for a stream back. */
+      /** Releases its place for a stream. */
       release(): void;
     },
   ) {}
@@ -169,7 +169,7 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
 const LOGPROB = -0.1;
 const TURN_WORDS = 2;
 
-/** Depends on all that a real model's answer would depend on. */
+/** A text that changes with everything that would change a real model's answer. */
 function transcriptOf(item: TranscribeItem): RecognizedTranscript {
   const { task, language, prompt, temperature, hotWords = [], knownSpeakers = [] } = item;
   const { durationS } = item.audio;
@@ -214,7 +214,7 @@ const tokenOf = (token: string): TokenLogprob => ({
   bytes: Buffer.from(token),
 });
 
-/** Who takes turns: the known ones, and a stranger or two. */
+/** The speakers that take turns: the known ones, and one or two unknown ones. */
 const speakersOf = (known: readonly string[]): readonly string[] =>
   known.length === 0 ? ['A', 'B'] : known.length === 1 ? [...known, 'A'] : known;
 

@@ -39,13 +39,13 @@ export class SyntheticSynthesizer extends SyntheticEngine implements SpeechSynth
   }
 }
 
-/** The audio of one item, let out part by part. */
+/** The audio of one item, made part by part. */
 function toneOf(item: SynthesizeItem, charactersPerSecond: number) {
   const { text, speed, signal } = item;
   const total = Math.ceil((RATE * text.length) / charactersPerSecond / speed);
   let problem: unknown;
   let emitted = 0;
-  /** A consumer that fails takes its own item down, not the group. */
+  /** A consumer that throws fails its own item, not the group. */
   const attempt = (work: () => void): void => {
     try {
       work();

@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Lease } from '../../core/dispatch/lease.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { ServiceRecord } from './service-record.js';
+import { CircuitBreaker } from './circuit-breaker.js';
 
 describe('CircuitBreaker', () => {
-  let record: ServiceRecord;
+  let breaker: CircuitBreaker;
   let rooms: number;
 
   beforeEach(() => {
     jest.useFakeTimers();
     rooms = 0;
-    record = new ServiceRecord(
+    breaker = new CircuitBreaker(
       { breakerFailures: 3, breakerMinMs: 100, breakerMaxMs: 350 },
       () => (rooms += 1),
     );
   });
   afterEach(() => {
-    record.clear();
+    breaker.clear();
     jest.useRealTimers();
   });
 
@@ -24,29 +24,29 @@ describe('CircuitBreaker', () => {
     ...{ workerId: 'w', free: 4, urgent: 4, idle: true, maxBatch: 4 },
     ...{ total: 4, latencyMs: 0 },
   };
-  const takesTrial = () => record.limit(offer)?.isTrial === true;
-  const begunTrial = () => record.trials([new Lease(() => undefined)])[0]!;
+  const takesTrial = () => breaker.limit(offer)?.isTrial === true;
+  const begunTrial = () => breaker.trials([new Lease(() => undefined)])[0]!;
   const fail = (times: number): void => {
-    for (let time = 1; time <= times; time += 1) record.note(`failure ${time}`);
+    for (let time = 1; time <= times; time += 1) breaker.note(`failure ${time}`);
   };
 
   it('is not trusted after it refused a request, until it has answered another', () => {
-    expect(record.failed(new WorkerLostError('refused', 'full'))).toBe(false);
-    expect(record.isTrusted).toBe(false);
-    record.answered();
-    expect(record.isTrusted).toBe(true);
-    expect(record.failed(new WorkerLostError('draining', 'it drains'))).toBe(true);
-    expect(record.isTrusted).toBe(false);
+    expect(breaker.failed(new WorkerLostError('refused', 'full'))).toBe(false);
+    expect(breaker.isTrusted).toBe(false);
+    breaker.answered();
+    expect(breaker.isTrusted).toBe(true);
+    expect(breaker.failed(new WorkerLostError('draining', 'it drains'))).toBe(true);
+    expect(breaker.isTrusted).toBe(false);
   });
 
   it('opens at the third failure in a row; an answer in between starts the count again', () => {
     fail(2);
-    record.answered();
+    breaker.answered();
     fail(2);
-    expect([record.breaker, record.problem]).toEqual(['closed', undefined]);
+    expect([breaker.state, breaker.problem]).toEqual(['closed', undefined]);
     fail(1);
-    expect(record.breaker).toBe('open');
-    expect(record.problem).toBe(
+    expect(breaker.state).toBe('open');
+    expect(breaker.problem).toBe(
       'circuit breaker open after 3 failures in a row, next trial within 100 ms: failure 1',
     );
   });
@@ -55,23 +55,23 @@ describe('CircuitBreaker', () => {
     fail(3);
     expect(takesTrial()).toBe(false);
     jest.advanceTimersByTime(100);
-    expect([record.breaker, takesTrial(), rooms]).toEqual(['half_open', true, 1]);
+    expect([breaker.state, takesTrial(), rooms]).toEqual(['half_open', true, 1]);
     const trial = begunTrial();
     expect(takesTrial()).toBe(false);
-    record.answered();
+    breaker.answered();
     trial.release();
-    expect([record.breaker, rooms]).toEqual(['closed', 2]);
+    expect([breaker.state, rooms]).toEqual(['closed', 2]);
   });
 
   it('doubles its pause with each failed trial, up to the longest', () => {
     fail(3);
     const pauses = [100, 200, 350, 350].map(pauseMs => {
       jest.advanceTimersByTime(pauseMs - 1);
-      const before = record.breaker;
+      const before = breaker.state;
       jest.advanceTimersByTime(1);
-      const after = record.breaker;
+      const after = breaker.state;
       const trial = begunTrial();
-      record.note('again');
+      breaker.note('again');
       trial.release();
       return `${before} ${after}`;
     });
@@ -83,15 +83,27 @@ describe('CircuitBreaker', () => {
     fail(3);
     jest.advanceTimersByTime(100);
     begunTrial().release();
-    expect([record.breaker, takesTrial(), rooms]).toEqual(['half_open', true, 2]);
+    expect([breaker.state, takesTrial(), rooms]).toEqual(['half_open', true, 2]);
   });
 
   it('stays open whatever calls from before still say', () => {
     fail(3);
-    record.answered();
+    breaker.answered();
     fail(5);
-    expect(record.breaker).toBe('open');
+    expect(breaker.state).toBe('open');
     jest.advanceTimersByTime(100);
-    expect(record.breaker).toBe('half_open');
+    expect(breaker.state).toBe('half_open');
   });
+});
+
+it('knows how fast its worker answers: from the first answer on, old ones count less', () => {
+  const breaker = new CircuitBreaker(
+    { breakerFailures: 3, breakerMinMs: 1, breakerMaxMs: 1 },
+    () => undefined,
+  );
+  expect(breaker.latencyMs).toBe(0);
+  breaker.answered(100);
+  expect(breaker.latencyMs).toBe(100);
+  for (let answer = 0; answer < 30; answer += 1) breaker.answered(20);
+  expect(breaker.latencyMs).toBeCloseTo(20, 0);
 });

@@ -10,22 +10,21 @@ import { type BreakerState } from './worker-view.js';
 const WEIGHT = 0.2;
 
 /**
- * How one worker answered recent requests, and what it may be sent because of that. Its
- * circuit breaker suspends a worker that fails one request after another although it
- * answers its probes. Only failures of the worker count, never its errors about a
- * request: a caller cannot open the breaker with bad input.
+ * Suspends a worker that fails one request after another although it answers its probes.
+ * Only failures of the worker count, never its errors about a request: a caller cannot
+ * open the breaker with bad input. It also knows how fast the worker answers.
  */
-export class ServiceRecord {
-  /** Only the record writes these three. */
-  breaker: BreakerState = 'closed';
+export class CircuitBreaker {
+  /** Only the breaker writes these three. */
+  state: BreakerState = 'closed';
   /**
    * Exponentially weighted mean of how long its calls took; 0 before the first answer: a
    * new worker is tried first.
    */
   latencyMs = 0;
   /**
-   * It may get a request that it gave back: it has answered others since. False: it rejected
-   * the last request that it answered.
+   * Whether the worker may get a request again that it gave back. False from a rejection until
+   * it answers another request.
    */
   isTrusted = true;
   #failures = 0;
@@ -46,17 +45,17 @@ export class ServiceRecord {
 
   /** Why no or few requests are sent; undefined while the breaker is closed. */
   get problem(): string | undefined {
-    if (this.breaker === 'closed') return undefined;
+    if (this.state === 'closed') return undefined;
     const next =
-      this.breaker === 'open' ? `next trial within ${this.#pauseMs} ms` : 'one request is tried';
-    const state = this.breaker.replace('_', ' ');
-    return `circuit breaker ${state} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
+      this.state === 'open' ? `next trial within ${this.#pauseMs} ms` : 'one request is tried';
+    const shown = this.state.replace('_', ' ');
+    return `circuit breaker ${shown} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
   }
 
   /** What is left of an offer: all of it, one request on trial, or nothing. */
   limit(offer: WorkerOffer): WorkerOffer | undefined {
-    if (this.breaker === 'closed') return offer;
-    if (this.breaker === 'open' || this.#onTrial || offer.free === 0) return undefined;
+    if (this.state === 'closed') return offer;
+    if (this.state === 'open' || this.#onTrial || offer.free === 0) return undefined;
     return { ...offer, free: 1, urgent: 1, maxBatch: 1, total: 1, isTrial: true };
   }
 
@@ -69,7 +68,7 @@ export class ServiceRecord {
           lease.release();
           this.#onTrial = false;
           // It was cancelled without an outcome: another request is tried.
-          if (this.breaker === 'half_open') this.onRoom();
+          if (this.state === 'half_open') this.onRoom();
         }),
     );
   }
@@ -81,8 +80,8 @@ export class ServiceRecord {
   answered(tookMs?: number): void {
     if (tookMs !== undefined) this.latencyMs = blended(this.latencyMs || undefined, tookMs, WEIGHT);
     this.isTrusted = true;
-    if (this.breaker === 'closed') this.#failures = 0;
-    if (this.breaker !== 'half_open') return;
+    if (this.state === 'closed') this.#failures = 0;
+    if (this.state !== 'half_open') return;
     this.clear();
     this.onRoom();
   }
@@ -103,17 +102,16 @@ export class ServiceRecord {
 
   /** Counts a failure of the worker itself. */
   note(failure: string): void {
-    if (this.breaker === 'open') return;
+    if (this.state === 'open') return;
     this.#failures += 1;
     this.#reason = failure;
-    if (this.breaker === 'half_open' || this.#failures >= this.options.breakerFailures)
-      this.#open();
+    if (this.state === 'half_open' || this.#failures >= this.options.breakerFailures) this.#open();
   }
 
   /** As for a new process, but for its latency. Holds no timer afterwards. */
   clear(): void {
     clearTimeout(this.#timer);
-    this.breaker = 'closed';
+    this.state = 'closed';
     this.#failures = 0;
     this.#pauseMs = 0;
     this.#onTrial = false;
@@ -122,10 +120,10 @@ export class ServiceRecord {
 
   #open(): void {
     const { breakerMinMs, breakerMaxMs } = this.options;
-    this.breaker = 'open';
+    this.state = 'open';
     this.#pauseMs = Math.min(Math.max(breakerMinMs, 2 * this.#pauseMs), breakerMaxMs);
     this.#timer = setTimeout(() => {
-      this.breaker = 'half_open';
+      this.state = 'half_open';
       this.onRoom();
     }, this.#pauseMs);
   }

@@ -20,7 +20,7 @@ const CANCELLED = {
 
 /** How requests end that are stopped, by the reason. */
 @Injectable()
-export class StopFailures {
+export class StopErrors {
   constructor(
     private readonly pool: WorkerPoolService,
     private readonly settings: Settings,

@@ -12,12 +12,12 @@ import { type TrackedRequest } from '../registry/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 
 /**
- * Every way a request can end without an answer although it was not stopped: its error, with
- * a Retry-After where one helps.
+ * Errors of requests that end without an answer and were not stopped, with a Retry-After where
+ * one helps.
  */
 @Injectable()
-export class RequestFailures {
-  readonly #logger = new Logger(RequestFailures.name);
+export class RequestErrors {
+  readonly #logger = new Logger(RequestErrors.name);
 
   constructor(
     private readonly admission: Admission,

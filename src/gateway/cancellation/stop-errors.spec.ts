@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { settingsFrom } from '../../platform/config/settings.js';
-import { StopFailures } from './stop-failures.js';
+import { StopErrors } from './stop-errors.js';
 
 const BROKEN = new DomainError('no_worker', 'It cannot start.');
 const request = { model: 'm', inferenceTimeoutMs: 2000 } as never;
@@ -9,7 +9,7 @@ const request = { model: 'm', inferenceTimeoutMs: 2000 } as never;
 /** @param workers of the model; undefined: there is no such model */
 function failures(workers?: { readonly isHeld?: boolean; readonly loadFailure?: DomainError }) {
   const pool = { of: (model: string) => (model === 'm' ? workers : undefined) } as never;
-  return new StopFailures(pool, settingsFrom({ 'inference.generation_idle_ms': 1500 }));
+  return new StopErrors(pool, settingsFrom({ 'inference.generation_idle_ms': 1500 }));
 }
 
 describe('how a stopped request ends', () => {

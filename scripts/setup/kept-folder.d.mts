@@ -1,0 +1,2 @@
+/** What is kept outside the clone, of this clone and of others. */
+export declare const CACHE: string;
