@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { syntheticModel } from '../../../test/support/synthetic-model.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { reportUnreachable } from './chat-body.js';
 
 describe('a bound that the model cannot reach', () => {
