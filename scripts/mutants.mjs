@@ -4,17 +4,22 @@ import { randomMutants } from './mutants/random.mjs';
 import { MutantRun } from './mutants/run.mjs';
 import { SetupError, runMain } from './setup/report.mjs';
 
-const HELP = `npm run mutants -- [--random N --seed S] [--only TEXT]
+const HELP = `npm run mutants -- [--random N --seed S] [--only TEXT] [--minutes M --kept FILE]
 
 Changes one place of src at a time, in a copy of the tree, and runs the specs that should
-notice. Without --random: the list in test/mutants/mutants.jsonl.
+notice. Without --random: the list in test/mutants/mutants.jsonl. Changes of
+test/mutants/equivalents.jsonl, which no caller can notice, are not judged.
 
   --random N   N places of src/gateway, src/platform and src/batch, drawn; their nearest specs
   --seed S     the same places for the same seed and sources (1)
   --only TEXT  those whose file, change or meaning has it
+  --minutes M  begins none after so many minutes
+  --kept FILE  writes each result to FILE; those that are there are not judged again: the same
+               command, repeated, goes on where it ended. The sources must stay the same.
   --help       this text
 
-Exit code 1: of the list more than two lived, or of random ones more than 15 %.`;
+Exit code 1: of the list more than two lived, or of random ones more than 15 %; or some are
+not judged yet.`;
 
 /** Of the committed ones. */
 const MAY_LIVE = 2;
@@ -26,6 +31,8 @@ await runMain(async () => {
       random: { type: 'string' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string', default: '' },
+      minutes: { type: 'string' },
+      kept: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -35,12 +42,20 @@ await runMain(async () => {
     ? randomMutants(wholeNumber('--random', values.random), wholeNumber('--seed', values.seed))
     : committedMutants();
   const chosen = all.filter(mutant => JSON.stringify(mutant).includes(values.only));
-  const results = await new MutantRun().judge(chosen);
-  const lived = results.filter(({ verdict }) => verdict === 'lived').length;
-  const caught = results.length - lived;
-  const share = Math.round((100 * caught) / Math.max(1, results.length));
-  console.log(`\n${table(results)}\n\n${caught} of ${results.length} caught (${share} %).`);
-  return lived > (isRandom ? results.length * MAY_LIVE_SHARE : MAY_LIVE) ? 1 : 0;
+  const endMs = values.minutes
+    ? performance.now() + wholeNumber('--minutes', values.minutes) * 60_000
+    : Infinity;
+  const results = await new MutantRun(values.kept).judge(chosen, endMs);
+  const [lived, caught, equivalent] = ['lived', 'caught', 'equivalent'].map(
+    wanted => results.filter(({ verdict }) => verdict === wanted).length,
+  );
+  const share = Math.round((100 * caught) / Math.max(1, caught + lived));
+  const open = chosen.length - results.length;
+  const source = isRandom ? `seed ${values.seed}` : 'the list';
+  const numbers = `${caught} of ${caught + lived} caught (${share} %), ${equivalent} equivalent`;
+  console.log(`\n${table(results)}\n\n${source}: ${numbers}, ${open} not judged yet.`);
+  const mayLive = isRandom ? (caught + lived) * MAY_LIVE_SHARE : MAY_LIVE;
+  return lived > mayLive || open > 0 ? 1 : 0;
 });
 
 function wholeNumber(flag, text) {
@@ -52,8 +67,12 @@ function wholeNumber(flag, text) {
 
 function table(results) {
   const rows = results.map(
-    ({ mutant: { file, line, meaning }, verdict, spec, seconds }) =>
-      `| ${verdict} | ${file}:${line} | ${meaning} | ${spec} | ${seconds} |`,
+    ({ mutant: { file, line, meaning }, verdict, by, seconds }) =>
+      `| ${verdict} | ${file}:${line} | ${meaning} | ${by} | ${seconds} |`,
   );
-  return ['| | place | change | spec | s |', '|---|---|---|---|---|', ...rows].join('\n');
+  return [
+    '| | place | change | noticed by, or not by | s |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
 }

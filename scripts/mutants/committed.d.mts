@@ -13,3 +13,6 @@ export interface Mutant {
 
 /** @throws SetupError when a text of the list does not stand in its file exactly once */
 export function committedMutants(): readonly Mutant[];
+
+/** Changes that no caller can notice. @throws SetupError as above */
+export function equivalentMutants(): readonly Omit<Mutant, 'specs'>[];

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
 import { HOME, inRoot } from '../setup/command.mjs';
-import { lineOf } from './committed.mjs';
+import { changedSource, equivalentMutants, lineOf } from './committed.mjs';
 
 const FOLDERS = ['src/gateway', 'src/platform', 'src/batch'];
 /** What only wires or describes: no behaviour of its own. */
@@ -37,7 +37,12 @@ export function randomMutants(count, seed) {
   const drawn = [];
   while (drawn.length < count && all.length > 0)
     drawn.push(...all.splice(Math.floor(random() * all.length), 1));
-  return drawn.map(({ place, ...mutant }) => ({ ...mutant, specs: nearest(mutant.file, place) }));
+  const equivalents = new Set(equivalentMutants().map(changedSource));
+  return drawn.map(({ place, ...mutant }) => ({
+    ...mutant,
+    specs: nearest(mutant.file, place),
+    isEquivalent: equivalents.has(changedSource(mutant)),
+  }));
 }
 
 function mutantsOf(file) {
@@ -108,9 +113,9 @@ const isText = ({ left, right }) =>
 const shown = code => code.replace(/\s+/g, ' ').replaceAll('|', '\\|').slice(0, 60);
 
 /**
- * Of the specs that run a file: first that beside it, then those that import it, then those
- * whose words are most its own, those of the changed place above all. Specs of built programs are
- * left out: what they run is in `dist/`.
+ * Of the specs that run a file: first that beside it, then those that import it, those in its
+ * folder, and those whose words are most its own, those of the changed place above all. Specs of
+ * built programs are left out: what they run is in `dist/`.
  */
 function nearestSpecs() {
   const sources = globSync('{src,test,packages}/**/*.ts', {
@@ -125,7 +130,8 @@ function nearestSpecs() {
       users.set(used, [...(users.get(used) ?? []), file]);
     }
   const ofPrograms = reachedFrom(PROGRAMS, users);
-  const specs = sources.filter(file => file.endsWith('.spec.ts') && !ofPrograms.has(file));
+  const isOfSources = file => !ofPrograms.has(file) || HOSTED.test(texts.get(file));
+  const specs = sources.filter(file => file.endsWith('.spec.ts') && isOfSources(file));
   const wordsOf = new Map(specs.map(file => [file, new Set(wordsIn(texts.get(file)))]));
   const rarity = rarityOf([...wordsOf.values()]);
   return (file, place) => {
@@ -142,8 +148,10 @@ function nearestSpecs() {
       return (sum / Math.sqrt(words.size)) * (isOfArea ? AREA_WEIGHT : 1);
     };
     const direct = new Set(users.get(file));
-    const rankOf = spec =>
-      spec === file.replace(/\.ts$/, '.spec.ts') ? 2 : direct.has(spec) ? 1 : 0;
+    const rankOf = spec => {
+      if (spec === file.replace(/\.ts$/, '.spec.ts')) return 3;
+      return direct.has(spec) ? 2 : dirname(spec) === dirname(file) ? 1 : 0;
+    };
     const scores = new Map(specs.map(spec => [spec, likeness(spec)]));
     return specs
       .filter(spec => reached.has(spec))
@@ -162,6 +170,8 @@ function reachedFrom(files, users) {
 
 /** What a program of `dist/` is started with. */
 const PROGRAMS = ['test/support/node-process.ts', 'test/support/product.ts'];
+/** A spec that could start programs runs what they are made of in its own process. */
+const HOSTED = /\b(host|hosted|runHere)\b/;
 /** A word of the changed place counts as so many of the rest of its file. */
 const PLACE_WEIGHT = 4;
 /** A spec whose folder is called after one of the file counts as so much more alike. */

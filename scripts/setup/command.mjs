@@ -36,21 +36,22 @@ export const toolEnvironment = (extra = {}) => ({
 
 /**
  * Runs a command, in the project root unless `cwd` says otherwise. `show: true` lets it
- * write to this terminal; otherwise its output is kept and returned. `started` receives
- * the child process.
+ * write to this terminal; otherwise its output is kept and returned. `detached` gives it a process
+ * group of its own. `started` receives the child process.
  * @returns {Promise<{code: number, output: string}>} code 127 when there is
  *   no such command
  */
 export function command(
   file,
   args,
-  { show = false, env = toolEnvironment(), cwd = ROOT, started } = {},
+  { show = false, env = toolEnvironment(), cwd = ROOT, detached = false, started } = {},
 ) {
   return new Promise(resolve => {
     // Both streams of a shown command go to stderr: stdout carries results only.
     const child = spawn(file, args, {
       cwd,
       env,
+      detached,
       stdio: ['ignore', show ? 2 : 'pipe', show ? 2 : 'pipe'],
     });
     started?.(child);

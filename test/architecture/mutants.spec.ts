@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { committedMutants } from '../../scripts/mutants/committed.mjs';
+import { committedMutants, equivalentMutants } from '../../scripts/mutants/committed.mjs';
 
 describe('the list of mutants', () => {
   // Throws where a text does not stand in its file exactly once.
@@ -15,5 +15,9 @@ describe('the list of mutants', () => {
   it('names specs that are there', () => {
     const named = mutants.flatMap(({ specs }) => specs);
     expect(named.filter(spec => !existsSync(spec))).toEqual([]);
+  });
+
+  it('is apart from changes that nobody can notice, each with the reason', () => {
+    for (const { meaning } of equivalentMutants()) expect(meaning).toMatch(/\w+ \w+ \w+/);
   });
 });

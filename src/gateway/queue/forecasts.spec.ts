@@ -175,6 +175,15 @@ describe('Forecaster', () => {
     expect(['x', 'y', 'z'].map(id => startOf(id, 100_400))).toEqual([600, 1600, 2600]);
   });
 
+  it('is not judged by what it said before a request changed its priority', () => {
+    busySince(100_000);
+    came('before', 100_050);
+    const request = came('x', 100_100);
+    expect(records.get(request.key)?.forecast).toBeDefined();
+    apply(request, 100_200, { type: 'reprioritized' });
+    expect(records.get(request.key)?.forecast).toBeUndefined();
+  });
+
   it('sees a burst that takes every slot at once', () => {
     answered();
     forecaster.ofNew({ model: 'm', priority: RequestPriority.BATCH, costMs: 1 }, 100_000);

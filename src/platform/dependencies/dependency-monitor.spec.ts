@@ -17,12 +17,15 @@ describe('DependencyMonitor', () => {
   };
 
   it('knows nothing before the first probe ends, and of no dependency that there is none of', () => {
-    monitor.watch('redis', { probe: () => new Promise(() => undefined) });
+    const answer = Promise.withResolvers<void>();
+    monitor.watch('redis', { probe: () => answer.promise });
     expect(monitor.state('redis')).toEqual({
       status: 'unknown',
       sinceMs: expect.any(Number) as unknown,
     });
     expect([monitor.isDown('redis'), monitor.state('database')]).toEqual([false, undefined]);
+    // The wait for it would hold up the end of this process.
+    answer.resolve();
   });
 
   it('says up, down with the reason, and up again, each once', async () => {

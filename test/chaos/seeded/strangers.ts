@@ -1,6 +1,7 @@
+import { pause } from '../../support/waiting.js';
 import { type Entry } from './ledger.js';
 import { type Turn } from './operation.js';
-import { type Answer, type Sent } from './tenant-client.js';
+import { type Answer, RETRY_MS, type Sent } from './tenant-client.js';
 
 /** One thing that another tenant tries. */
 interface Try {
@@ -40,13 +41,19 @@ export async function expectHidden(
     client.ledger.violate('tenant', entry, `${stranger.tenant} ${did}: ${text.slice(0, 300)}`);
     return false;
   };
-  for (const { path, sent } of tries) {
+  /** After a break it waits as SDKs do: a process that is dying still takes connections. */
+  const attempted = async (path: string, sent?: Sent): Promise<Answer | undefined> => {
     const answer = await stranger.attempt(path, sent);
+    if (!answer) await pause(RETRY_MS);
+    return answer;
+  };
+  for (const { path, sent } of tries) {
+    const answer = await attempted(path, sent);
     if (answer && isSeen(answer))
       return violate(`${sent?.method ?? 'GET'} ${path} gets ${answer.status}`, answer.text);
   }
   for (const path of lists) {
-    const answer = await stranger.attempt(path);
+    const answer = await attempted(path);
     if (answer?.text.includes(id)) return violate(`finds ${id} in ${path}`, answer.text);
   }
   return true;

@@ -4,7 +4,7 @@ import { type Entry, type Ledger } from './ledger.js';
 
 /** As SDKs do, unless `x-should-retry` says no. */
 const RETRIED = [408, 409, 429, 500, 502, 503, 504];
-const RETRY_MS = 250;
+export const RETRY_MS = 250;
 /** Whatever their prefix is. */
 const JOB_IDS = new QueueKeys('');
 /** The proxy of a cluster answers in place of a gateway that broke off. */

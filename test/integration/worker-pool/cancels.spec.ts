@@ -55,6 +55,16 @@ describe('a cancel', () => {
     expect(pool.workers()[0]!.slots).toMatchObject({ inUse: 0 });
   });
 
+  it('leaves a model that was in use until its slot came back', async () => {
+    await start({});
+    const { key, call } = await running(script.hold);
+    const sinceMs = pool.of('m')!.usedAtMs;
+    await pool.cancel(workerId, key, 'client');
+    await call.finished;
+    await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
+    expect(pool.of('m')!.usedAtMs).toBeGreaterThan(sinceMs);
+  });
+
   it('that a worker acknowledges is asked for once', async () => {
     await start({ 'cancellation.rpc_timeout_ms': 10_000 });
     const { key, id, call } = await running(script.hold);

@@ -167,7 +167,17 @@ describe('two upstreams of one model', () => {
     });
     await until(() => pool.workers().every(({ state }) => state === 'ready'));
     await leaves();
-    const answers = await Promise.all(each(() => rig!.post('/v1/chat/completions', CHAT)));
+    // Chats that begin alike prefer one worker, perhaps the one whose upstream is there: then
+    // nobody asks the other, and nobody learns that it is away.
+    const chatOf = (caller: number) => ({
+      ...CHAT,
+      messages: [{ role: 'user', content: `${caller}` }],
+    });
+    const answers = await Promise.all(
+      Array.from({ length: CALLERS }, (_, caller) =>
+        rig!.post('/v1/chat/completions', chatOf(caller)),
+      ),
+    );
     expect(answers.map(({ status }) => status)).toEqual(each(() => 200));
     await workerThat(pool, ({ state }) => state === 'starting');
     await returns();
