@@ -266,6 +266,7 @@ export class UtteranceStream implements StreamHandle {
         this.#fail(error as Error);
       } finally {
         if (recognised) this.#running.delete(recognised);
+        this.#recogniseBeginning();
       }
     });
   }
@@ -274,7 +275,7 @@ export class UtteranceStream implements StreamHandle {
   #recogniseBeginning(): void {
     const { interim } = this.options;
     const [schedule, from] = [this.#schedule, this.#openFrom];
-    if (!interim || !schedule || from === undefined) return;
+    if (!interim || !schedule || from === undefined || this.#closed) return;
     // The end of the utterance is near when the last of it is silence.
     const to = this.#tracker ? this.#spokenTo : this.#audio.end;
     if (!schedule.begins(this.#second(from), this.#second(to), interim.isIdle)) return;
@@ -294,6 +295,7 @@ export class UtteranceStream implements StreamHandle {
           if (!isCurrent()) return;
           this.#interim = undefined;
           schedule.ended();
+          this.#recogniseBeginning();
         });
     } catch {
       // Such as a full queue: the next words try again.
