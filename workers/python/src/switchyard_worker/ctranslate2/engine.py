@@ -149,7 +149,7 @@ class WhisperEngine(Transcriber):
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _settled(self, window: Window, device: Device, executions: Executions) -> Heard:
-        """A doubtful result is computed again, unless the caller set a temperature; the best stays. Of a draft: nothing."""
+        """A doubtful result is computed again, and the best stays; not with a temperature. Of a draft nothing stays."""
         tries: list[Heard] = []
         while True:
             heard, execution = await device(window)
