@@ -5,7 +5,6 @@ import { type SessionConfig } from '../../../contracts/realtime/session-config.j
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { keepsPace } from '../../../core/latency/live-sessions.js';
 import { ServiceTimes } from '../../../core/latency/service-times.js';
-import { UsualLanguage } from '../../../core/realtime/interim-passes.js';
 import { requestKey } from '../../../core/request/request-key.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Principal } from '../../../platform/auth/principal.js';
@@ -49,7 +48,6 @@ export class Recognisers {
   /** Leases a streaming slot, if need be. @throws DomainError when there is none. */
   open(sessionId: string, model: string, config: SessionConfig, owner: Principal): StreamHandle {
     const { language, prompt, turnDetection, format } = config;
-    const usual = new UsualLanguage();
     if (!this.streams(model))
       return this.#admitted(model, {
         sampleRate: format.sampleRate,
@@ -57,17 +55,12 @@ export class Recognisers {
         interim: this.interims.of(model),
         recognise: (wav, durationS, name, draft) => {
           const caller = { ...owner, id: `${sessionId}.${name}` };
-          const common = { model, wav, durationS, prompt, draft };
-          if (draft)
-            return this.interims.run(model, requestKey(caller), () =>
-              this.#recognise(caller, { ...common, language: language || usual.code }),
-            );
-          const utterance = this.#recognise(caller, { ...common, language });
-          void utterance.transcript.then(
-            heard => usual.heard(heard.language, durationS),
-            () => undefined,
-          );
-          return utterance;
+          const start = () =>
+            this.#recognise(caller, {
+              ...{ model, wav, durationS, prompt, draft: draft !== undefined },
+              language: language || (draft?.language ?? ''),
+            });
+          return draft ? this.interims.run(model, requestKey(caller), start) : start();
         },
       });
     return this.places.open(model, {
