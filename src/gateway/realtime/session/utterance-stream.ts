@@ -12,7 +12,8 @@ import {
   type VoiceActivityOptions,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
-import { InterimSchedule, UsualLanguage } from '../../../core/realtime/interim-passes.js';
+import { InterimSchedule } from '../../../core/realtime/interim-passes.js';
+import { UsualLanguage } from '../../../core/realtime/usual-language.js';
 import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 
 /** Frames, 3 s, whose quietest is the noise of the room: who speaks pauses more often. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { UsualLanguage } from './interim-passes.js';
+import { UsualLanguage } from './usual-language.js';
 
 describe('UsualLanguage', () => {
   it('is that of most seconds of speech; one short utterance in another one changes nothing', () => {
