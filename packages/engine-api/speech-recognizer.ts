@@ -24,7 +24,7 @@ export interface TranscriptionParams {
   readonly chunking?: VoiceActivityOptions;
   /**
    * Text of an unfinished utterance that later text replaces: an engine may compute it faster and
-   * less well.
+   * less well. Its language may be what the model recognised in the speech before.
    */
   readonly draft?: boolean | undefined;
 }

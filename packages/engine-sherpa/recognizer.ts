@@ -31,7 +31,8 @@ function requireSupported(
   item: TranscribeItem,
   { languages, hasTimes }: { readonly languages: readonly string[]; readonly hasTimes: boolean },
 ): void {
-  requireLanguage(item.language, languages);
+  // That of a draft is what was heard before.
+  if (!item.draft) requireLanguage(item.language, languages);
   if (item.task === 'translate') throw cannot('task', 'does not translate');
   requirePlain(item, cannot);
   if (item.wordTimestamps && !hasTimes)

@@ -37,6 +37,8 @@ export async function run(): Promise<BenchResult> {
   const first = await costOf(product, speech);
   sessions['1'] = summary([first.session]);
   if (RECORD) await record(RECORD, speech, first.session);
+  const named = summary([await pacedSession(product.url, MODEL, speech, 'en')]);
+  progress(`  its language named: ${JSON.stringify(named)}`);
   for (const count of SESSIONS.filter(one => one > 1)) {
     const all = Array.from({ length: count }, () => pacedSession(product.url, MODEL, speech));
     sessions[count] = summary(await Promise.all(all));
@@ -48,6 +50,7 @@ export async function run(): Promise<BenchResult> {
   return {
     results: {
       sessions,
+      languageNamed: named,
       withoutInterim: without,
       cpuPerSecond: { with: first.cpuPerS, without: silent.cpuPerS },
       commitToCompletedOfHttp: distribution(commits),

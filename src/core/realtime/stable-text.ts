@@ -6,10 +6,16 @@ const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana
  */
 const TOKENS = new RegExp(String.raw`\s*[${SPACELESS}]|\s*[^\s${SPACELESS}]+`, 'gu');
 
+/** What one hypothesis alone is believed: so many first words, if as many follow them. */
+const BELIEVED = 3;
+/** Recognisers of which fewer must agree have few hypotheses, seconds apart. */
+const FREQUENT = 3;
+
 /**
  * Makes append-only deltas out of revised hypotheses: a word is sent once
  * `agreement` hypotheses in a row agree on it and on all words before it, and never when it is
- * the last word, which is still being spoken. The rest comes with the final text.
+ * the last word, which is still being spoken. Where hypotheses are few, the first words are sent
+ * once others follow them. The rest comes with the final text.
  *
  * What was sent is not revised. When the recogniser revises it, the rest is appended
  * where it fits best, and only the completed transcript is right (README "Deltas").
@@ -31,12 +37,11 @@ export class StableText {
   partial(hypothesis: string, agreement: number): string {
     const tokens = tokensOf(hypothesis);
     this.#hypotheses = [...this.#hypotheses, tokens].slice(-agreement);
-    if (this.#hypotheses.length < agreement) return '';
-    const agreed = this.#hypotheses.reduce(
-      (length, other) => Math.min(length, commonPrefix(tokens, other)),
-      tokens.length - 1,
-    );
-    return this.#append(tokens.slice(0, Math.max(0, agreed)));
+    const agreed = this.#hypotheses.map(other => commonPrefix(tokens, other));
+    const length = agreed.length < agreement ? 0 : Math.min(tokens.length - 1, ...agreed);
+    const isFirst = agreement < FREQUENT && this.#sent.length === 0;
+    const first = isFirst ? Math.min(BELIEVED, tokens.length - BELIEVED) : 0;
+    return this.#append(tokens.slice(0, Math.max(0, length, first)));
   }
 
   /** What is left to send of the final text. */
@@ -55,9 +60,14 @@ const tokensOf = (text: string): string[] => text.trim().match(TOKENS) ?? [];
 
 function commonPrefix(a: readonly string[], b: readonly string[]): number {
   let length = 0;
-  while (length < a.length && length < b.length && a[length] === b[length]) length += 1;
+  while (length < a.length && length < b.length && sounds(a[length]) === sounds(b[length]))
+    length += 1;
   return length;
 }
+
+/** Case and punctuation follow from what comes behind a word. */
+const sounds = (token?: string): string | undefined =>
+  token?.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '');
 
 /**
  * Number of tokens of `text` nearest to `sent`, by edit distance; of equally near

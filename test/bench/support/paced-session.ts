@@ -32,11 +32,15 @@ export interface PacedSession {
   readonly refused?: string;
 }
 
-/** One live session that hears `speech` at the pace at which it is spoken. */
+/**
+ * One live session that hears `speech` at the pace at which it is spoken.
+ * @param language absent: the recogniser finds it out
+ */
 export async function pacedSession(
   url: string,
   model: string,
   { data, rate }: Speech,
+  language?: string,
 ): Promise<PacedSession> {
   const opened = await RealtimeClient.open(url, { model }).catch((error: Error) => error);
   if (opened instanceof Error)
@@ -48,7 +52,10 @@ export async function pacedSession(
     const event = JSON.parse((message as Buffer).toString()) as RealtimeEvent;
     events.push({ atMs: performance.now() - startMs, event });
   });
-  client.update({ format: { type: 'audio/pcm', rate }, turn_detection: { type: 'server_vad' } });
+  client.update({
+    ...{ format: { type: 'audio/pcm', rate }, turn_detection: { type: 'server_vad' } },
+    ...(language !== undefined && { transcription: { model, language } }),
+  });
   const frameBytes = (2 * rate * FRAME_MS) / 1000;
   for (let at = 0; at < data.length && isOpen(client); at += frameBytes) {
     client.say(data.subarray(at, at + frameBytes));

@@ -100,6 +100,11 @@ describe('sherpa-onnx', () => {
     expect(outcomes).toMatchObject([{ ok: false, error: { code, param } }]);
   });
 
+  it('computes a draft whatever language was heard before', async () => {
+    const item = transcribeItem(pcm(silence(1)), { language: 'fr', draft: true });
+    expect(valuesOf(await files.transcribe([item]))).toMatchObject([{ text: '' }]);
+  });
+
   it('decodes live streams together, each with the words it has alone', async () => {
     const engine = recognizer('streaming-nemo-ctc', { streams: 8 });
     await engine.load();

@@ -190,12 +190,29 @@ def test_a_draft_is_computed_over_a_part_of_the_window_and_never_again(
         tries: list[int] = []
         heard = Heard("en", avg_logprob=-1.4)
         monkeypatch.setattr(Whisper, "hear", lambda _, tasks: tries.append(len(tasks)) or [heard] * len(tasks))
-        await client.transcribe("d", audio=wav(half), language="en", draft=True)
-        assert tries == [1]
+        answer = await client.transcribe("d", audio=wav(half), language="en", draft=True)
+        assert (tries, answer.text) == ([1], "")
         await client.transcribe("f", audio=wav(half), language="en")
         assert tries == [1] * 4
 
     on_model(folder, test, retries=2)
+
+
+def test_what_does_not_end_is_cut_and_doubtful_and_a_retry_does_not_encode_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Whisper(Settings(folder, threads=1))
+    task = Task(model.features(rhythm(1, 5)), 1.0, "en")
+    whole = texts(model.hear([task]))[0][1].split()
+    assert len(whole) > 2
+    monkeypatch.setattr(whisper, "LEAST_TOKENS", 1)
+    monkeypatch.setattr(whisper, "TOKENS_PER_S", 1)
+    monkeypatch.setattr(model._model, "encode", None)
+    task.retry = 1
+    cut = model.hear([task])[0]
+    assert cut is not None and cut.doubtful
+    assert texts([cut])[0][1].split() == whole[: len(texts([cut])[0][1].split())]
+    assert len(texts([cut])[0][1].split()) <= 2
 
 
 def test_of_several_tries_the_best_stays() -> None:

@@ -56,7 +56,10 @@ export class Recognisers {
         recognise: (wav, durationS, name, draft) => {
           const caller = { ...owner, id: `${sessionId}.${name}` };
           const start = () =>
-            this.#recognise(caller, { model, wav, durationS, language, prompt, draft });
+            this.#recognise(caller, {
+              ...{ model, wav, durationS, prompt, draft: draft !== undefined },
+              language: language || (draft?.language ?? ''),
+            });
           return draft ? this.interims.run(model, requestKey(caller), start) : start();
         },
       });

@@ -136,6 +136,18 @@ describe('deltas of revised guesses', () => {
     expect(deltas(guesses, 'the train is late', 2)).toEqual(['the', ' train is', ' late']);
   });
 
+  it('of such a recogniser one guess is enough for up to three first words that as many follow', () => {
+    const guesses = ['the train is', 'the train is on the right track'];
+    expect(deltas(guesses.slice(1), '', 2)).toEqual(['the train is']);
+    expect(deltas([guesses[0]!, 'the train was late now'], '', 2)).toEqual(['the train']);
+    expect(deltas(guesses.slice(1), '')).toEqual([]);
+  });
+
+  it('guesses agree on a word whatever its case and punctuation', () => {
+    const guesses = ['the train.', 'The train is'];
+    expect(deltas(guesses, 'The train is late.', 2)).toEqual(['The train', ' is late.']);
+  });
+
   it('holds back what still changes, and what follows it', () => {
     const guesses = [
       'a wreck a nice',

@@ -201,8 +201,8 @@ describe('UtteranceStream', () => {
     await send(stream, speech(600));
     expect(calls).toHaveLength(1);
     calls[0]!.answer('the beginning');
+    // Enough new speech is there: the next pass waits for no frame.
     await new Promise(setImmediate);
-    await send(stream, speech(100));
     expect(calls).toHaveLength(2);
     await send(stream, silence(800));
     expect(calls[1]!.cancelled).toBe(true);
@@ -218,9 +218,9 @@ describe('UtteranceStream', () => {
     ]);
   });
 
-  it('begins no pass in silence, and marks passes as drafts', async () => {
+  it('begins no pass in silence, and marks passes as drafts in the language of the session', async () => {
     const { recognise } = recogniser();
-    const drafts: boolean[] = [];
+    const drafts: unknown[] = [];
     const stream = new UtteranceStream({
       ...{ sampleRate: RATE, voiceActivity: VAD },
       interim: { everyS: 0.3, isIdle: () => true },
@@ -232,12 +232,33 @@ describe('UtteranceStream', () => {
     });
     await send(stream, silence(1000));
     await send(stream, speech(350));
-    expect(drafts).toEqual([true]);
+    expect(drafts).toEqual([{ language: '' }]);
     await send(stream, silence(400));
-    expect(drafts).toEqual([true]);
+    expect(drafts).toHaveLength(1);
     await send(stream, silence(400));
-    expect(drafts).toEqual([true, false]);
+    expect(drafts.slice(1)).toEqual([undefined]);
+    await send(stream, speech(350));
+    expect(drafts.slice(2)).toEqual([{ language: 'en' }]);
     await stream.cancel();
+  });
+
+  it('begins a pass when the final text of the utterance before comes, and none for a caller who left', async () => {
+    for (const leaves of [false, true]) {
+      const { calls, recognise } = recogniser();
+      let isIdle = false;
+      const interim = { everyS: 0.3, isIdle: () => isIdle };
+      const stream = new UtteranceStream({
+        ...{ sampleRate: RATE, voiceActivity: VAD, interim, recognise },
+      });
+      await send(stream, silence(500), speech(500), silence(800), speech(500));
+      isIdle = true;
+      expect(calls).toHaveLength(1);
+      if (leaves) await stream.cancel();
+      calls[0]!.answer('the first');
+      await new Promise(setImmediate);
+      expect(calls).toHaveLength(leaves ? 1 : 2);
+      await stream.cancel();
+    }
   });
 
   it('an interim request that fails costs nothing', async () => {

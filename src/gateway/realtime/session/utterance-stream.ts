@@ -13,6 +13,7 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { InterimSchedule } from '../../../core/realtime/interim-passes.js';
+import { UsualLanguage } from '../../../core/realtime/usual-language.js';
 import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 
 /** Frames, 3 s, whose quietest is the noise of the room: who speaks pauses more often. */
@@ -85,6 +86,7 @@ export class UtteranceStream implements StreamHandle {
   #interim: RecognisedUtterance | undefined;
   #interims = 0;
   readonly #schedule: InterimSchedule | undefined;
+  readonly #language = new UsualLanguage();
   /** Bytes of the utterances that have ended. */
   #uttered = 0;
   /** Byte at which the last speech ended. */
@@ -114,9 +116,15 @@ export class UtteranceStream implements StreamHandle {
       /**
        * Recognises one utterance, a request of its own.
        * @param wav a whole file. @param seconds of it. @param name `2`: the third;
-       *   `2.0`: its beginning, for the first time. @param draft it is a beginning
+       *   `2.0`: its beginning, for the first time. @param draft it is a beginning, probably in
+       *   that language
        */
-      recognise(wav: Buffer, seconds: number, name: string, draft: boolean): RecognisedUtterance;
+      recognise(
+        wav: Buffer,
+        seconds: number,
+        name: string,
+        draft?: { readonly language: string },
+      ): RecognisedUtterance;
     },
   ) {
     const { voiceActivity, sampleRate } = options;
@@ -247,7 +255,7 @@ export class UtteranceStream implements StreamHandle {
     let recognised: RecognisedUtterance | undefined;
     try {
       if (pcm.length > 0) {
-        recognised = this.#recognise(pcm, String(utterance), false);
+        recognised = this.#recognise(pcm, String(utterance));
         this.#running.add(recognised);
       }
     } catch (error) {
@@ -256,6 +264,7 @@ export class UtteranceStream implements StreamHandle {
     this.#last = this.#last.then(async () => {
       try {
         const transcript = await recognised?.transcript;
+        this.#language.heard(transcript?.language ?? '', end - start);
         const words = (transcript?.words ?? []).map(word => ({
           ...word,
           start: word.start + start,
@@ -266,6 +275,7 @@ export class UtteranceStream implements StreamHandle {
         this.#fail(error as Error);
       } finally {
         if (recognised) this.#running.delete(recognised);
+        this.#recogniseBeginning();
       }
     });
   }
@@ -274,14 +284,15 @@ export class UtteranceStream implements StreamHandle {
   #recogniseBeginning(): void {
     const { interim } = this.options;
     const [schedule, from] = [this.#schedule, this.#openFrom];
-    if (!interim || !schedule || from === undefined) return;
+    if (!interim || !schedule || from === undefined || this.#closed) return;
     // The end of the utterance is near when the last of it is silence.
     const to = this.#tracker ? this.#spokenTo : this.#audio.end;
     if (!schedule.begins(this.#second(from), this.#second(to), interim.isIdle)) return;
     const utterance = this.#utterance;
     const name = `${utterance}.${this.#interims++}`;
     try {
-      const recognised = this.#recognise(this.#audio.view(from, this.#audio.end), name, true);
+      const beginning = this.#audio.view(from, this.#audio.end);
+      const recognised = this.#recognise(beginning, name, { language: this.#language.code });
       this.#interim = recognised;
       const isCurrent = () => this.#interim === recognised;
       const said = ({ text }: Transcript) => {
@@ -294,6 +305,7 @@ export class UtteranceStream implements StreamHandle {
           if (!isCurrent()) return;
           this.#interim = undefined;
           schedule.ended();
+          this.#recogniseBeginning();
         });
     } catch {
       // Such as a full queue: the next words try again.
@@ -301,7 +313,11 @@ export class UtteranceStream implements StreamHandle {
     }
   }
 
-  #recognise(pcm: Buffer, name: string, draft: boolean): RecognisedUtterance {
+  #recognise(
+    pcm: Buffer,
+    name: string,
+    draft?: { readonly language: string },
+  ): RecognisedUtterance {
     const { sampleRate } = this.options;
     const wav = Buffer.concat([wavHeader(sampleRate, pcm.length), pcm]);
     const seconds = this.#second(pcm.length);

@@ -72,7 +72,10 @@ export interface TranscribeFileRequest {
   chunking?:
     | VoiceActivity
     | undefined;
-  /** Text of an unfinished utterance that later text replaces: one fast pass, no second try. May be ignored. */
+  /**
+   * Text of an unfinished utterance that later text replaces: one fast pass, no second try. May be ignored.
+   * Its language may be what the model recognised in the speech before.
+   */
   draft: boolean;
 }
 

@@ -33,7 +33,7 @@ class Window:
     language: str | None
     before: Sequence[int]
     temperature: float
-    retry: int = 0
+    #: A `Task`, which keeps what the encoder made of it for its retries.
     prepared: Any = None
 
 
@@ -79,14 +79,13 @@ class WhisperEngine(Transcriber):
         self.call_s = time.monotonic() - started
 
     def prepare(self, window: Window) -> None:
-        if window.prepared is None:
-            window.prepared = self._whisper.features(window.samples, window.call.message.draft)
+        window.prepared = window.prepared or self._task(window)
 
     def transcribe(self, batch: Sequence[Window]) -> list[Any]:
         """A window whose request was cancelled while it waited costs nothing."""
         outcomes: list[Any] = [None] * len(batch)
         live = [at for at, window in enumerate(batch) if not window.call.cancelled]
-        heard = self._whisper.hear([self._task(batch[at]) for at in live]) if live else []
+        heard = self._whisper.hear([batch[at].prepared for at in live]) if live else []
         for at, one in zip(live, heard, strict=True):
             outcomes[at] = one
         return outcomes
@@ -97,13 +96,12 @@ class WhisperEngine(Transcriber):
     def _task(self, window: Window) -> Task:
         message = window.call.message
         return Task(
-            features=window.prepared,
+            features=self._whisper.features(window.samples, message.draft),
             duration=len(window.samples) / RATE,
             language=window.language,
             translate=message.task == TASK_TRANSLATE,
             before=window.before,
             temperature=window.temperature,
-            retry=window.retry,
             words=message.word_timestamps,
             logprobs=message.logprobs,
             is_cancelled=lambda: window.call.cancelled,
@@ -151,16 +149,20 @@ class WhisperEngine(Transcriber):
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _settled(self, window: Window, device: Device, executions: Executions) -> Heard:
-        """A doubtful result is computed again, unless the caller set a temperature or wants a draft; the best stays."""
+        """A doubtful result is computed again, and the best stays; not with a temperature. Of a draft nothing stays."""
         tries: list[Heard] = []
         while True:
             heard, execution = await device(window)
             executions.add(execution)
             tries.append(heard)
-            retries = 0 if window.temperature or window.call.message.draft else self._retries
-            if not heard.doubtful or window.retry == retries:
+            if heard.doubtful and window.call.message.draft:
+                return Heard(heard.language)
+            retries = 0 if window.temperature else self._retries
+            if not heard.doubtful or len(tries) > retries:
+                # A long file has many windows.
+                window.prepared = None
                 return max(tries, key=lambda one: one.rank)
-            window.retry += 1
+            window.prepared.retry = len(tries)
 
     def _cuts(self, request: Call, samples: Samples) -> list[tuple[int, int]]:
         window, message = self._whisper.window_samples, request.message
