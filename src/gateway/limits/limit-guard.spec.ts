@@ -37,13 +37,8 @@ describe('the ticket of a request', () => {
   });
   afterEach(() => server.close());
 
-  const send = (signal?: AbortSignal): Promise<Response> => {
-    const { port } = server.addresses()[0]!;
-    return fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
-      method: 'POST',
-      signal: signal ?? null,
-    });
-  };
+  const send = (signal: AbortSignal | null = null): Promise<Response> =>
+    fetch(`${server.listeningOrigin}/v1/chat/completions`, { method: 'POST', signal });
 
   it('is given back with the answer', async () => {
     counted.resolve();
