@@ -13,6 +13,7 @@ import { ModelRoster } from './model-roster.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type SharedSlots, sharedSlots } from './shared-slots.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
+import { type WorkerElsewhere } from './worker-location.js';
 import { type WorkerOwner } from './worker-owner.js';
 import { isNew, isReady, whyDown, type ModelView, type WorkerView } from './worker-view.js';
 
@@ -96,7 +97,17 @@ export class ModelWorkers {
     else this.#begin();
   }
 
+<<<<<<< HEAD
   /** As `load`, on a device that has room for it. */
+=======
+  /** What another gateway of this machine has loaded: requests are sent there from here, too. */
+  elsewhere(announced: readonly WorkerElsewhere[]): void {
+    if (this.#life !== 'unloaded' || this.#closed) return;
+    this.#detached(() => this.roster.follow(announced));
+  }
+
+  /** It has room on this device: as `load`. */
+>>>>>>> 4a194b527 (devices: text of models on devices is sent by all gateways of the machine, to workers that announce themselves)
   loadOn({ as }: DeviceSpec): void {
     this.place.device = as;
     this.#begin();
@@ -267,8 +278,8 @@ export class ModelWorkers {
   #state(workers: readonly WorkerView[]): Pick<ModelView, 'state' | 'reason'> {
     const problem = this.#problem ?? this.place.refusal;
     if (problem !== undefined) return { state: 'failed', reason: problem };
-    if (this.#life !== 'loaded') return { state: this.#life };
     if (workers.some(isReady)) return { state: 'loaded' };
+    if (this.#life !== 'loaded') return { state: this.#life };
     const wanted = workers.filter(({ drained }) => !drained);
     if (workers.length > 0 && wanted.length === 0)
       return { state: 'failed', reason: 'all of its workers are drained' };
@@ -293,9 +304,11 @@ export class ModelWorkers {
 
   async #stop(): Promise<void> {
     this.#life = 'unloading';
-    if (this.isPlaced) this.options.capacity.next(this.id);
     this.#logger.log({ model: this.id }, 'unloading model');
-    await this.roster.stop();
+    const stopped = this.roster.stop();
+    // Whoever waits, here or at other gateways, is to know that no slot of it is free any more.
+    if (this.isPlaced) this.options.capacity.next(this.id);
+    await stopped;
     if (this.#closed) return;
     this.#life = 'unloaded';
     this.roster.populate(this.place.device);

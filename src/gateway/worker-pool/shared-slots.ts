@@ -1,4 +1,7 @@
+import { hostname } from 'node:os';
 import { type PooledWorker } from './pooled-worker.js';
+
+const NO_SLOTS = { credits: 0, overdraft: 0, inUse: 0 };
 
 /** Slots of a worker that several gateways send to. */
 export interface SharedSlots {
@@ -37,23 +40,34 @@ export function sharedStreams(
   return shared.length > 0 ? shared : undefined;
 }
 
+<<<<<<< HEAD
 /** Undefined for a worker that only this gateway sends to. */
 function accountOf({ id, options: { isRemote, model } }: PooledWorker): string | undefined {
+=======
+/** Undefined: its process is this gateway's own. */
+function accountOf({ id, options }: PooledWorker): string | undefined {
+  const { isRemote, model, location } = options;
+>>>>>>> 4a194b527 (devices: text of models on devices is sent by all gateways of the machine, to workers that announce themselves)
   if (isRemote) return id;
+  // One gateway of a machine runs its process, and all send to it.
+  if (model.device) return `${id}.${hostname()}.${location.status.pid}`;
   return model.engine === 'openai-http' ? `${id} ${String(model.options.baseUrl)}` : undefined;
 }
 
 function slotsAt(worker: PooledWorker): SharedSlots | undefined {
   const [account, slots] = [accountOf(worker), worker.slots];
-  if (account === undefined || !slots) return undefined;
+  if (account === undefined) return undefined;
+  const { isShared, isRemote = false, location } = worker.options;
+  const measuresAll = isRemote || isShared || location.isElsewhere === true;
+  // While it has a process, this gateway says for all that nothing is to be sent there.
+  const none = isShared && location.status.pid !== undefined ? NO_SLOTS : undefined;
+  if (!slots) return none && { ...none, workerId: worker.id, account, measuresAll };
   const { inUse, total, overdraft } = slots;
   const offer = worker.offer();
   // After a failure it is on trial: what it is offered, and no more.
   const isOnTrial = worker.state === 'suspended';
   const credits = isOnTrial ? inUse + (offer?.free ?? 0) : total;
-  if (credits === 0) return undefined;
-  return {
-    ...{ workerId: worker.id, account, credits, overdraft: isOnTrial ? 0 : overdraft, inUse },
-    measuresAll: worker.options.isRemote ?? false,
-  };
+  if (credits === 0 && !none) return undefined;
+  const limit = isOnTrial ? 0 : overdraft;
+  return { workerId: worker.id, account, credits, overdraft: limit, inUse, measuresAll };
 }

@@ -27,6 +27,8 @@ type WorkerPhase = 'starting' | 'ready' | 'draining';
 
 @Injectable()
 export class WorkerState {
+  /** Where it listens; 0: not yet. `main.worker` writes it. */
+  port = 0;
   /** The phase now, then every change. */
   readonly phase$ = new BehaviorSubject<WorkerPhase>('starting');
 

@@ -1,5 +1,10 @@
 import { hostname } from 'node:os';
-import { Injectable } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  Optional,
+} from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   ANNOUNCEMENT_TTL_MS,
@@ -12,6 +17,7 @@ import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
 import { interval, type Subscription } from 'rxjs';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
 import { HeldJobs } from './held-jobs.js';
 import { PullConnections } from './pull-connections.js';
 import { PullLoop } from './pull-loop.js';
@@ -20,11 +26,11 @@ import { PullLoop } from './pull-loop.js';
 const DRAINED_REPLY = 2;
 
 /**
- * Announces this worker and its abilities to gateways with every heartbeat; an
- * announcement expires after three.
+ * Announces this worker and its abilities to gateways with every heartbeat, also while it loads,
+ * when its memory is taken; an announcement expires after three.
  */
 @Injectable()
-export class Announcer {
+export class Announcer implements OnModuleInit, OnApplicationShutdown {
   #beats: Subscription | undefined;
   #published = '';
 
@@ -32,20 +38,28 @@ export class Announcer {
     private readonly spec: WorkerSpec,
     private readonly connections: PullConnections,
     private readonly health: HealthReporter,
-    private readonly held: HeldJobs,
-    private readonly loop: PullLoop,
+    private readonly state: WorkerState,
+    /** Of one that pulls. */
+    @Optional() private readonly held?: HeldJobs,
+    @Optional() private readonly loop?: PullLoop,
   ) {}
 
-  start(): void {
-    if (this.#beats) return;
-    this.#beats = interval(HEARTBEAT_MS).subscribe(() => this.beat());
+  onModuleInit(): void {
+    this.#beats = interval(HEARTBEAT_MS).subscribe(() => this.#beat());
+    this.#beats.add(this.state.phase$.subscribe(() => this.#beat()));
     // A restarted Redis knows no worker.
-    this.connections.for('work').on('ready', () => this.beat());
-    this.beat();
+    this.connections.for('work').on('ready', () => this.#beat());
   }
 
-  /** Call also when the state has changed. Without effect while Redis is unreachable. */
-  beat(): void {
+  /** Of one that pulls `PullWorker` does it, when what it held is out. */
+  async onApplicationShutdown(): Promise<void> {
+    if (this.loop) return;
+    await this.leave();
+    this.close();
+  }
+
+  /** Without effect while Redis is unreachable. */
+  #beat(): void {
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
     const { keys, clock, announcedId: id } = this.connections;
@@ -57,7 +71,7 @@ export class Announcer {
     commands.get(keys.drained(id));
     commands.pexpire(keys.drained(id), DRAINED_TTL_MS);
     // What changes with every request is not published.
-    const { inFlight: _, ...steady } = announcement.health;
+    const { inFlight: _, generation: __, ...steady } = announcement.health;
     const published = writeJson([steady, announcement.drained]);
     if (published !== this.#published) commands.publish(keys.announced, id);
     this.#published = published;
@@ -69,9 +83,10 @@ export class Announcer {
 
   /** Applies what an operator ordered, and announces it at once. */
   #obey(reply: [error: Error | null, value: unknown] | undefined): void {
-    if (!reply || reply[0] || (reply[1] !== null) === this.held.drained) return;
-    this.loop.drain(!this.held.drained);
-    this.beat();
+    const { held, loop } = this;
+    if (!held || !reply || reply[0] || (reply[1] !== null) === held.drained) return;
+    loop?.drain(!held.drained);
+    this.#beat();
   }
 
   /** Removes the announcement before it expires; on a device not before its process has ended. */
@@ -94,21 +109,26 @@ export class Announcer {
   }
 
   #announcement(): WorkerAnnouncement<WorkerHealthReport> {
-    const { model, localToken } = this.spec;
+    const { workerId: worker, model, localToken: token, host } = this.spec;
+    const { port } = this.state;
     // One that was started by hand was placed nowhere.
-    const devices = localToken === undefined ? undefined : model.device?.map(({ id }) => id);
+    const devices = token === undefined ? undefined : model.device?.map(({ id }) => id);
+    const isPlaced = token !== undefined && devices !== undefined;
     const health = this.health.report();
     return {
       v: 1,
       id: this.connections.announcedId,
       model: model.id,
       health,
-      slots: { total: slotsOf(health).credits, inUse: this.held.size },
+      slots: {
+        total: slotsOf(health).credits,
+        inUse: this.held?.size ?? health.inFlight,
+      },
       host: hostname(),
       pid: process.pid,
-      lockOwner: this.connections.owner,
-      drained: this.held.drained,
+      ...(this.held && { lockOwner: this.connections.owner, drained: this.held.drained }),
       placed: devices && { by: process.ppid, devices },
+      at: isPlaced && port > 0 ? { worker, address: `${host}:${port}`, token } : undefined,
     };
   }
 }

@@ -30,10 +30,13 @@ const WORK: Readonly<Partial<Record<ModelKind, Provider>>> = {
   embedding: { provide: JobWork, useClass: EmbeddingWork },
 };
 
-/** Of a worker that pulls, besides those of every worker of its kind. */
+/**
+ * Of a worker that pulls, besides those of every worker of its kind; of one that only announces
+ * itself, those that do. Not if it was started by hand: nobody placed it on a device.
+ */
 export function pullProviders(spec: WorkerSpec, kind: ModelKind): Provider[] {
   const work = WORK[kind];
-  if (!work) return [];
+  if (!spec.pull || !work) return spec.localToken === undefined ? [] : [PullConnections, Announcer];
   return [
     PullConnections,
     {

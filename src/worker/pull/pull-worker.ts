@@ -29,12 +29,9 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    // Also while it loads: its memory is taken.
-    this.announcer.start();
     this.#phases = this.state.phase$.subscribe(phase => {
       if (phase === 'ready') void this.#start();
       else if (phase === 'draining') void this.#stop();
-      this.announcer.beat();
     });
   }
 
