@@ -86,6 +86,19 @@ export class DeviceLeases {
     );
   }
 
+  /** Live sessions wait for it: for two heartbeats. */
+  async wish(model: string): Promise<void> {
+    const { redis, keys } = this.link;
+    await redis.set(keys.wished(model), 1, 'PX', 2 * HEARTBEAT_MS);
+  }
+
+  /** Of these models, those that sessions of some gateway wait for. */
+  async wishes(models: readonly string[]): Promise<readonly string[]> {
+    const { redis, keys } = this.link;
+    const found = await redis.mget(models.map(model => keys.wished(model)));
+    return models.filter((_, at) => found[at] !== null);
+  }
+
   #run(script: string, devices: readonly string[], rest: readonly (string | number)[]) {
     const { redis, keys } = this.link;
     return redis.eval(script, devices.length, ...devices.map(id => keys.device(id)), ...rest);

@@ -84,6 +84,13 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     );
   }
 
+  /** Calls that workers of the model on devices have, of all gateways; a heartbeat ago. */
+  placedCalls(model: string): number {
+    return this.#pulling(model)
+      .filter(({ placed }) => placed)
+      .reduce((sum, { health }) => sum + health.inFlight, 0);
+  }
+
   models(): ModelView[] {
     return this.pool.models().map(view => this.#withPulling(view));
   }
@@ -193,7 +200,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
   #meet(): void {
     const near = this.#announced.filter(one => one.host === hostname() && isElsewhere(one));
     for (const { id, device, kind } of this.list.current) {
-      if (!device || kind !== 'llm') continue;
+      if (!device || (kind !== 'llm' && kind !== 'stt')) continue;
       const own = near.filter(({ model }) => model === id);
       const reached = own.flatMap(({ at, pid, health: { state } }) =>
         at ? [{ workerId: at.worker, address: at.address, token: at.token, pid, state }] : [],

@@ -127,8 +127,9 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     if (owner && owner.host !== hostname()) this.#refuseText(owner);
     if (this.#isOurs) {
       this.#untilMs = askedMs + DEVICE_LEASE_MS;
+      for (const model of await this.#leases.wishes(this.#models)) this.pool.of(model)?.wish();
       await Promise.all(this.#models.map(model => this.#count(model)));
-    } else await this.#hearRefusals();
+    } else await Promise.all([this.#hearRefusals(), ...this.#wishes()]);
     this.swaps.look();
   }
 
@@ -139,7 +140,10 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     const oldestBatchMs = counts.oldestBatchMs + laterMs;
     // It is needed, by whichever gateway.
     if (counts.realtime + counts.batch + counts.running > 0) this.pool.of(model)?.demand();
-    const { realtime, batch, running } = this.places.others(model, counts);
+    const { realtime, batch, ...others } = this.places.others(model, counts);
+    const own = this.pool.of(model)?.running ?? 0;
+    // Live sessions are in no queue.
+    const running = Math.max(others.running, this.workers.placedCalls(model) - own);
     const waiting = realtime + batch;
     this.#demand.set(model, {
       ...{ waiting, running, oldestRealtimeMs },
@@ -154,6 +158,12 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     for (const { id: model, kind } of this.swaps.placed())
       if (kind === 'llm')
         this.pool.of(model)?.place.refuse(reason, this.clock.nowMs() + DEVICE_LEASE_MS);
+  }
+
+  /** For the gateway that loads. */
+  #wishes(): readonly Promise<void>[] {
+    const isWished = (id: string) => this.pool.of(id)?.place.wishedSinceMs !== undefined;
+    return this.#models.filter(isWished).map(id => this.#leases.wish(id));
   }
 
   async #hearRefusals(): Promise<void> {

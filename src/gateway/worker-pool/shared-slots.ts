@@ -31,10 +31,11 @@ export function sharedSlots(workers: readonly PooledWorker[]): readonly SharedSl
 export function sharedStreams(
   workers: readonly PooledWorker[],
 ): readonly SharedSlots[] | undefined {
-  if (!workers.every(({ options }) => options.isRemote)) return undefined;
-  const shared = workers.flatMap(({ id, streams }) => {
-    const { total = 0, inUse = 0 } = streams ?? {};
-    const slots = { workerId: id, account: id, credits: total, overdraft: 0, inUse };
+  if (!workers.every(({ options }) => options.isRemote || options.model.device)) return undefined;
+  const shared = workers.flatMap(worker => {
+    const { total = 0, inUse = 0 } = worker.streams ?? {};
+    const account = accountOf(worker) ?? worker.id;
+    const slots = { workerId: worker.id, account, credits: total, overdraft: 0, inUse };
     return total > 0 ? [{ ...slots, measuresAll: true }] : [];
   });
   return shared.length > 0 ? shared : undefined;

@@ -111,7 +111,10 @@ export function remoteWorker(
   return pooledWorker(bridge, builtLocation, options);
 }
 
-/** One that another gateway of this machine runs, not started: with the id that it has there. */
+/**
+ * One that another gateway of this machine runs, not started: with the id that it has there. It
+ * gets text and live streams; the rest is pulled.
+ */
 export function workerElsewhere(
   model: ModelSpec,
   worker: WorkerElsewhere,
@@ -119,7 +122,8 @@ export function workerElsewhere(
 ): PooledWorker {
   const location = new ElsewhereLocation(worker);
   const security = (): ChannelSecurity => localSecurity(location.token);
-  const place = { model, id: worker.workerId, replica: {}, security };
+  const replica: ReplicaSpec = model.kind === 'llm' ? {} : { role: 'stream' };
+  const place = { model, id: worker.workerId, replica, security };
   return pooledWorker(place, () => location, options);
 }
 

@@ -3,7 +3,7 @@ import {
   Injectable,
   type OnApplicationShutdown,
   type OnModuleInit,
-  Optional,
+  type Provider,
 } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
@@ -18,9 +18,9 @@ import { interval, type Subscription } from 'rxjs';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
-import { HeldJobs } from './held-jobs.js';
+import { type HeldJobs } from './held-jobs.js';
 import { PullConnections } from './pull-connections.js';
-import { PullLoop } from './pull-loop.js';
+import { type PullLoop } from './pull-loop.js';
 
 /** Place of the mark among the replies of a heartbeat. */
 const DRAINED_REPLY = 2;
@@ -33,15 +33,14 @@ const DRAINED_REPLY = 2;
 export class Announcer implements OnModuleInit, OnApplicationShutdown {
   #beats: Subscription | undefined;
   #published = '';
+  /** Of one that pulls; `PullWorker` sets it. */
+  pulling: { readonly held: HeldJobs; readonly loop: PullLoop } | undefined;
 
   constructor(
     private readonly spec: WorkerSpec,
     private readonly connections: PullConnections,
     private readonly health: HealthReporter,
     private readonly state: WorkerState,
-    /** Of one that pulls. */
-    @Optional() private readonly held?: HeldJobs,
-    @Optional() private readonly loop?: PullLoop,
   ) {}
 
   onModuleInit(): void {
@@ -53,7 +52,7 @@ export class Announcer implements OnModuleInit, OnApplicationShutdown {
 
   /** Of one that pulls `PullWorker` does it, when what it held is out. */
   async onApplicationShutdown(): Promise<void> {
-    if (this.loop) return;
+    if (this.pulling) return;
     await this.leave();
     this.close();
   }
@@ -83,7 +82,7 @@ export class Announcer implements OnModuleInit, OnApplicationShutdown {
 
   /** Applies what an operator ordered, and announces it at once. */
   #obey(reply: [error: Error | null, value: unknown] | undefined): void {
-    const { held, loop } = this;
+    const { held, loop } = this.pulling ?? {};
     if (!held || !reply || reply[0] || (reply[1] !== null) === held.drained) return;
     loop?.drain(!held.drained);
     this.#beat();
@@ -114,21 +113,22 @@ export class Announcer implements OnModuleInit, OnApplicationShutdown {
     // One that was started by hand was placed nowhere.
     const devices = token === undefined ? undefined : model.device?.map(({ id }) => id);
     const isPlaced = token !== undefined && devices !== undefined;
+    const { held } = this.pulling ?? {};
     const health = this.health.report();
     return {
       v: 1,
       id: this.connections.announcedId,
       model: model.id,
       health,
-      slots: {
-        total: slotsOf(health).credits,
-        inUse: this.held?.size ?? health.inFlight,
-      },
+      slots: { total: slotsOf(health).credits, inUse: held?.size ?? health.inFlight },
       host: hostname(),
       pid: process.pid,
-      ...(this.held && { lockOwner: this.connections.owner, drained: this.held.drained }),
+      ...(held && { lockOwner: this.connections.owner, drained: held.drained }),
       placed: devices && { by: process.ppid, devices },
       at: isPlaced && port > 0 ? { worker, address: `${host}:${port}`, token } : undefined,
     };
   }
 }
+
+/** Of a worker that announces itself and does not pull. */
+export const ANNOUNCING: readonly Provider[] = [PullConnections, Announcer];

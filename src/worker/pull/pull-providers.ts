@@ -30,13 +30,10 @@ const WORK: Readonly<Partial<Record<ModelKind, Provider>>> = {
   embedding: { provide: JobWork, useClass: EmbeddingWork },
 };
 
-/**
- * Of a worker that pulls, besides those of every worker of its kind; of one that only announces
- * itself, those that do. Not if it was started by hand: nobody placed it on a device.
- */
+/** Of a worker that pulls, besides those of every worker of its kind. */
 export function pullProviders(spec: WorkerSpec, kind: ModelKind): Provider[] {
   const work = WORK[kind];
-  if (!spec.pull || !work) return spec.localToken === undefined ? [] : [PullConnections, Announcer];
+  if (!work) return [];
   return [
     PullConnections,
     {

@@ -5,6 +5,7 @@ import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { onDevice } from '../../support/device-rig.js';
 import { type GatewayProcess } from '../../support/gateway-process.js';
+import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { pause } from '../../support/waiting.js';
 import { GatewayPair } from './gateway-pair.js';
@@ -104,18 +105,18 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('kill -9 of the other one: the slot of its stream comes back, and the model can leave', async () => {
-    const forever = { tokens: 1000, perTokenMs: 1000, maxConcurrent: 1 };
-    const short = { marker: 'short' };
-    const pair = await GatewayPair.start([talks('talk', { ...forever, ...short }), talks('other')]);
+    const faults = [{ marker: 'forever', action: 'hang', afterTokens: 2 }];
+    const pair = await GatewayPair.start([
+      talks('talk', { faults, maxConcurrent: 1 }),
+      talks('other'),
+    ]);
     const [holder, other] = await pair.roles();
-    const stream = await pair.stream(other, 'talk', 'for ever');
-    expect(stream.status).toBe(200);
-    const second = pair.stream(holder, 'talk', 'next');
+    const stream = await pair.stream(other, 'talk', 'forever');
+    const next = pair.chat(holder, 'talk');
     await pair.kill(other);
-    expect((await stream.rest).isWhole).toBe(false);
-    const next = await second;
-    expect(next.status).toBe(200);
-    await pair.kill(holder);
+    expect(await next).toMatchObject(OK);
+    expect(await pair.chat(holder, 'other')).toMatchObject(OK);
+    expect([stream.status, (await stream.rest).isWhole, pair.most]).toEqual([200, false, 1]);
   });
 
   it('a stop of the one that loads lets the streams of the other one end', async () => {
@@ -174,6 +175,49 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
     const { status, body } = await pair.chat(other, 'talk');
     expect([status, body]).toEqual([503, expect.stringContaining('gw_far loads it on the host far')]);
     expect(body).toContain('model_load_failed');
+  });
+});
+
+describeWith(REDIS)('live sessions of models on one device of two gateways', () => {
+  it('begin at both when the model is loaded for them, share its streams, and hold it', async () => {
+    const pair = await GatewayPair.start([
+      onDevice('synthetic', LARGE, { streams: 2 }),
+      hears('ears'),
+    ]);
+    const [holder, other] = await pair.roles();
+    const speaking = async ({ port }: GatewayProcess, said: string) => {
+      const client = await RealtimeClient.synthetic(`http://127.0.0.1:${port}`);
+      client.say(said);
+      client.commit();
+      return client;
+    };
+    const completed = (client: RealtimeClient) => client.next(`${TRANSCRIPTION}.completed`);
+    const first = await speaking(other, 'one ');
+    await completed(first);
+    const warnings = first.events.filter(({ type }) => type === 'session.warning');
+    expect(warnings).toMatchObject([{ warning: { code: 'model_loading' } }]);
+    const second = await speaking(holder, 'two ');
+    await completed(second);
+    const third = await speaking(other, 'three ');
+    expect((await third.next('error')).error).toMatchObject({ code: 'queue_full' });
+    second.socket.close(1000);
+
+    let isAnswered = false;
+    const ears = pair.ask(holder, 'ears', 'realtime').then(answer => {
+      isAnswered = true;
+      return answer;
+    });
+    await pair.until('it leaves', async () => {
+      const { body } = await holder.call('GET', '/admin/v1/devices');
+      return body.toString().includes('"stage":"leaving"');
+    });
+    first.say('more ');
+    first.commit();
+    await completed(first);
+    expect(isAnswered).toBe(false);
+    first.socket.close(1000);
+    expect(await ears).toMatchObject(OK);
+    expect(pair.most).toBe(1);
   });
 });
 
