@@ -10,6 +10,7 @@ import { describeWith, REDIS } from '../../support/requires.js';
 import { pause } from '../../support/waiting.js';
 import { GatewayPair } from './gateway-pair.js';
 
+const SLOTS = 2;
 const OK = { status: 200 };
 const WHOLE = { isWhole: true };
 /** Of each, one fits. */
@@ -20,7 +21,7 @@ const talks = (id: string, options: object = {}): ModelSpec =>
   onDevice(
     id,
     { kind: 'llm', capabilities: ['chat', 'completions'], ...LARGE },
-    { baseMs: 20, tokens: 3, maxConcurrent: 2, streams: 0, ...options },
+    { baseMs: 20, tokens: 3, maxConcurrent: SLOTS, streams: 0, ...options },
   );
 const slowly = { tokens: 60, perTokenMs: 100 };
 
@@ -33,7 +34,8 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   };
 
   it('is answered at both: one load, and together no more at its worker than its slots', async () => {
-    const pair = await GatewayPair.start([talks('talk', { baseMs: 300 })]);
+    const settings = { 'workers.health_interval_ms': 100 };
+    const pair = await GatewayPair.start([talks('talk', { baseMs: 400 })], settings);
     const [holder, other] = await pair.roles();
     expect(await pair.chat(other, 'talk')).toMatchObject(OK);
     let most = 0;
@@ -46,12 +48,23 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
     isOver = true;
     await watch;
     expect(answers).toMatchObject(chats.map(() => OK));
-    expect(most).toBeLessThanOrEqual(2);
+    expect(most).toBe(SLOTS);
     expect([await pair.loads('talk'), pair.alive.length]).toEqual([1, 1]);
-    expect([await pair.stateOf(holder, 'talk'), await pair.stateOf(other, 'talk')]).toEqual([
-      'loaded',
-      'loaded',
+    const states = pair.gateways.map(gateway => pair.stateOf(gateway, 'talk'));
+    expect(await Promise.all(states)).toEqual(['loaded', 'loaded']);
+    const drained = await other.call('POST', '/admin/v1/workers/talk-0/drain');
+    expect([drained.status, drained.body.toString()]).toEqual([
+      409,
+      expect.stringContaining('worker_not_supervised'),
     ]);
+    expect((await holder.call('POST', '/admin/v1/workers/talk-0/drain')).status).toBe(200);
+    const waits = pair.chat(other, 'talk');
+    await pair.until('it waits', async () => {
+      const { body } = await other.call('GET', '/admin/v1/requests?state=queued');
+      return (JSON.parse(body.toString()) as { total: number }).total === 1;
+    });
+    await holder.call('POST', '/admin/v1/workers/talk-0/resume');
+    expect(await waits).toMatchObject(OK);
   });
 
   it('takes turns with other models, asked at both, and cuts off nothing', async () => {
