@@ -124,12 +124,13 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     const owner = await this.#leases.hold(this.#devices, mayTake);
     if (owner?.id !== this.owner) this.#logger.log({ owner }, 'who loads models on devices');
     this.owner = owner?.id;
-    if (owner && owner.host !== hostname()) this.#refuseText(owner);
+    const isNear = owner?.host === hostname();
+    if (owner && !isNear) this.#refuseText(owner);
     if (this.#isOurs) {
       this.#untilMs = askedMs + DEVICE_LEASE_MS;
       for (const model of await this.#leases.wishes(this.#models)) this.pool.of(model)?.wish();
       await Promise.all(this.#models.map(model => this.#count(model)));
-    } else await Promise.all([this.#hearRefusals(), ...this.#wishes()]);
+    } else await Promise.all([this.#hearRefusals(), ...(isNear ? this.#wishes() : [])]);
     this.swaps.look();
   }
 
