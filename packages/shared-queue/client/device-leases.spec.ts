@@ -19,7 +19,10 @@ describeWith(REDIS)('leases of devices', () => {
   beforeEach(async () => {
     server = await RedisServer.start();
     redis = redisClient(server.url);
-    [a, b] = [A, B].map(owner => new DeviceLeases({ redis, keys }, owner)) as [DeviceLeases, DeviceLeases];
+    [a, b] = [A, B].map(owner => new DeviceLeases({ redis, keys }, owner)) as [
+      DeviceLeases,
+      DeviceLeases,
+    ];
   });
   afterEach(async () => {
     redis.disconnect();

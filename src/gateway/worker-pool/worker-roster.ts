@@ -186,7 +186,11 @@ const commandLocation: Locate = (place, log, options) => {
       return args.map(argument => filledIn(argument, { ...values, port }));
     },
     address: () => `${LOOPBACK}:${port}`,
-    env: { ...inheritedEnvironment(), [LOCAL_TOKEN_VARIABLE]: localToken(place.id), ...replica.env },
+    env: {
+      ...inheritedEnvironment(),
+      [LOCAL_TOKEN_VARIABLE]: localToken(place.id),
+      ...replica.env,
+    },
     host: LOOPBACK,
     stopGraceMs: EXTERNAL_GRACE_MS,
   });

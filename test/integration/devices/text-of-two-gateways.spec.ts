@@ -186,7 +186,10 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
     await pair.client.set(lease, 'gw_far far', 'PX', 600_000);
     await pair.until('it knows', async () => (await pair.stateOf(other, 'talk')) === 'failed');
     const { status, body } = await pair.chat(other, 'talk');
-    expect([status, body]).toEqual([503, expect.stringContaining('gw_far loads it on the host far')]);
+    expect([status, body]).toEqual([
+      503,
+      expect.stringContaining('gw_far loads it on the host far'),
+    ]);
     expect(body).toContain('model_load_failed');
   });
 });
