@@ -6,8 +6,8 @@ import {
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
 import { onDevice } from './device-place.js';
+import { ElsewhereLocation, type WorkerElsewhere } from './elsewhere-location.js';
 import { type PooledWorker } from './pooled-worker.js';
-import { ElsewhereLocation, type WorkerElsewhere } from './worker-location.js';
 import { type WorkerOwner } from './worker-owner.js';
 import { localWorkers, remoteWorker, remoteWorkerId, workerElsewhere } from './worker-roster.js';
 import { type WorkerOrder } from './worker-view.js';

@@ -9,11 +9,11 @@ import { differs } from '../../platform/config/config.module.js';
 import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
 import { type systemResolver } from './address-watch.js';
 import { DevicePlace } from './device-place.js';
+import { type WorkerElsewhere } from './elsewhere-location.js';
 import { ModelRoster } from './model-roster.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type SharedSlots, sharedSlots } from './shared-slots.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
-import { type WorkerElsewhere } from './worker-location.js';
 import { type WorkerOwner } from './worker-owner.js';
 import { isNew, isReady, whyDown, type ModelView, type WorkerView } from './worker-view.js';
 

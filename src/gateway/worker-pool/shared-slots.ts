@@ -56,19 +56,24 @@ function accountOf({ id, options }: PooledWorker): string | undefined {
 }
 
 function slotsAt(worker: PooledWorker): SharedSlots | undefined {
-  const [account, slots] = [accountOf(worker), worker.slots];
-  if (account === undefined) return undefined;
+  const account = accountOf(worker);
+  const limit = limitOf(worker);
+  if (account === undefined || !limit) return undefined;
   const { isShared, isRemote = false, location } = worker.options;
   const measuresAll = isRemote || isShared || location.isElsewhere === true;
-  // While it has a process, this gateway says for all that nothing is to be sent there.
-  const none = isShared && location.status.pid !== undefined ? NO_SLOTS : undefined;
-  if (!slots) return none && { ...none, workerId: worker.id, account, measuresAll };
+  return { workerId: worker.id, account, ...limit, measuresAll };
+}
+
+/** Undefined: nothing is to be sent there from here. */
+function limitOf(worker: PooledWorker) {
+  const { slots, options } = worker;
+  // While it has a process, its gateway says for all that nothing is to be sent there.
+  const isOwn = options.isShared && options.location.status.pid !== undefined;
+  const none = isOwn ? NO_SLOTS : undefined;
+  if (!slots) return none;
   const { inUse, total, overdraft } = slots;
-  const offer = worker.offer();
   // After a failure it is on trial: what it is offered, and no more.
   const isOnTrial = worker.state === 'suspended';
-  const credits = isOnTrial ? inUse + (offer?.free ?? 0) : total;
-  if (credits === 0 && !none) return undefined;
-  const limit = isOnTrial ? 0 : overdraft;
-  return { workerId: worker.id, account, credits, overdraft: limit, inUse, measuresAll };
+  const credits = isOnTrial ? inUse + (worker.offer()?.free ?? 0) : total;
+  return credits > 0 ? { credits, overdraft: isOnTrial ? 0 : overdraft, inUse } : none;
 }

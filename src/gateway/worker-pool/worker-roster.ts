@@ -30,13 +30,12 @@ import { ProcessLog } from '../../platform/logging/process-log.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { type OpenInProcessWorker } from '../../worker-client/in-process-worker.js';
 import { type RemoteEndpoint } from './address-watch.js';
+import { ElsewhereLocation, type WorkerElsewhere } from './elsewhere-location.js';
 import { PooledWorker } from './pooled-worker.js';
 import {
-  ElsewhereLocation,
   InProcessLocation,
   ProcessLocation,
   remoteLocation,
-  type WorkerElsewhere,
   type WorkerLaunch,
   type WorkerLocation,
 } from './worker-location.js';

@@ -27,8 +27,17 @@ type WorkerPhase = 'starting' | 'ready' | 'draining';
 
 @Injectable()
 export class WorkerState {
-  /** Where it listens; 0: not yet. `main.worker` writes it. */
-  port = 0;
+  #port = 0;
+
+  /** Where it listens; 0: not yet. */
+  get port(): number {
+    return this.#port;
+  }
+
+  listening(port: number): void {
+    this.#port = port;
+  }
+
   /** The phase now, then every change. */
   readonly phase$ = new BehaviorSubject<WorkerPhase>('starting');
 

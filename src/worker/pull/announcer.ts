@@ -18,7 +18,6 @@ import { interval, type Subscription } from 'rxjs';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
-import { type HeldJobs } from './held-jobs.js';
 import { PullConnections } from './pull-connections.js';
 import { type PullLoop } from './pull-loop.js';
 
@@ -33,8 +32,8 @@ const DRAINED_REPLY = 2;
 export class Announcer implements OnModuleInit, OnApplicationShutdown {
   #beats: Subscription | undefined;
   #published = '';
-  /** Of one that pulls; `PullWorker` sets it. */
-  pulling: { readonly held: HeldJobs; readonly loop: PullLoop } | undefined;
+  /** Of one that pulls. */
+  #loop: PullLoop | undefined;
 
   constructor(
     private readonly spec: WorkerSpec,
@@ -50,9 +49,14 @@ export class Announcer implements OnModuleInit, OnApplicationShutdown {
     this.connections.for('work').on('ready', () => this.#beat());
   }
 
+  /** It pulls, by that loop. */
+  pulls(loop: PullLoop): void {
+    this.#loop = loop;
+  }
+
   /** Of one that pulls `PullWorker` does it, when what it held is out. */
   async onApplicationShutdown(): Promise<void> {
-    if (this.pulling) return;
+    if (this.#loop) return;
     await this.leave();
     this.close();
   }
@@ -82,9 +86,9 @@ export class Announcer implements OnModuleInit, OnApplicationShutdown {
 
   /** Applies what an operator ordered, and announces it at once. */
   #obey(reply: [error: Error | null, value: unknown] | undefined): void {
-    const { held, loop } = this.pulling ?? {};
-    if (!held || !reply || reply[0] || (reply[1] !== null) === held.drained) return;
-    loop?.drain(!held.drained);
+    const loop = this.#loop;
+    if (!loop || !reply || reply[0] || (reply[1] !== null) === loop.held.drained) return;
+    loop.drain(!loop.held.drained);
     this.#beat();
   }
 
@@ -113,7 +117,7 @@ export class Announcer implements OnModuleInit, OnApplicationShutdown {
     // One that was started by hand was placed nowhere.
     const devices = token === undefined ? undefined : model.device?.map(({ id }) => id);
     const isPlaced = token !== undefined && devices !== undefined;
-    const { held } = this.pulling ?? {};
+    const { held } = this.#loop ?? {};
     const health = this.health.report();
     return {
       v: 1,

@@ -6,7 +6,6 @@ import { type Subscription } from 'rxjs';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { Announcer } from './announcer.js';
 import { Callbacks } from './callbacks.js';
-import { HeldJobs } from './held-jobs.js';
 import { PullLoop } from './pull-loop.js';
 
 /** How long results and returned jobs may take to be sent after the drain. */
@@ -23,7 +22,6 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly state: WorkerState,
     private readonly announcer: Announcer,
-    private readonly held: HeldJobs,
     private readonly queue: RequestQueue,
     private readonly loop: PullLoop,
     private readonly callbacks: Callbacks,
@@ -31,7 +29,7 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.announcer.pulling = { held: this.held, loop: this.loop };
+    this.announcer.pulls(this.loop);
     this.#phases = this.state.phase$.subscribe(phase => {
       if (phase === 'ready') void this.#start();
       else if (phase === 'draining') void this.#stop();
