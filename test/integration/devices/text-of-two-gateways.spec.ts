@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { DEVICE_LEASE_MS } from '@switchyard/shared-queue/client/device-leases.js';
+import { HEARTBEAT_MS } from '@switchyard/shared-queue/heartbeat.js';
 import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { onDevice } from '../../support/device-rig.js';
@@ -58,6 +59,8 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
       expect.stringContaining('worker_not_supervised'),
     ]);
     expect((await holder.call('POST', '/admin/v1/workers/talk-0/drain')).status).toBe(200);
+    // The next heartbeat says so.
+    await pause(2 * HEARTBEAT_MS);
     const waits = pair.chat(other, 'talk');
     await pair.until('it waits', async () => {
       const { body } = await other.call('GET', '/admin/v1/requests?state=queued');
