@@ -97,17 +97,13 @@ export class ModelWorkers {
     else this.#begin();
   }
 
-<<<<<<< HEAD
-  /** As `load`, on a device that has room for it. */
-=======
   /** What another gateway of this machine has loaded: requests are sent there from here, too. */
   elsewhere(announced: readonly WorkerElsewhere[]): void {
     if (this.#life !== 'unloaded' || this.#closed) return;
     this.#detached(() => this.roster.follow(announced));
   }
 
-  /** It has room on this device: as `load`. */
->>>>>>> 4a194b527 (devices: text of models on devices is sent by all gateways of the machine, to workers that announce themselves)
+  /** As `load`, on a device that has room for it. */
   loadOn({ as }: DeviceSpec): void {
     this.place.device = as;
     this.#begin();

@@ -176,14 +176,9 @@ export class PooledWorker {
   }
 
   /**
-<<<<<<< HEAD
    * Drains for good. Resolves when nothing runs any more, or the process has ended: only a
-   * process that pulls knows when to end. Probes continue, so that a hanging worker is
-   * detected.
-=======
-   * Drains for good; resolves when nothing runs any more, or the process is gone: where others
-   * use it, it knows alone when to end. Probes continue, so that one that hangs is detected.
->>>>>>> 4a194b527 (devices: text of models on devices is sent by all gateways of the machine, to workers that announce themselves)
+   * process that others use, too, knows when to end. Probes continue, so that a hanging worker
+   * is detected.
    */
   async drained(): Promise<void> {
     this.#on('closed');

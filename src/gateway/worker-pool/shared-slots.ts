@@ -41,14 +41,9 @@ export function sharedStreams(
   return shared.length > 0 ? shared : undefined;
 }
 
-<<<<<<< HEAD
 /** Undefined for a worker that only this gateway sends to. */
-function accountOf({ id, options: { isRemote, model } }: PooledWorker): string | undefined {
-=======
-/** Undefined: its process is this gateway's own. */
 function accountOf({ id, options }: PooledWorker): string | undefined {
   const { isRemote, model, location } = options;
->>>>>>> 4a194b527 (devices: text of models on devices is sent by all gateways of the machine, to workers that announce themselves)
   if (isRemote) return id;
   // One gateway of a machine runs its process, and all send to it.
   if (model.device) return `${id}.${hostname()}.${location.status.pid}`;
