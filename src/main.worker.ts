@@ -45,6 +45,7 @@ async function bootstrap(): Promise<void> {
   const stop = stopper(app, engine);
   onOrderToStop(stop.now);
   await app.listen();
+  app.get(WorkerState).listening(server.port);
   await reportToSupervisor({ type: 'listening', port: server.port });
   log.info({ port: server.port }, `Listening on ${spec.host}:${server.port}`);
   // A bridge reports what the worker behind it does.

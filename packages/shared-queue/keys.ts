@@ -136,6 +136,11 @@ export class QueueKeys {
     return `${this.prefix}:plane:refused:${spelled(model)}`;
   }
 
+  /** String with TTL: live sessions of a gateway wait for a model on a device. */
+  wished(model: string): string {
+    return `${this.prefix}:plane:wished:${spelled(model)}`;
+  }
+
   /** Pub/sub: the id of a worker whose announcement changed. */
   get announced(): string {
     return `${this.prefix}:plane:announced`;

@@ -58,6 +58,11 @@ export interface WorkerAnnouncement<Health extends object = object> {
    * Absent: it uses none that models share.
    */
   readonly placed?: { readonly by: number; readonly devices: readonly string[] };
+  /**
+   * Of one that is placed, once it listens: what its gateway calls it, where all gateways of its
+   * host call it, and the token that it asks for.
+   */
+  readonly at?: { readonly worker: string; readonly address: string; readonly token: string };
 }
 
 /** A job whose data no worker could read. */

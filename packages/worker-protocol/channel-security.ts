@@ -5,7 +5,6 @@ import {
   InterceptingCall,
   type Interceptor,
 } from '@grpc/grpc-js';
-import { LOCAL_TOKEN } from './local-token.js';
 
 /** Files are read when the model is loaded. */
 export interface RemoteSpec {
@@ -37,10 +36,10 @@ export interface ChannelSecurity {
   readonly serverName?: string;
 }
 
-/** To a worker that this process has started: it asks for this process's token. */
-export const localSecurity = (): ChannelSecurity => ({
+/** To a worker of this machine, which asks for that token (`localToken`). */
+export const localSecurity = (token: string): ChannelSecurity => ({
   credentials: credentials.createInsecure(),
-  interceptors: [bearer(LOCAL_TOKEN)],
+  interceptors: [bearer(token)],
   usesTls: false,
 });
 

@@ -9,7 +9,7 @@ import {
   localSecurity,
 } from '@switchyard/worker-protocol/channel-security.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
-import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
+import { localToken, LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
 import {
   neededMessageBytes,
   reportProblem,
@@ -113,7 +113,7 @@ export class ExternalWorker implements EngineBase {
       isSupervised: false,
       security:
         this.#bridged.address === undefined
-          ? localSecurity()
+          ? localSecurity(localToken(this.options.spec.workerId))
           : knownAs(channelSecurity(remote), serverName),
       events: {
         onReport: report => this.#onReport(report),
@@ -171,7 +171,7 @@ export class ExternalWorker implements EngineBase {
       args,
       env: {
         ...inheritedEnvironment(),
-        [LOCAL_TOKEN_VARIABLE]: LOCAL_TOKEN,
+        [LOCAL_TOKEN_VARIABLE]: localToken(this.options.spec.workerId),
         ...this.#bridged.env,
       },
       foreign: true,

@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { SpeechPace } from '../core/latency/speech-pace.js';
 import { ClockModule } from '../platform/clock/clock.module.js';
+import { type ModelKind } from '../platform/config/model-spec.js';
 import { WorkerSpec } from '../platform/config/worker-spec.js';
 import { AudioDownload } from './audio/audio-download.js';
 import { ENGINE, type WorkerEngine } from './engines/worker-engine.js';
@@ -54,10 +55,7 @@ export class WorkerModule {
     readonly replaced?: readonly Provider[];
   }): Promise<DynamicModule> {
     const kind = KINDS[engine.kind];
-    // BullMQ takes 10 MiB of a worker, which one that only takes calls does without.
-    const pull = spec.sharedQueue
-      ? (await import('./pull/pull-providers.js')).pullProviders(spec, engine.kind)
-      : [];
+    const queue = await queueProviders(spec, engine.kind);
     return {
       module: WorkerModule,
       imports: [ClockModule],
@@ -68,11 +66,19 @@ export class WorkerModule {
         { provide: WORKER_LOG, useValue: log },
         ...EVERY_WORKER,
         ...kind.providers,
-        ...pull,
+        ...queue,
         ...replaced,
       ],
     };
   }
+}
+
+/** BullMQ takes 10 MiB of a worker, which one that only takes calls does without. */
+async function queueProviders(spec: WorkerSpec, kind: ModelKind): Promise<readonly Provider[]> {
+  if (spec.pull) return (await import('./pull/pull-providers.js')).pullProviders(spec, kind);
+  // Nobody placed one on a device that was started by hand.
+  const isPlaced = spec.sharedQueue !== undefined && spec.localToken !== undefined;
+  return isPlaced ? (await import('./pull/announcer.js')).ANNOUNCING : [];
 }
 
 const KINDS = {

@@ -282,6 +282,10 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     }));
   }
 
+  handOver(): Promise<void> {
+    return Promise.resolve();
+  }
+
   close(): Promise<void> {
     this.closed = true;
     this.onClose();

@@ -26,6 +26,13 @@ for _, key in ipairs(KEYS) do
   if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
 end`;
 
+/** A gateway that loads models on devices of its host. */
+export interface DeviceOwner {
+  /** Unique name of its process. */
+  readonly id: string;
+  readonly host: string;
+}
+
 /** Why a model cannot be loaded, and for how many milliseconds its requests are refused. */
 interface Refusal {
   readonly model: string;
@@ -38,24 +45,28 @@ interface Refusal {
  * device for all of them. Every method rejects while Redis is away.
  */
 export class DeviceLeases {
-  /** @param gateway unique name of this process */
+  readonly #own: string;
+
   constructor(
     private readonly link: Pick<QueueLink, 'redis' | 'keys'>,
-    private readonly gateway: string,
-  ) {}
+    { id, host }: DeviceOwner,
+  ) {
+    this.#own = `${id} ${host}`;
+  }
 
   /**
    * Takes or renews the leases of all of these devices, unless another gateway has one.
    * @param mayTake what nobody has; false: only its own are renewed
-   * @returns the gateway that has them; '': none has
+   * @returns the gateway that has them; undefined: none has
    */
-  async hold(devices: readonly string[], mayTake: boolean): Promise<string> {
-    const rest = [this.gateway, DEVICE_LEASE_MS, mayTake ? 1 : 0];
-    return (await this.#run(HOLD, devices, rest)) as string;
+  async hold(devices: readonly string[], mayTake: boolean): Promise<DeviceOwner | undefined> {
+    const rest = [this.#own, DEVICE_LEASE_MS, mayTake ? 1 : 0];
+    const [id = '', host = ''] = String(await this.#run(HOLD, devices, rest)).split(' ');
+    return id === '' ? undefined : { id, host };
   }
 
   async release(devices: readonly string[]): Promise<void> {
-    await this.#run(RELEASE, devices, [this.gateway]);
+    await this.#run(RELEASE, devices, [this.#own]);
   }
 
   /** Tells the other gateways why a model cannot be loaded. */
@@ -73,6 +84,19 @@ export class DeviceLeases {
         .filter(({ reason }) => reason !== '')
         .map(async one => ({ ...one, leftMs: await redis.pttl(keys.refused(one.model)) })),
     );
+  }
+
+  /** Live sessions wait for it: for two heartbeats. */
+  async wish(model: string): Promise<void> {
+    const { redis, keys } = this.link;
+    await redis.set(keys.wished(model), 1, 'PX', 2 * HEARTBEAT_MS);
+  }
+
+  /** Of these models, those that sessions of some gateway wait for. */
+  async wishes(models: readonly string[]): Promise<readonly string[]> {
+    const { redis, keys } = this.link;
+    const found = await redis.mget(models.map(model => keys.wished(model)));
+    return models.filter((_, at) => found[at] !== null);
   }
 
   #run(script: string, devices: readonly string[], rest: readonly (string | number)[]) {

@@ -1,4 +1,5 @@
 import { HEARTBEAT_MS } from '../heartbeat.js';
+import { MAX_EVENTS } from '../keys.js';
 import { orderScript } from './redis-order-scripts.js';
 
 /** A gateway that was silent for so long has died, if whoever sees it was there all the time. */
@@ -23,6 +24,8 @@ local LOCK_MS = 86400000
 local time = redis.call('TIME')
 local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 local granted = {}
+-- Some gateway has a worker, busy or not.
+local isServed = true
 
 local function accounts()
   local all = {}
@@ -108,6 +111,7 @@ end
 local function grant()
   if redis.call('EXISTS', slots .. 'waits') == 1 then return granted end
   local all = accounts()
+  isServed = next(all) ~= nil
   while hasRoom(all) do
     local job, credit = chosen(share, nowMs - agingMs)
     if not job then break end
@@ -169,7 +173,10 @@ redis.call('SADD', slots .. 'places:' .. me, id)
 local nth = redis.call('INCR', slots .. 'entered')
 redis.call('ZADD', prioritized, class * C + nth % 4096, id)
 enter(id, class * C + nth % 4096)
-return grant()`),
+grant()
+-- The gateway that loads models on devices hears of the first one at once.
+if not isServed then redis.call('XADD', base .. 'events', 'MAXLEN', '~', ${MAX_EVENTS}, '*', 'event', 'waiting', 'jobId', id) end
+return granted`),
 
   /** ARGV[6..]: places that have ended or no longer wait. */
   leave: placeScript(`

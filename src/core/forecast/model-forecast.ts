@@ -31,6 +31,9 @@ interface RawForecast {
   readonly endMs: number;
 }
 
+/** A request of which only its place in the order may be known. */
+type Placed = Pick<ProspectiveRequest, 'priority'> & { readonly costMs?: number };
+
 const CLEARLY_SOONER = 0.9;
 
 const ONE_MORE = 'one more worker';
@@ -133,9 +136,9 @@ export class ModelForecast {
 
   /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
-    const { priority, costMs } = request;
+    const { priority } = request;
     if (this.#elsewhere)
-      return this.byPlace(this.#waitingUpTo(priority) + (own > 0 ? 0 : 1), costMs);
+      return this.byPlace(this.#waitingUpTo(priority) + (own > 0 ? 0 : 1), request, nowMs);
     const run = this.#asIs(nowMs);
     return run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request, nowMs);
   }
@@ -151,7 +154,7 @@ export class ModelForecast {
   ): RawForecast | undefined {
     if (this.#elsewhere) {
       const place = position ?? this.#placeOf(request, this.#elsewhere, nowMs);
-      return this.byPlace(place, request.costMs, isLarger);
+      return this.byPlace(place, request, nowMs, isLarger);
     }
     const run = (isLarger ? this.#larger : this.#asIs)(nowMs);
     if (run === undefined) return undefined;
@@ -164,14 +167,23 @@ export class ModelForecast {
    * By the place in the order of all gateways: all slots are taken for as long as a request
    * usually has one. Undefined: nobody shares the order, no worker is up, or none has answered.
    */
-  byPlace(place: number, costMs?: number, isLarger = false): RawForecast | undefined {
+  byPlace(
+    place: number,
+    request: Placed,
+    nowMs: number,
+    isLarger = false,
+  ): RawForecast | undefined {
+    const queuedMs = this.#queuedMs(place, isLarger);
+    return queuedMs === undefined ? undefined : this.#from(queuedMs, request, nowMs);
+  }
+
+  #queuedMs(place: number, isLarger = false): number | undefined {
     if (!this.#elsewhere || !this.service.known) return undefined;
     const { inUse, total } = this.slots();
     if (total === 0) return undefined;
     const more = isLarger ? this.deps.workers(this.model)[0]!.slots : 0;
     const all = Math.max(total, inUse) + more;
-    const startMs = (Math.max(0, place - (all - inUse)) / all) * this.service.callMs();
-    return { startMs, endMs: startMs + this.service.callMs(costMs) };
+    return (Math.max(0, place - (all - inUse)) / all) * this.service.callMs();
   }
 
   #placeOf({ key, priority }: ScheduledRequest, elsewhere: Elsewhere, nowMs: number): number {
@@ -210,11 +222,11 @@ export class ModelForecast {
 
   /** The same of what waits at all gateways, of which only numbers are known; 0: nobody shares it. */
   #wantedByAll(targetMs: number): number {
-    const last = this.byPlace(this.#waitingUpTo(RequestPriority.BATCH));
-    if (!last) return 0;
+    const drainMs = this.#queuedMs(this.#waitingUpTo(RequestPriority.BATCH));
+    if (drainMs === undefined) return 0;
     const { inUse, total } = this.slots();
     const replicas = this.deps.workers(this.model).length;
-    return replicasByRate({ replicas, busy: inUse / total, drainMs: last.startMs, targetMs });
+    return replicasByRate({ replicas, busy: inUse / total, drainMs, targetMs });
   }
 
   slots(): NonNullable<WaitExplanation['slots']> {
@@ -322,8 +334,7 @@ export class ModelForecast {
     return nowMs + (position * (run.lastStartMs - run.startedAtMs)) / Math.max(1, run.starts.size);
   }
 
-  #from(queuedMs: number, request: ProspectiveRequest, nowMs: number): RawForecast {
-    const { costMs, priority } = request;
+  #from(queuedMs: number, { priority, costMs }: Placed, nowMs: number): RawForecast {
     const startMs = queuedMs + (this.deps.loadsInMs?.(this.model, priority, nowMs) ?? 0);
     return { startMs, endMs: startMs + this.service.callMs(costMs) };
   }

@@ -57,8 +57,8 @@ export class ShutdownGrace implements OnModuleDestroy {
 
 /**
  * The end, in order: the intake closes, windows close and the queue is sent while time
- * remains, live sessions finish meanwhile → what is left at `server.shutdown_grace_ms` is
- * stopped, each settled → the loop stops → the pool closes its channels last.
+ * remains, live sessions finish meanwhile → models that other gateways use, too, leave their
+ * device → what is left at `server.shutdown_grace_ms` is stopped, each settled → the loop stops → the pool closes its channels last.
  */
 @Injectable()
 export class ShutdownDrain implements BeforeApplicationShutdown {
@@ -85,7 +85,7 @@ export class ShutdownDrain implements BeforeApplicationShutdown {
     // A long queue is rejected ahead of the end, while what runs goes on.
     await this.grace.wait(this.registry.idle(), this.registry.size * REJECTION_MS);
     await this.cancellations.cancelMatching(({ state }) => state === 'queued', 'shutdown');
-    await this.grace.wait(this.registry.idle());
+    await this.grace.wait(Promise.all([this.registry.idle(), this.pool.handOver()]));
     const { size } = this.registry;
     if (size > 0)
       this.#logger.warn(

@@ -195,7 +195,11 @@ export class EmbeddedQueue implements SchedulerQueue {
 
   /** What its requests wait for while it is not on the device that it shares; undefined: it is. */
   awaited(model: string, priority: RequestPriority): string | undefined {
-    return this.swaps.isAway(model) ? loadText(model, this.#loadOf(model, priority)) : undefined;
+    if (this.swaps.isAway(model)) return loadText(model, this.#loadOf(model, priority));
+    const [workers, owner] = [this.places.pool.of(model), this.swaps.loadedBy];
+    const isElsewhere = workers?.isPlaced && owner !== undefined;
+    if (!isElsewhere || workers.view().state === 'loaded') return undefined;
+    return `${model} is not loaded; the gateway ${owner} loads it`;
   }
 
   #loadOf(model: string, priority: RequestPriority): ExpectedLoad | undefined {

@@ -151,8 +151,9 @@ export class Forecasts {
   #byDrainRate({ model, position, priority }: RequestView): WaitForecast | undefined {
     const { admission, nowMs } = this.deps;
     const forecast = this.#model(model);
-    const text = position && forecast.byPlace(position);
-    if (text) return forecast.corrected(text, priorityLevel(priority));
+    const level = priorityLevel(priority);
+    const text = position && forecast.byPlace(position, { priority: level }, nowMs());
+    if (text) return forecast.corrected(text, level);
     const startMs = position && admission.drainMs(model, position, nowMs());
     const callMs = forecast.service.callMs();
     if (startMs === undefined || !Number.isFinite(startMs + callMs)) return undefined;
@@ -221,7 +222,8 @@ export const forecastsProvider: Provider = {
       workers: model => {
         const workers = pool.of(model);
         const ready = (workers?.view().workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
-        if (!workers?.isPlaced) return ready;
+        // Another gateway knows when it will.
+        if (!workers?.isPlaced || swaps.loadedBy !== undefined) return ready;
         if (ready.length > 0) known.set(model, ready);
         return known.get(model) ?? [];
       },

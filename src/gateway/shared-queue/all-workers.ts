@@ -80,10 +80,15 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
   /** A worker that another gateway started is on one of these devices. */
   areElsewhere(devices: readonly string[]): boolean {
     return this.#announced.some(
-      ({ host, placed }) =>
-        placed?.devices.some(id => devices.includes(id)) &&
-        !(host === hostname() && placed.by === process.pid),
+      worker => isElsewhere(worker) && worker.placed?.devices.some(id => devices.includes(id)),
     );
+  }
+
+  /** Calls that workers of the model on devices have, of all gateways; a heartbeat ago. */
+  placedCalls(model: string): number {
+    return this.#pulling(model)
+      .filter(({ placed }) => placed)
+      .reduce((sum, { health }) => sum + health.inFlight, 0);
   }
 
   models(): ModelView[] {
@@ -111,7 +116,8 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
    */
   async order(id: string, order: WorkerOrder): Promise<WorkerView> {
     const worker = this.#find(id);
-    const pulling = order === 'restart' ? undefined : this.#announcementOf(worker);
+    const announced = order === 'restart' ? undefined : this.#announcementOf(worker);
+    const pulling = announced?.lockOwner === undefined ? undefined : announced;
     if (!pulling) this.pool.order(id, order);
     else await this.#drain(pulling.id, order === 'drain');
     const view = this.#find(id);
@@ -183,9 +189,23 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
       this.#announced = this.#withUnheard(await announcedWorkers<WorkerHealthReport>(this.link));
       const owners = new Set(this.#announced.map(({ lockOwner }) => lockOwner));
       for (const worker of before) if (!owners.has(worker.lockOwner)) void this.#missed(worker);
+      this.#meet();
       this.#heard.next();
     } catch (error) {
       this.#logger.debug({ err: error }, 'reading announcements failed');
+    }
+  }
+
+  /** What other gateways of this machine have loaded on devices, and requests are sent to. */
+  #meet(): void {
+    const near = this.#announced.filter(one => one.host === hostname() && isElsewhere(one));
+    for (const { id, device, kind } of this.list.current) {
+      if (!device || (kind !== 'llm' && kind !== 'stt')) continue;
+      const own = near.filter(({ model }) => model === id);
+      const reached = own.flatMap(({ at, pid, health: { state } }) =>
+        at ? [{ workerId: at.worker, address: at.address, token: at.token, pid, state }] : [],
+      );
+      this.pool.of(id)?.elsewhere(reached);
     }
   }
 
@@ -226,6 +246,10 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 }
+
+/** Another gateway started it on a device. */
+const isElsewhere = ({ host, placed }: Announced): boolean =>
+  placed !== undefined && !(host === hostname() && placed.by === process.pid);
 
 /** A local worker announces its id, followed by its host and pid. */
 const isThe = ({ id, pid }: WorkerView, announced: Announced): boolean =>

@@ -216,7 +216,7 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
 
   async #heard(beat: Beat, isEmpty: boolean): Promise<void> {
     this.#peers = beat;
-    this.#elsewhere = this.#less(beat.all);
+    this.#elsewhere = this.without(beat.all);
     if (!beat.isKnown) for (const place of this.#granted) place.isLost = true;
     const gone = [...this.#gone];
     this.receive(await this.deps.places.leave(this.model, gone));
@@ -231,7 +231,7 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
   }
 
   /** All but what this gateway has. */
-  #less({ realtime, batch, running }: PlaceCounts): PlaceCounts {
+  without({ realtime, batch, running }: PlaceCounts): PlaceCounts {
     const waiting = [...this.#places.values()].filter(({ account }) => account === undefined);
     const urgent = waiting.filter(place => place.class === QueueJobClass.REALTIME).length;
     return {

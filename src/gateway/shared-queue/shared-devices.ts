@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import {
   Inject,
   Injectable,
@@ -5,7 +6,11 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { DEVICE_LEASE_MS, DeviceLeases } from '@switchyard/shared-queue/client/device-leases.js';
+import {
+  DEVICE_LEASE_MS,
+  DeviceLeases,
+  type DeviceOwner,
+} from '@switchyard/shared-queue/client/device-leases.js';
 import { ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
 import { filter, merge, type Subscription } from 'rxjs';
 import { GatewayIdentity, ProcessClock } from '../../platform/clock/clock.module.js';
@@ -19,6 +24,7 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { AllWorkers } from './all-workers.js';
 import { QueueEvents } from './queue-events.js';
 import { SharedQueueLink } from './shared-queue-link.js';
+import { TextPlaces } from './text-places.js';
 
 /**
  * Of the gateways that share devices, the one that has their leases in Redis loads models
@@ -33,6 +39,7 @@ import { SharedQueueLink } from './shared-queue-link.js';
 export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApplicationShutdown {
   @Inject() private readonly events!: QueueEvents;
   @Inject() private readonly clock!: ProcessClock;
+  @Inject() private readonly places!: TextPlaces;
   readonly #logger = new Logger('Devices');
   readonly #leases: DeviceLeases;
   readonly #demand = new Map<string, SharedDemand>();
@@ -52,7 +59,7 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     private readonly workers: AllWorkers,
     private readonly pool: WorkerPoolService,
   ) {
-    this.#leases = new DeviceLeases(link, gateway.id);
+    this.#leases = new DeviceLeases(link, { id: gateway.id, host: hostname() });
     if (link.enabled) swaps.share = this;
   }
 
@@ -115,12 +122,15 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     // Who had the leases before a break has this time to take them again.
     const mayTake = this.#isOurs || askedMs - this.#heardSinceMs >= DEVICE_LEASE_MS;
     const owner = await this.#leases.hold(this.#devices, mayTake);
-    if (owner !== (this.owner ?? '')) this.#logger.log({ owner }, 'who loads models on devices');
-    this.owner = owner === '' ? undefined : owner;
+    if (owner?.id !== this.owner) this.#logger.log({ owner }, 'who loads models on devices');
+    this.owner = owner?.id;
+    const isNear = owner?.host === hostname();
+    if (owner && !isNear) this.#refuseText(owner);
     if (this.#isOurs) {
       this.#untilMs = askedMs + DEVICE_LEASE_MS;
+      for (const model of await this.#leases.wishes(this.#models)) this.pool.of(model)?.wish();
       await Promise.all(this.#models.map(model => this.#count(model)));
-    } else await this.#hearRefusals();
+    } else await Promise.all([this.#hearRefusals(), ...(isNear ? this.#wishes() : [])]);
     this.swaps.look();
   }
 
@@ -129,15 +139,32 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     const laterMs = this.clock.nowMs() - this.link.clock.nowMs();
     const oldestRealtimeMs = counts.oldestRealtimeMs + laterMs;
     const oldestBatchMs = counts.oldestBatchMs + laterMs;
-    const { realtime, batch, running } = counts;
-    const waiting = realtime + batch;
     // It is needed, by whichever gateway.
-    if (waiting + running > 0) this.pool.of(model)?.demand();
+    if (counts.realtime + counts.batch + counts.running > 0) this.pool.of(model)?.demand();
+    const { realtime, batch, ...others } = this.places.others(model, counts);
+    const own = this.pool.of(model)?.running ?? 0;
+    // Live sessions are in no queue.
+    const running = Math.max(others.running, this.workers.placedCalls(model) - own);
+    const waiting = realtime + batch;
     this.#demand.set(model, {
       ...{ waiting, running, oldestRealtimeMs },
       oldestMs: Math.min(oldestRealtimeMs, oldestBatchMs),
       dueMs: Math.min(oldestRealtimeMs, oldestBatchMs + this.link.access.agingMs),
     });
+  }
+
+  /** It is sent to workers, which listen on the loopback interface. */
+  #refuseText({ id, host }: DeviceOwner): void {
+    const reason = `${id} loads it on the host ${host}, and text is sent from gateways of that host`;
+    for (const { id: model, kind } of this.swaps.placed())
+      if (kind === 'llm')
+        this.pool.of(model)?.place.refuse(reason, this.clock.nowMs() + DEVICE_LEASE_MS);
+  }
+
+  /** For the gateway that loads. */
+  #wishes(): readonly Promise<void>[] {
+    const isWished = (id: string) => this.pool.of(id)?.place.wishedSinceMs !== undefined;
+    return this.#models.filter(isWished).map(id => this.#leases.wish(id));
   }
 
   async #hearRefusals(): Promise<void> {

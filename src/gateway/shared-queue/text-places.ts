@@ -100,6 +100,11 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
     return this.#models.get(model)?.elsewhere;
   }
 
+  /** Of what waits and runs at all gateways that which is not this one's. */
+  others(model: string, all: PlaceCounts): PlaceCounts {
+    return this.#models.get(model)?.without(all) ?? all;
+  }
+
   offer(model: string, next?: Placement) {
     const offer = this.pool.offer(model, next);
     const places = this.#of(model);

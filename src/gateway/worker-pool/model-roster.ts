@@ -6,9 +6,10 @@ import {
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { AddressWatch, type RemoteEndpoint, type systemResolver } from './address-watch.js';
 import { onDevice } from './device-place.js';
+import { ElsewhereLocation, type WorkerElsewhere } from './elsewhere-location.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type WorkerOwner } from './worker-owner.js';
-import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
+import { localWorkers, remoteWorker, remoteWorkerId, workerElsewhere } from './worker-roster.js';
 import { type WorkerOrder } from './worker-view.js';
 
 /**
@@ -49,6 +50,7 @@ export class ModelRoster {
 
   /** New ones for those that are known without a name server, not started. */
   populate(device?: string): void {
+    for (const worker of this.#elsewhere) void stopped(worker);
     this.#workers.clear();
     for (const worker of localWorkers(onDevice(this.model, device), this.owner)) this.#join(worker);
     for (const endpoint of this.#addresses.fixed) this.#add(endpoint);
@@ -72,9 +74,25 @@ export class ModelRoster {
    * @param device the workers are made anew for it; undefined: they stay
    */
   start(device: string | undefined): void {
-    if (device !== undefined) this.populate(device);
+    if (device !== undefined || this.#elsewhere.length > 0) this.populate(device);
     for (const worker of this.#workers.values()) worker.start();
     this.#addresses.start();
+  }
+
+  /** While none is started: all that another gateway runs take the places of local ones. */
+  follow(announced: readonly WorkerElsewhere[]): void {
+    const ids = announced.map(({ workerId }) => workerId);
+    const gone = this.#elsewhere.filter(({ id }) => !ids.includes(id));
+    for (const worker of gone) {
+      this.#workers.delete(worker.id);
+      void stopped(worker);
+    }
+    if (gone.length > 0 && announced.length === 0) this.populate();
+    for (const one of announced) {
+      const location = this.#workers.get(one.workerId)?.options.location;
+      if (location instanceof ElsewhereLocation) location.heard(one);
+      else this.#join(workerElsewhere(this.model, one, this.owner)).start();
+    }
   }
 
   /** Lets running work end, then stops all. */
@@ -87,6 +105,10 @@ export class ModelRoster {
   async close(): Promise<void> {
     this.#addresses.stop();
     await Promise.all(this.all.map(worker => worker.close()));
+  }
+
+  get #elsewhere(): readonly PooledWorker[] {
+    return this.all.filter(({ options }) => options.location.isElsewhere);
   }
 
   #add(endpoint: RemoteEndpoint): PooledWorker {

@@ -9,6 +9,7 @@ import { differs } from '../../platform/config/config.module.js';
 import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
 import { type systemResolver } from './address-watch.js';
 import { DevicePlace } from './device-place.js';
+import { type WorkerElsewhere } from './elsewhere-location.js';
 import { ModelRoster } from './model-roster.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type SharedSlots, sharedSlots } from './shared-slots.js';
@@ -94,6 +95,12 @@ export class ModelWorkers {
     this.#used();
     if (this.isPlaced) this.place.wish(Infinity);
     else this.#begin();
+  }
+
+  /** What another gateway of this machine has loaded: requests are sent there from here, too. */
+  elsewhere(announced: readonly WorkerElsewhere[]): void {
+    if (this.#life !== 'unloaded' || this.#closed) return;
+    this.#detached(() => this.roster.follow(announced));
   }
 
   /** As `load`, on a device that has room for it. */
@@ -267,8 +274,8 @@ export class ModelWorkers {
   #state(workers: readonly WorkerView[]): Pick<ModelView, 'state' | 'reason'> {
     const problem = this.#problem ?? this.place.refusal;
     if (problem !== undefined) return { state: 'failed', reason: problem };
-    if (this.#life !== 'loaded') return { state: this.#life };
     if (workers.some(isReady)) return { state: 'loaded' };
+    if (this.#life !== 'loaded') return { state: this.#life };
     const wanted = workers.filter(({ drained }) => !drained);
     if (workers.length > 0 && wanted.length === 0)
       return { state: 'failed', reason: 'all of its workers are drained' };
@@ -293,9 +300,11 @@ export class ModelWorkers {
 
   async #stop(): Promise<void> {
     this.#life = 'unloading';
-    if (this.isPlaced) this.options.capacity.next(this.id);
     this.#logger.log({ model: this.id }, 'unloading model');
-    await this.roster.stop();
+    const stopped = this.roster.stop();
+    // Whoever waits, here or at other gateways, is to know that no slot of it is free any more.
+    if (this.isPlaced) this.options.capacity.next(this.id);
+    await stopped;
     if (this.#closed) return;
     this.#life = 'unloaded';
     this.roster.populate(this.place.device);

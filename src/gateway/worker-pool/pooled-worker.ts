@@ -53,6 +53,8 @@ export class PooledWorker {
       WorkerPlace & {
         /** It takes requests from the shared queue by itself. */
         readonly pulls: boolean;
+        /** It does, or other gateways send requests to it: it alone knows when nothing runs. */
+        readonly isShared: boolean;
         readonly location: WorkerLocation;
         readonly log: ProcessLog;
       },
@@ -164,7 +166,8 @@ export class PooledWorker {
   /** Idempotent. @returns false, without effect: this gateway does not run its process */
   order(order: WorkerOrder): boolean {
     if (this.isClosing) return true;
-    if (order === 'restart' && !this.options.location.restart) return false;
+    const { location } = this.options;
+    if (location.isElsewhere || (order === 'restart' && !location.restart)) return false;
     this.#held = order === 'resume' ? undefined : order;
     if (this.#held) this.#on('withdrawn');
     this.#restartWhenIdle();
@@ -174,15 +177,15 @@ export class PooledWorker {
 
   /**
    * Drains for good. Resolves when nothing runs any more, or the process has ended: only a
-   * process that pulls knows when to end. Probes continue, so that a hanging worker is
-   * detected.
+   * process that others use, too, knows when to end. Probes continue, so that a hanging worker
+   * is detected.
    */
   async drained(): Promise<void> {
     this.#on('closed');
     this.#onReturn();
     await this.#drained.promise;
-    const { pulls, location } = this.options;
-    if (pulls && !location.status.isStarting) await location.stop(Infinity);
+    const { isShared, location } = this.options;
+    if (isShared && !location.status.isStarting) await location.stop(Infinity);
   }
 
   /** Ends remaining calls, then the worker if it is local, then the channel. */
@@ -233,12 +236,12 @@ export class PooledWorker {
   #connect(at: string | InProcessWorker): void {
     this.#disconnect();
     this.#report.clear();
-    const { model, isRemote, settings } = this.options;
+    const { model, isRemote, settings, location } = this.options;
     this.#connection = new WorkerConnection({
       at,
       kind: model.kind,
       care: workerCare(settings),
-      isSupervised: !isRemote,
+      isSupervised: !isRemote && !location.isElsewhere,
       security: this.options.security(),
       events: {
         onReport: report => this.#onReport(report),

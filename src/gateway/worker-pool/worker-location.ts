@@ -26,7 +26,7 @@ export interface WorkerLaunch {
 }
 
 /** Events of a worker's location. */
-interface LocationEvents {
+export interface LocationEvents {
   /** A process is being started. */
   onStarting(): void;
   /**
@@ -59,6 +59,8 @@ export interface WorkerLocation {
   };
   /** What a bridge reports of the worker behind it, while that takes no work. */
   readonly waiting?: string | undefined;
+  /** Another gateway of this machine runs it. */
+  readonly isElsewhere?: boolean;
   start(events: LocationEvents): void;
   /**
    * @param unready why a probe says that it takes no work; undefined: it takes work

@@ -211,6 +211,15 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /**
+   * Models on devices are not loaded any more, and those that are leave when what they have, of
+   * other gateways, too, has ended.
+   */
+  async handOver(): Promise<void> {
+    const placed = [...this.#models.values()].filter(({ isPlaced }) => isPlaced);
+    await Promise.all(placed.map(model => model.unload(true)));
+  }
+
+  /**
    * Stops offers, cancels remaining calls, stops local workers (SIGTERM, grace, SIGKILL),
    * closes channels last. Idempotent: the same promise.
    */

@@ -6,7 +6,7 @@ import {
   knownAs,
   localSecurity,
 } from '@switchyard/worker-protocol/channel-security.js';
-import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
+import { localToken, LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
 import { filledIn } from '../../platform/config/model-fields.js';
 import {
   modelOn,
@@ -30,6 +30,7 @@ import { ProcessLog } from '../../platform/logging/process-log.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { type OpenInProcessWorker } from '../../worker-client/in-process-worker.js';
 import { type RemoteEndpoint } from './address-watch.js';
+import { ElsewhereLocation, type WorkerElsewhere } from './elsewhere-location.js';
 import { PooledWorker } from './pooled-worker.js';
 import {
   InProcessLocation,
@@ -80,12 +81,8 @@ export function localWorkers(model: ModelSpec, options: WorkerOwner): PooledWork
   const isCommand = model.engine === 'external' && !isBridged(model, options.settings);
   const locate = isCommand ? commandLocation : builtLocation;
   return replicaSpecs(model).map((replica, index) => {
-    const place = {
-      model,
-      id: `${model.id}-${index}`,
-      replica,
-      security: localSecurity,
-    };
+    const id = `${model.id}-${index}`;
+    const place = { model, id, replica, security: () => localSecurity(localToken(id)) };
     const { device } = modelOn(model, replica).options;
     return pooledWorker({ ...place, device: text(device) }, locate, options);
   });
@@ -109,8 +106,24 @@ export function remoteWorker(
     return pooledWorker(place, () => remoteLocation(address), options);
   // Its bridge is local, and connects to it.
   const bridged = { address, remote: model.remote, serverName: host };
-  const bridge = { ...place, bridged, security: localSecurity };
+  const bridge = { ...place, bridged, security: () => localSecurity(localToken(place.id)) };
   return pooledWorker(bridge, builtLocation, options);
+}
+
+/**
+ * One that another gateway of this machine runs, not started: with the id that it has there. It
+ * gets text and live streams; the rest is pulled.
+ */
+export function workerElsewhere(
+  model: ModelSpec,
+  worker: WorkerElsewhere,
+  options: WorkerOwner,
+): PooledWorker {
+  const location = new ElsewhereLocation(worker);
+  const security = (): ChannelSecurity => localSecurity(location.token);
+  const replica: ReplicaSpec = model.kind === 'llm' ? {} : { role: 'stream' };
+  const place = { model, id: worker.workerId, replica, security };
+  return pooledWorker(place, () => location, options);
 }
 
 export const remoteWorkerId = (model: ModelSpec, address: string): string =>
@@ -141,7 +154,7 @@ const builtLocation: Locate = (place, log, options) => {
     });
   const bridged = { env: replica.env, ...place.bridged, care: workerCare(settings) };
   // This process knows better how long it may drain, and ends it.
-  const supervised = { localToken: LOCAL_TOKEN, shutdownGraceMs: MAX_GRACE_MS };
+  const supervised = { localToken: localToken(id), shutdownGraceMs: MAX_GRACE_MS };
   const spec = { ...own, ...supervised, ...(isBridge && { bridged }) };
   const [command = '', ...args] = onCores(replica, [launch.command, ...launch.args]);
   return new ProcessLocation({
@@ -172,7 +185,11 @@ const commandLocation: Locate = (place, log, options) => {
       return args.map(argument => filledIn(argument, { ...values, port }));
     },
     address: () => `${LOOPBACK}:${port}`,
-    env: { ...inheritedEnvironment(), [LOCAL_TOKEN_VARIABLE]: LOCAL_TOKEN, ...replica.env },
+    env: {
+      ...inheritedEnvironment(),
+      [LOCAL_TOKEN_VARIABLE]: localToken(place.id),
+      ...replica.env,
+    },
     host: LOOPBACK,
     stopGraceMs: EXTERNAL_GRACE_MS,
   });
@@ -204,13 +221,11 @@ function supervision({ model, id }: Place, log: ProcessLog, options: WorkerOwner
 function pooledWorker(place: Place, locate: Locate, options: WorkerOwner): PooledWorker {
   const { model, id, replica } = place;
   const log = new ProcessLog(new Logger('Worker'), id);
-  return new PooledWorker({
-    ...options,
-    ...place,
-    pulls: pulledWork(model, options.settings, replica).sharedQueue !== undefined,
-    location: locate(place, log, options),
-    log,
-  });
+  const location = locate(place, log, options);
+  const { pull, sharedQueue } = pulledWork(model, options.settings, replica);
+  const isShared = sharedQueue !== undefined && !location.isElsewhere;
+  const pulls = pull !== undefined && !location.isElsewhere;
+  return new PooledWorker({ ...options, ...place, pulls, isShared, location, log });
 }
 
 const text = (value: unknown): string | undefined =>

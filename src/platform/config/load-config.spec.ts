@@ -243,19 +243,18 @@ describe('loadConfig', () => {
     );
   });
 
-  it('rejects text models that share a device beside a queue that several gateways share', () => {
+  it('rejects text of workers in another language on a device beside a queue that gateways share', () => {
     const onDevice = (model: string) =>
       `devices: [{ id: gpu0, memory: 2GiB }]\nmodels: [{ ${model}, device: gpu0, memory: 1GiB }]\n`;
     const redis = { SWITCHYARD_REDIS_URL: 'redis://redis.example' };
     const shared = { ...redis, QUEUE_DRIVER: 'redis' };
-    write(
-      'models.yaml',
-      onDevice('id: ears, kind: stt, engine: synthetic, capabilities: [transcribe]'),
-    );
+    const text = 'id: m, kind: llm, capabilities: [chat]';
+    write('models.yaml', onDevice(`${text}, engine: synthetic`));
     expect(problems(shared)).toEqual([]);
-    write('models.yaml', onDevice('id: m, kind: llm, engine: synthetic, capabilities: [chat]'));
+    write('models.yaml', onDevice(`${text}, engine: external, command: [serve, "{port}"]`));
     expect(problems({ ...redis, QUEUE_DRIVER: 'embedded' })).toEqual([]);
-    const message = 'cannot be combined with text models that share a device, such as m';
+    const message =
+      'cannot be combined with text models of engine external that share a device, such as m';
     const rejected = { path: 'queue.driver', value: 'redis', message };
     expect(problems(shared)).toEqual([{ ...rejected, origin: 'QUEUE_DRIVER' }]);
     const file = join(directory, 'config', 'models.yaml');

@@ -83,17 +83,21 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
 }
 
 /**
- * One of several gateways loads models on devices. Files, speech and embeddings are pulled by
- * its workers, whichever gateway has them; text would have to be sent there by all gateways.
+ * All gateways send text to the workers that one of them has loaded on a device, and know them by
+ * what they announce in Redis, which a worker in another language does not.
  */
 function sharedQueueProblems(
   { queue, workers }: Settings,
   models: readonly ModelSpec[],
   origin = workers.modelsFile,
 ): readonly ConfigProblem[] {
-  const placed = models.find(({ device, kind }) => device && kind === 'llm');
+  const placed = models.find(
+    ({ device, kind, engine }) => device && kind === 'llm' && engine === 'external',
+  );
   if (queue.driver !== 'redis' || !placed) return [];
-  const message = `cannot be combined with text models that share a device, such as ${placed.id}`;
+  const message =
+    'cannot be combined with text models of engine external that share a device, such as ' +
+    placed.id;
   return [{ origin, path: 'queue.driver', value: queue.driver, message }];
 }
 

@@ -92,7 +92,7 @@ export const EXTERNAL_GRACE_MS = 5000;
  */
 export const isBridged = (model: ModelSpec, settings: Settings): boolean =>
   model.engine === 'external' &&
-  (pulledWork(model, settings).sharedQueue !== undefined || 'segmentationModel' in model.options);
+  (pulledWork(model, settings).pull !== undefined || 'segmentationModel' in model.options);
 
 /**
  * Everything one worker process receives from the gateway or from its command line. Nest
@@ -129,11 +129,11 @@ export abstract class WorkerSpec {
   /** The bearer token of the gateway that starts it, which asks for no file. */
   readonly localToken?: string;
   /**
-   * It pulls files, speech and embeddings from there, besides the calls it is sent;
-   * absent: it only takes calls.
+   * It announces itself there, and takes its calls from all gateways of its machine; with
+   * `pull` it pulls files, speech and embeddings as well. Absent: its gateway alone knows it.
    */
   readonly sharedQueue?: SharedQueueAccess;
-  /** How it pulls, and how groups are made; only with `sharedQueue`. */
+  /** How it pulls, and how groups are made; only with `sharedQueue`. Absent: it only takes calls. */
   readonly pull?: Settings['pull'] & Pick<Settings['batching'], 'policy' | 'quietGapMs'>;
   /**
    * It recognises nothing: it is the bridge to that worker. There with
@@ -165,16 +165,19 @@ export function workerSpec(
 
 /**
  * What a worker pulls where the queue is shared (D-19). Text generation and live streams
- * need a connection and are never pulled (D-20, D-21).
+ * need a connection and are never pulled (D-20, D-21): such a worker only announces itself, if
+ * it is on a device, since all gateways use what one of them loads there (D-28).
  * @throws Error when Redis is asked for and none is named.
  */
 export function pulledWork(
-  { kind }: ModelSpec,
+  { kind, device }: ModelSpec,
   settings: Settings,
   { role }: ReplicaSpec = {},
 ): Pick<WorkerSpec, 'sharedQueue' | 'pull'> {
-  const sharedQueue = kind === 'llm' || role === 'stream' ? undefined : sharedQueueAccess(settings);
+  const isPulled = kind !== 'llm' && role !== 'stream';
+  const sharedQueue = isPulled || device ? sharedQueueAccess(settings) : undefined;
   if (!sharedQueue) return {};
+  if (!isPulled) return { sharedQueue };
   const { policy, quietGapMs } = settings.batching;
   return { sharedQueue, pull: { ...settings.pull, policy, quietGapMs } };
 }
@@ -212,8 +215,11 @@ export function workerEnvironment(
  * A worker that pulls reads its audio from the bucket by itself, with the keys of
  * its own environment.
  */
-const bucketKeys = ({ sharedQueue }: WorkerSpec, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  sharedQueue?.blobs.driver === 's3'
+const bucketKeys = (
+  { sharedQueue, pull }: WorkerSpec,
+  base: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv =>
+  pull && sharedQueue?.blobs.driver === 's3'
     ? Object.fromEntries(Object.entries(base).filter(([name]) => name.startsWith('AWS_')))
     : {};
 

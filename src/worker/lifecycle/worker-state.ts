@@ -27,6 +27,17 @@ type WorkerPhase = 'starting' | 'ready' | 'draining';
 
 @Injectable()
 export class WorkerState {
+  #port = 0;
+
+  /** Where it listens; 0: not yet. */
+  get port(): number {
+    return this.#port;
+  }
+
+  listening(port: number): void {
+    this.#port = port;
+  }
+
   /** The phase now, then every change. */
   readonly phase$ = new BehaviorSubject<WorkerPhase>('starting');
 

@@ -1,5 +1,10 @@
 import { hostname } from 'node:os';
-import { Injectable } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
   ANNOUNCEMENT_TTL_MS,
@@ -12,40 +17,52 @@ import { slotsOf } from '@switchyard/worker-protocol/worker-slots.js';
 import { interval, type Subscription } from 'rxjs';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
-import { HeldJobs } from './held-jobs.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
 import { PullConnections } from './pull-connections.js';
-import { PullLoop } from './pull-loop.js';
+import { type PullLoop } from './pull-loop.js';
 
 /** Place of the mark among the replies of a heartbeat. */
 const DRAINED_REPLY = 2;
 
 /**
- * Announces this worker and its abilities to gateways with every heartbeat; an
- * announcement expires after three.
+ * Announces this worker and its abilities to gateways with every heartbeat, also while it loads,
+ * when its memory is taken; an announcement expires after three.
  */
 @Injectable()
-export class Announcer {
+export class Announcer implements OnModuleInit, OnApplicationShutdown {
   #beats: Subscription | undefined;
   #published = '';
+  /** Of one that pulls. */
+  #loop: PullLoop | undefined;
 
   constructor(
     private readonly spec: WorkerSpec,
     private readonly connections: PullConnections,
     private readonly health: HealthReporter,
-    private readonly held: HeldJobs,
-    private readonly loop: PullLoop,
+    private readonly state: WorkerState,
   ) {}
 
-  start(): void {
-    if (this.#beats) return;
-    this.#beats = interval(HEARTBEAT_MS).subscribe(() => this.beat());
+  onModuleInit(): void {
+    this.#beats = interval(HEARTBEAT_MS).subscribe(() => this.#beat());
+    this.#beats.add(this.state.phase$.subscribe(() => this.#beat()));
     // A restarted Redis knows no worker.
-    this.connections.for('work').on('ready', () => this.beat());
-    this.beat();
+    this.connections.for('work').on('ready', () => this.#beat());
   }
 
-  /** Call also when the state has changed. Without effect while Redis is unreachable. */
-  beat(): void {
+  /** It pulls, by that loop. */
+  pulls(loop: PullLoop): void {
+    this.#loop = loop;
+  }
+
+  /** Of one that pulls `PullWorker` does it, when what it held is out. */
+  async onApplicationShutdown(): Promise<void> {
+    if (this.#loop) return;
+    await this.leave();
+    this.close();
+  }
+
+  /** Without effect while Redis is unreachable. */
+  #beat(): void {
     const redis = this.connections.for('work');
     if (redis.status !== 'ready') return;
     const { keys, clock, announcedId: id } = this.connections;
@@ -57,7 +74,7 @@ export class Announcer {
     commands.get(keys.drained(id));
     commands.pexpire(keys.drained(id), DRAINED_TTL_MS);
     // What changes with every request is not published.
-    const { inFlight: _, ...steady } = announcement.health;
+    const { inFlight: _, generation: __, ...steady } = announcement.health;
     const published = writeJson([steady, announcement.drained]);
     if (published !== this.#published) commands.publish(keys.announced, id);
     this.#published = published;
@@ -69,9 +86,10 @@ export class Announcer {
 
   /** Applies what an operator ordered, and announces it at once. */
   #obey(reply: [error: Error | null, value: unknown] | undefined): void {
-    if (!reply || reply[0] || (reply[1] !== null) === this.held.drained) return;
-    this.loop.drain(!this.held.drained);
-    this.beat();
+    const loop = this.#loop;
+    if (!loop || !reply || reply[0] || (reply[1] !== null) === loop.held.drained) return;
+    loop.drain(!loop.held.drained);
+    this.#beat();
   }
 
   /** Removes the announcement before it expires; on a device not before its process has ended. */
@@ -94,21 +112,27 @@ export class Announcer {
   }
 
   #announcement(): WorkerAnnouncement<WorkerHealthReport> {
-    const { model, localToken } = this.spec;
+    const { workerId: worker, model, localToken: token, host } = this.spec;
+    const { port } = this.state;
     // One that was started by hand was placed nowhere.
-    const devices = localToken === undefined ? undefined : model.device?.map(({ id }) => id);
+    const devices = token === undefined ? undefined : model.device?.map(({ id }) => id);
+    const isPlaced = token !== undefined && devices !== undefined;
+    const { held } = this.#loop ?? {};
     const health = this.health.report();
     return {
       v: 1,
       id: this.connections.announcedId,
       model: model.id,
       health,
-      slots: { total: slotsOf(health).credits, inUse: this.held.size },
+      slots: { total: slotsOf(health).credits, inUse: held?.size ?? health.inFlight },
       host: hostname(),
       pid: process.pid,
-      lockOwner: this.connections.owner,
-      drained: this.held.drained,
+      ...(held && { lockOwner: this.connections.owner, drained: held.drained }),
       placed: devices && { by: process.ppid, devices },
+      at: isPlaced && port > 0 ? { worker, address: `${host}:${port}`, token } : undefined,
     };
   }
 }
+
+/** Of a worker that announces itself and does not pull. */
+export const ANNOUNCING: readonly Provider[] = [PullConnections, Announcer];

@@ -29,7 +29,7 @@ export class PullLoop {
   constructor(
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly feed: PullFeed,
-    private readonly held: HeldJobs,
+    readonly held: HeldJobs,
     private readonly queue: RequestQueue,
     private readonly readiness: PullReadiness,
   ) {}

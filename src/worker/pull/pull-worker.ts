@@ -29,12 +29,10 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    // Also while it loads: its memory is taken.
-    this.announcer.start();
+    this.announcer.pulls(this.loop);
     this.#phases = this.state.phase$.subscribe(phase => {
       if (phase === 'ready') void this.#start();
       else if (phase === 'draining') void this.#stop();
-      this.announcer.beat();
     });
   }
 

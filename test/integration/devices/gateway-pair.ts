@@ -69,6 +69,52 @@ export class GatewayPair {
     return { status: response.status, body: await response.text() };
   }
 
+  async chat(gateway: GatewayProcess, model: string, said = 'a', priority = 'batch') {
+    const response = await this.#generate(gateway, model, said, { priority });
+    return { status: response.status, body: await response.text() };
+  }
+
+  /**
+   * Resolves with the first part of an answer that is sent as a stream; `rest` with all of it,
+   * and whether it is whole.
+   */
+  async stream(gateway: GatewayProcess, model: string, said: string) {
+    const response = await this.#generate(gateway, model, said, { stream: true });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    const parts: string[] = [(await reader.read()).value ?? ''];
+    const readAll = async () => {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        parts.push(value);
+      }
+      return parts.join('');
+    };
+    const rest = readAll().then(
+      text => ({ isWhole: text.trimEnd().endsWith('[DONE]') && !text.includes('"error"'), text }),
+      (error: unknown) => ({ isWhole: false, text: String(error) }),
+    );
+    return { status: response.status, rest };
+  }
+
+  #generate(
+    { port }: GatewayProcess,
+    model: string,
+    said: string,
+    { priority = 'batch', stream = false },
+  ): Promise<Response> {
+    const messages = [{ role: 'user', content: said }];
+    return fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-priority': priority,
+        connection: 'close',
+      },
+      body: JSON.stringify({ model, messages, stream }),
+    });
+  }
+
   /** At all gateways that answer. */
   async loads(model: string): Promise<number> {
     const scrapes = await Promise.all(this.#answering.map(gateway => gateway.scrape()));

@@ -91,7 +91,8 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
     expect(await pair.ask(other, 'a')).toMatchObject(OK);
     const before = pair.alive;
     const { loaded_by: id } = await pair.device(other);
-    const owner = () => pair.client.get(new QueueKeys('switchyard').device('gpu0'));
+    const lease = new QueueKeys('switchyard').device('gpu0');
+    const owner = async () => (await pair.client.get(lease))?.split(' ')[0];
     expect(await owner()).toBe(id);
     await pair.stop(holder);
     expect(await owner()).not.toBe(id);

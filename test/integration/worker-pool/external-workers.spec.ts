@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
-import { LOCAL_TOKEN, LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
+import { localToken, LOCAL_TOKEN_VARIABLE } from '@switchyard/worker-protocol/local-token.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { externalModel } from '../../support/external-model.js';
@@ -58,7 +58,7 @@ describe('a worker in another language, run by its command', () => {
   it('finds the token of its gateway in its environment, which every call carries', async () => {
     await start(externalModel(['--tell', LOCAL_TOKEN_VARIABLE]));
     const { health } = await ready();
-    expect(JSON.parse(health!.revision)).toEqual([LOCAL_TOKEN]);
+    expect(JSON.parse(health!.revision)).toEqual([localToken('m-0')]);
   });
 
   it('that dies is started again, on a port of its own', async () => {
