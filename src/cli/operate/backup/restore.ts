@@ -83,7 +83,7 @@ function demandPlace({ files, schema }: BackupManifest, settings: Settings, forc
   if ((schema !== null) !== (database.url === ''))
     throw usageError(
       schema === null
-        ? 'The backup has no database: it was made beside PostgreSQL. Restore that by pg_restore, and name it in database.url.'
+        ? 'The backup has no database: it was made beside PostgreSQL (restore that by pg_restore, and name it in database.url), or before the first start.'
         : 'The backup has a SQLite database, and database.url names PostgreSQL. Leave database.url empty to restore it.',
     );
   if (blobs.driver !== 'fs' && files.some(({ name }) => name.startsWith(BLOBS)))
