@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.js';
+import { leftover } from './leftovers.js';
 
 const VERSIONS = '/usr/lib/postgresql';
 const START_MS = 30_000;
@@ -40,6 +41,7 @@ export class PostgresServer implements AsyncDisposable {
     ];
     execFileSync(binary('initdb'), initdb, { stdio: 'pipe', cwd: folder, ...account });
     const server = new PostgresServer(folder, await freePort());
+    leftover(() => server[Symbol.asyncDispose]());
     await server.launch();
     return server;
   }
@@ -123,7 +125,7 @@ export class PostgresServer implements AsyncDisposable {
   async #end(signal: NodeJS.Signals): Promise<void> {
     const server = this.#server;
     // Undefined: never started; a number: gone.
-    if (server?.exitCode !== null) return;
+    if (server?.exitCode !== null || server.signalCode !== null) return;
     const exited = once(server, 'exit');
     server.kill(signal);
     await exited;

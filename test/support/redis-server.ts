@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { freePort } from './free-port.js';
+import { leftover } from './leftovers.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 /** `REDIS_SERVER` names another one, such as that of Valkey. */
@@ -25,6 +26,7 @@ export class RedisServer implements AsyncDisposable {
   /** @param flags besides: of `redis-server` */
   static async start(...flags: readonly string[]): Promise<RedisServer> {
     const server = new RedisServer(await freePort(), temporaryFolder(), flags);
+    leftover(() => server.kill());
     await server.restart();
     return server;
   }

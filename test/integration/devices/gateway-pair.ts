@@ -35,7 +35,6 @@ export class GatewayPair {
       this.#watched = false;
       this.client.disconnect();
       await Promise.all(gateways.map(gateway => gateway[Symbol.asyncDispose]()));
-      await redis[Symbol.asyncDispose]();
     });
   }
 
