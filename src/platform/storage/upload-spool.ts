@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rm, unlink, readFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, unlink, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { Settings } from '../config/settings.js';
+import { ifPresent } from './durable-files.js';
 import { orStorageProblem } from './storage-problems.js';
 
 /**
@@ -93,7 +94,7 @@ export class SpooledUpload {
 
   async #remove(path: string): Promise<void> {
     await Promise.allSettled(this.#reads);
-    await rm(path, { force: true });
+    await ifPresent(unlink(path));
   }
 }
 

@@ -185,7 +185,7 @@ export class GatewayPair {
   }
 
   async #watch(): Promise<void> {
-    for (; this.#watched; await pause(30)) {
+    for (; this.#watched; await pause(100)) {
       for (const gateway of this.#answering) await this.#note(gateway).catch(() => undefined);
       this.most = Math.max(this.most, this.alive.length);
     }
