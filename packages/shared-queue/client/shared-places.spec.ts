@@ -6,6 +6,7 @@ import { describeWith, REDIS } from '../../../test/support/requires.js';
 import { pause, until } from '../../../test/support/waiting.js';
 import { HEARTBEAT_MS } from '../heartbeat.js';
 import { QueueJobClass, QueueKeys } from '../keys.js';
+import { RedisOrder } from '../order/redis-order.js';
 import { RedisClock } from '../redis-clock.js';
 import { type Grant, type Place, SharedPlaces, type SlotAccount } from './shared-places.js';
 
@@ -105,6 +106,32 @@ describeWith(REDIS)('SharedPlaces', () => {
     expect((await b.beat(MODEL, [account('w', 2)], false)).all).toEqual({
       ...{ realtime: 1, batch: 1, running: 2 },
     });
+  });
+
+  it('passes by what waits at a gateway that reaches no worker, until it reaches one; its age is kept', async () => {
+    const w = [account('w', 1)];
+    const [a, b] = [await gateway('a', []), await gateway('b', w)];
+    for (const name of ['r1', 'r2', 'r3', 'r4']) await enter(a, name);
+    expect(ids(await enter(b, 'r5'))).toEqual(['r5']);
+    await enter(b, 'r6');
+    await enter(b, 'r7');
+    expect(await leave(b, 'r5')).toEqual(['r6']);
+    expect((await b.beat(MODEL, w, false)).all).toEqual({ realtime: 0, batch: 5, running: 1 });
+    const order = new RedisOrder({ redis, keys, agingMs: 30_000, agingShare: 0.25 });
+    const { parked } = await order.accounts(MODEL);
+    expect(parked.toSorted()).toEqual(['r1', 'r2', 'r3', 'r4'].map(idOf));
+    await a.leave(MODEL, [idOf('r2')]);
+    await a.beat(MODEL, w, false);
+    expect(await leave(b, 'r6')).toEqual([]);
+    expect(ids((await a.beat(MODEL, w, false)).held)).toEqual(['r1']);
+    expect(await leave(a, 'r1')).toEqual(['r3']);
+    await a.beat(MODEL, [], false);
+    expect(await leave(a, 'r3')).toEqual([]);
+    expect(ids((await b.beat(MODEL, w, false)).held)).toEqual(['r7']);
+    // What a gateway that has died had waiting is nobody's.
+    await a.close(MODEL);
+    expect((await b.beat(MODEL, w, false)).all).toEqual({ realtime: 0, batch: 0, running: 1 });
+    expect(await redis.keys('*parked*')).toEqual([]);
   });
 
   it('counts what a gateway has there that nobody granted', async () => {

@@ -13,7 +13,8 @@ const SILENT_MS = 3 * HEARTBEAT_MS;
  * Keys below `slots`: `gateways` by their latest heartbeat, `since` when the series of theirs
  * began; of each gateway what it can send to, `of:GATEWAY`: an account and its credits,
  * overdraft, and requests there that were not granted; `leases` by place: gateway, account;
- * `used` and `most` by account: granted slots, and how many suspects it may have at once (D-38).
+ * `used` and `most` by account: granted slots, and how many suspects it may have at once (D-38);
+ * `parked:GATEWAY` by place: what is not in the order, since its gateway reaches no worker.
  */
 const GRANTS = `
 local me, agingMs, share = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -91,6 +92,28 @@ local function accountFor(all, place)
   return best
 end
 
+local function reaches(all, gateway)
+  for _, one in pairs(all) do if one.by[gateway] then return true end end
+  return false
+end
+
+-- Others have the turn until its gateway reaches a worker: it would hold up all gateways.
+local function park(job, gateway)
+  redis.call('ZREM', line(job.lane, job.owner), job.id)
+  closedIfEmpty(job.lane, job.owner)
+  redis.call('HSET', slots .. 'parked:' .. gateway, job.id, job.lane .. ' ' .. string.format('%.17g', job.since))
+end
+
+local function unpark()
+  local parked = redis.call('HGETALL', slots .. 'parked:' .. me)
+  for at = 1, #parked, 2 do
+    local id, lane, since = parked[at], string.match(parked[at + 1], '^(%d) (.+)$')
+    redis.call('ZADD', line(lane, ownerOf(id)), since, id)
+    opened(lane, ownerOf(id))
+  end
+  redis.call('DEL', slots .. 'parked:' .. me)
+end
+
 local function lease(all, job, place, name)
   redis.call('ZREM', prioritized, job.id)
   redis.call('HSET', leases, job.id, place.gateway .. ' ' .. name)
@@ -118,9 +141,11 @@ local function grant()
     local known = redis.call('HMGET', base .. job.id, 'gateway', 'prefer', 'avoid', 'alone')
     local place = { gateway = known[1], prefer = known[2], avoid = known[3], alone = tonumber(known[4] or ''), lane = job.lane }
     local name = accountFor(all, place)
-    if not name then break end
-    charged(job, credit)
-    lease(all, job, place, name)
+    if name then
+      charged(job, credit)
+      lease(all, job, place, name)
+    elseif reaches(all, place.gateway) then break
+    else park(job, place.gateway) end
   end
   return granted
 end
@@ -139,11 +164,13 @@ local function gone(id)
   leave(BATCH, id)
   redis.call('DEL', base .. id, base .. id .. ':lock')
   redis.call('SREM', slots .. 'places:' .. me, id)
+  if redis.call('HDEL', slots .. 'parked:' .. me, id) == 1 then redis.call('HDEL', costs, id) end
 end
 
 local function forgotten(gateway)
   for _, id in ipairs(redis.call('SMEMBERS', slots .. 'places:' .. gateway)) do gone(id) end
-  redis.call('DEL', slots .. 'of:' .. gateway, slots .. 'places:' .. gateway)
+  for _, id in ipairs(redis.call('HKEYS', slots .. 'parked:' .. gateway)) do redis.call('HDEL', costs, id) end
+  redis.call('DEL', slots .. 'of:' .. gateway, slots .. 'places:' .. gateway, slots .. 'parked:' .. gateway)
   redis.call('ZREM', gateways, gateway)
   redis.call('HDEL', since, gateway)
 end
@@ -203,6 +230,7 @@ redis.call('ZADD', gateways, nowMs, me)
 local mine = slots .. 'of:' .. me
 redis.call('DEL', mine)
 for at = 7, #ARGV, 2 do redis.call('HSET', mine, ARGV[at], ARGV[at + 1]) end
+if ARGV[7] then unpark() end
 -- Redis lost its memory: what others run is known when they were heard.
 if isNew and ARGV[6] ~= '1' then redis.call('SET', slots .. 'waits', 1, 'PX', ${SILENT_MS}) end
 if nowMs - tonumber(redis.call('HGET', since, me)) > ${SILENT_MS} then

@@ -264,7 +264,7 @@ end`),
 
   /**
    * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet,
-   * those that go next first; the costs of jobs; and a row for each waiting tenant: lane,
+   * those that go next first; places whose gateway reaches no worker; the costs of jobs; and a row for each waiting tenant: lane,
    * name, start tag, weight, then id and time of each job.
    */
   read: orderScript(`
@@ -273,7 +273,11 @@ for _, range in ipairs(ARRIVALS) do
   local found = arrivals(range, MOST_LISTED)
   for at = 1, #found, 2 do others[#others + 1] = found[at] end
 end
-local rows = { { redis.call('HGET', state, 'credit') or '0' }, others, redis.call('HGETALL', costs) }
+local parked = {}
+for _, gateway in ipairs(redis.call('ZRANGE', shares .. 'slots:gateways', 0, -1)) do
+  for _, id in ipairs(redis.call('HKEYS', shares .. 'slots:parked:' .. gateway)) do parked[#parked + 1] = id end
+end
+local rows = { { redis.call('HGET', state, 'credit') or '0' }, others, parked, redis.call('HGETALL', costs) }
 for lane = REALTIME, BATCH do
   local tenants = redis.call('ZRANGE', waiting(lane), 0, -1, 'WITHSCORES')
   for at = 1, #tenants, 2 do

@@ -22,6 +22,8 @@ export interface QueueAccounts {
   readonly agingCredit: number;
   /** Jobs without an account, those that go next first. */
   readonly others: readonly string[];
+  /** Places of text whose gateway reaches no worker now. */
+  readonly parked: readonly string[];
   readonly tenants: readonly WaitingTenant[];
 }
 
@@ -92,7 +94,7 @@ export class RedisOrder {
   }
 
   async accounts(model: string): Promise<QueueAccounts> {
-    const [[credit] = [], others = [], costs = [], ...rows] = (await this.#run(
+    const [[credit] = [], others = [], parked = [], costs = [], ...rows] = (await this.#run(
       'read',
       model,
       [],
@@ -101,6 +103,7 @@ export class RedisOrder {
     return {
       agingCredit: Number(credit),
       others,
+      parked,
       tenants: rows.map(row => tenantOf(row, costOf)),
     };
   }

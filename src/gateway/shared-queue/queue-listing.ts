@@ -27,7 +27,7 @@ import { SharedQueueLink } from './shared-queue-link.js';
  * or is measured.
  */
 function dispatchOrder(
-  { others, agingCredit, tenants }: QueueAccounts,
+  { others, parked, agingCredit, tenants }: QueueAccounts,
   { agingMs, agingShare }: PriorityQueue['options'],
   nowMs: number,
 ): string[] {
@@ -38,7 +38,7 @@ function dispatchOrder(
     );
   const lanes = { realtime: lane(true), batch: lane(false) };
   const order = new FairOrder<string>({ ...lanes, agingShare, agingCredit });
-  return [...others, ...Array.from(order.inOrder(nowMs), ({ item }) => item)];
+  return [...others, ...Array.from(order.inOrder(nowMs), ({ item }) => item), ...parked];
 }
 
 function laneOf(tenants: QueueAccounts['tenants'], agingMs: number): WeightedLane<string> {
