@@ -33,18 +33,22 @@ describe('webhooks', () => {
     expect(headers['webhook-signature']).toBe(`v1,${expected}`);
   });
 
-  it('never reach an inner address that is not allowed', async () => {
+  it.each([
+    ['to an inner address that is not allowed are given up', 'inner', 'webhook given up'],
+    ['to a name that is not found now are sent again', 'unknown', 'webhook failed; will retry'],
+  ])('%s', async (_, where, said) => {
     await using target = await TargetServer.start();
     await using receiver = await TargetServer.start();
     await using harness = await BatchHarness.towards(target);
     const job = await harness.submit([chatLine('a')], {
-      webhook: { url: receiver.url },
+      webhook: { url: where === 'inner' ? receiver.url : 'https://nobody.invalid/hook' },
     });
     const secretFile = join(harness.folder, 'secret');
     await writeFile(secretFile, 'a secret of enough bytes');
     const processor = harness.start({ 'batch.webhook_secret_file': secretFile });
     await harness.untilEnd(job.id);
-    while (!(await processor.logTail()).includes('webhook given up')) await pause(20);
+    while (!(await processor.logTail()).includes('webhook ')) await pause(20);
+    expect(await processor.logTail()).toContain(said);
     expect(receiver.calls).toHaveLength(0);
   });
 });
