@@ -137,8 +137,8 @@ export class QueueKeys {
   }
 
   /** String with TTL: live sessions of a gateway wait for a model on a device. */
-  wished(model: string): string {
-    return `${this.prefix}:plane:wished:${spelled(model)}`;
+  loadRequested(model: string): string {
+    return `${this.prefix}:plane:load-requested:${spelled(model)}`;
   }
 
   /** Pub/sub: the id of a worker whose announcement changed. */

@@ -76,7 +76,7 @@ export class WorkerModule {
 /** BullMQ takes 10 MiB of a worker, which one that only takes calls does without. */
 async function queueProviders(spec: WorkerSpec, kind: ModelKind): Promise<readonly Provider[]> {
   if (spec.pull) return (await import('./pull/pull-providers.js')).pullProviders(spec, kind);
-  // Nobody placed one on a device that was started by hand.
+  // A worker that was started by hand is not on a device.
   const isPlaced = spec.sharedQueue !== undefined && spec.localToken !== undefined;
   return isPlaced ? (await import('./pull/announcer.js')).ANNOUNCING : [];
 }

@@ -87,15 +87,15 @@ export class DeviceLeases {
   }
 
   /** Live sessions wait for it: for two heartbeats. */
-  async wish(model: string): Promise<void> {
+  async requestLoad(model: string): Promise<void> {
     const { redis, keys } = this.link;
-    await redis.set(keys.wished(model), 1, 'PX', 2 * HEARTBEAT_MS);
+    await redis.set(keys.loadRequested(model), 1, 'PX', 2 * HEARTBEAT_MS);
   }
 
   /** Of these models, those that sessions of some gateway wait for. */
-  async wishes(models: readonly string[]): Promise<readonly string[]> {
+  async requestedLoads(models: readonly string[]): Promise<readonly string[]> {
     const { redis, keys } = this.link;
-    const found = await redis.mget(models.map(model => keys.wished(model)));
+    const found = await redis.mget(models.map(model => keys.loadRequested(model)));
     return models.filter((_, at) => found[at] !== null);
   }
 

@@ -97,7 +97,7 @@ local function reaches(all, gateway)
   return false
 end
 
--- Others have the turn until its gateway reaches a worker: it would hold up all gateways.
+-- Out of the order until its gateway reaches a worker: at the head it would block all gateways.
 local function park(job, gateway)
   redis.call('ZREM', line(job.lane, job.owner), job.id)
   closedIfEmpty(job.lane, job.owner)

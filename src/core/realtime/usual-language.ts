@@ -5,7 +5,7 @@
 export class UsualLanguage {
   readonly #seconds = new Map<string, number>();
 
-  heard(language: string, seconds: number): void {
+  add(language: string, seconds: number): void {
     if (language !== '') this.#seconds.set(language, seconds + (this.#seconds.get(language) ?? 0));
   }
 

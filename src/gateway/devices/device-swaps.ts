@@ -223,16 +223,17 @@ export class DeviceSwaps implements OnApplicationBootstrap {
 
   #demandOf(id: string): Demand {
     const workers = this.pool.of(id);
-    const wishMs = workers?.place.wishedSinceMs ?? Infinity;
+    const requestedMs = workers?.place.loadRequestedSinceMs ?? Infinity;
     // A session is REALTIME.
-    const wishes = { oldestMs: wishMs, oldestRealtimeMs: wishMs, dueMs: wishMs };
+    const requested = { oldestMs: requestedMs, oldestRealtimeMs: requestedMs, dueMs: requestedMs };
     const shared = this.share?.demandOf(id);
     const all = [
       waitingFor(this.queue, id),
-      { ...wishes, waiting: wishMs < Infinity ? 1 : 0 },
+      { ...requested, waiting: requestedMs < Infinity ? 1 : 0 },
       ...(shared ? [shared] : []),
     ];
-    const first = (field: keyof typeof wishes): number => Math.min(...all.map(one => one[field]));
+    const first = (field: keyof typeof requested): number =>
+      Math.min(...all.map(one => one[field]));
     return {
       waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
       oldestMs: first('oldestMs'),

@@ -119,7 +119,7 @@ export class OllamaController {
     reply: FastifyReply,
   ): void {
     demandModel(principalOf(reply.request).terms, id);
-    this.pool.of(id)?.wish();
+    this.pool.of(id)?.requestLoad();
     void reply.headers(answerHeaders(id, { phases: {} }, ignored)).send(writer.loaded);
   }
 }

@@ -189,7 +189,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
       this.#announced = this.#withUnheard(await announcedWorkers<WorkerHealthReport>(this.link));
       const owners = new Set(this.#announced.map(({ lockOwner }) => lockOwner));
       for (const worker of before) if (!owners.has(worker.lockOwner)) void this.#missed(worker);
-      this.#meet();
+      this.#connectElsewhere();
       this.#heard.next();
     } catch (error) {
       this.#logger.debug({ err: error }, 'reading announcements failed');
@@ -197,7 +197,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /** What other gateways of this machine have loaded on devices, and requests are sent to. */
-  #meet(): void {
+  #connectElsewhere(): void {
     const near = this.#announced.filter(one => one.host === hostname() && isElsewhere(one));
     for (const { id, device, kind } of this.list.current) {
       if (!device || (kind !== 'llm' && kind !== 'stt')) continue;

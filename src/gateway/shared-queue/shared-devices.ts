@@ -128,9 +128,10 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     if (owner && !isNear) this.#refuseText(owner);
     if (this.#isOurs) {
       this.#untilMs = askedMs + DEVICE_LEASE_MS;
-      for (const model of await this.#leases.wishes(this.#models)) this.pool.of(model)?.wish();
+      for (const model of await this.#leases.requestedLoads(this.#models))
+        this.pool.of(model)?.requestLoad();
       await Promise.all(this.#models.map(model => this.#count(model)));
-    } else await Promise.all([this.#hearRefusals(), ...(isNear ? this.#wishes() : [])]);
+    } else await Promise.all([this.#hearRefusals(), ...(isNear ? this.#requestLoads() : [])]);
     this.swaps.look();
   }
 
@@ -162,9 +163,9 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
   }
 
   /** For the gateway that loads. */
-  #wishes(): readonly Promise<void>[] {
-    const isWished = (id: string) => this.pool.of(id)?.place.wishedSinceMs !== undefined;
-    return this.#models.filter(isWished).map(id => this.#leases.wish(id));
+  #requestLoads(): readonly Promise<void>[] {
+    const isRequested = (id: string) => this.pool.of(id)?.place.loadRequestedSinceMs !== undefined;
+    return this.#models.filter(isRequested).map(id => this.#leases.requestLoad(id));
   }
 
   async #hearRefusals(): Promise<void> {

@@ -2,13 +2,13 @@ import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type ModelSpec, replicaSpecs } from '../../platform/config/model-spec.js';
 
 /** A session that waits for a model asks again within this time. */
-const WISH_MS = 5000;
+const LOAD_REQUEST_MS = 5000;
 
 /** Who waits for a model that shares a device besides requests, and why its load failed. */
 export class DevicePlace {
   /** What engines call the device that the model is on. Its `ModelWorkers` writes it. */
   device: string | undefined;
-  #wish: { readonly sinceMs: number; readonly untilMs: number } | undefined;
+  #loadRequest: { readonly sinceMs: number; readonly untilMs: number } | undefined;
   #refusal: { readonly reason: string; readonly untilMs: number } | undefined;
 
   constructor(
@@ -21,8 +21,8 @@ export class DevicePlace {
   ) {}
 
   /** Since when a session or an operator waits for it; undefined: none does. */
-  get wishedSinceMs(): number | undefined {
-    const { sinceMs, untilMs = -Infinity } = this.#wish ?? {};
+  get loadRequestedSinceMs(): number | undefined {
+    const { sinceMs, untilMs = -Infinity } = this.#loadRequest ?? {};
     return this.clock.nowMs() < untilMs ? sinceMs : undefined;
   }
 
@@ -33,9 +33,9 @@ export class DevicePlace {
   }
 
   /** @param ms how long it is waited for; Infinity: until it is loaded or has failed */
-  wish(ms = WISH_MS): void {
+  requestLoad(ms = LOAD_REQUEST_MS): void {
     const nowMs = this.clock.nowMs();
-    this.#wish = { sinceMs: this.wishedSinceMs ?? nowMs, untilMs: nowMs + ms };
+    this.#loadRequest = { sinceMs: this.loadRequestedSinceMs ?? nowMs, untilMs: nowMs + ms };
     const { onChange } = this.events;
     onChange();
     if (ms < Infinity) setTimeout(onChange, ms + 1).unref();
@@ -43,14 +43,14 @@ export class DevicePlace {
 
   /** Its load failed, here or at the gateway that loads it. */
   refuse(reason: string, untilMs: number): void {
-    this.#wish = undefined;
+    this.#loadRequest = undefined;
     this.#refusal = { reason, untilMs };
     this.events.onRefused();
   }
 
   /** Its workers take requests now. */
   arrived(): void {
-    this.#wish = undefined;
+    this.#loadRequest = undefined;
     this.#refusal = undefined;
   }
 }

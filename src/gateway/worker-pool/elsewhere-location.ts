@@ -7,7 +7,7 @@ export interface WorkerElsewhere {
   readonly pid: number;
   /** host:port */
   readonly address: string;
-  /** It asks for that. */
+  /** Callers must send it. */
   readonly token: string;
   /** `WorkerHealthReport.state` */
   readonly state: string;
@@ -35,8 +35,8 @@ export class ElsewhereLocation implements WorkerLocation {
     events.onReady();
   }
 
-  /** What it announces now. */
-  heard(worker: WorkerElsewhere): void {
+  /** Takes over what it announces now. */
+  update(worker: WorkerElsewhere): void {
     const { pid, state } = this.worker;
     this.worker = worker;
     if (!this.#events) return;

@@ -90,7 +90,7 @@ export class ModelRoster {
     if (gone.length > 0 && announced.length === 0) this.populate();
     for (const one of announced) {
       const location = this.#workers.get(one.workerId)?.options.location;
-      if (location instanceof ElsewhereLocation) location.heard(one);
+      if (location instanceof ElsewhereLocation) location.update(one);
       else this.#join(workerElsewhere(this.model, one, this.owner)).start();
     }
   }

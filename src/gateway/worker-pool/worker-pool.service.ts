@@ -153,7 +153,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    */
   streamHost(model: string): string {
     const workers = this.#models.get(model);
-    workers?.wish();
+    workers?.requestLoad();
     if (workers?.loadFailure) throw workers.loadFailure;
     return streamHost(model, workers?.roster.all ?? []).id;
   }

@@ -32,7 +32,7 @@ const DRAINED_REPLY = 2;
 export class Announcer implements OnModuleInit, OnApplicationShutdown {
   #beats: Subscription | undefined;
   #published = '';
-  /** Of one that pulls. */
+  /** Set in workers that pull. */
   #loop: PullLoop | undefined;
 
   constructor(
@@ -49,12 +49,12 @@ export class Announcer implements OnModuleInit, OnApplicationShutdown {
     this.connections.for('work').on('ready', () => this.#beat());
   }
 
-  /** It pulls, by that loop. */
+  /** The worker pulls, with this loop. */
   pulls(loop: PullLoop): void {
     this.#loop = loop;
   }
 
-  /** Of one that pulls `PullWorker` does it, when what it held is out. */
+  /** For a worker that pulls, `PullWorker` does this after its results are delivered. */
   async onApplicationShutdown(): Promise<void> {
     if (this.#loop) return;
     await this.leave();
@@ -114,7 +114,7 @@ export class Announcer implements OnModuleInit, OnApplicationShutdown {
   #announcement(): WorkerAnnouncement<WorkerHealthReport> {
     const { workerId: worker, model, localToken: token, host } = this.spec;
     const { port } = this.state;
-    // One that was started by hand was placed nowhere.
+    // A worker that was started by hand is not on a device.
     const devices = token === undefined ? undefined : model.device?.map(({ id }) => id);
     const isPlaced = token !== undefined && devices !== undefined;
     const { held } = this.#loop ?? {};

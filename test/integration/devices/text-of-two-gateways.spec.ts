@@ -34,6 +34,14 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
     return Math.max(0, ...data.map(({ health }) => health?.in_flight ?? 0));
   };
 
+  /** Of two models that do not fit together; its process is `before`. */
+  const talkIsLoaded = async () => {
+    const pair = await GatewayPair.start([talks('talk'), talks('other')]);
+    const [holder, other] = await pair.roles();
+    expect(await pair.chat(other, 'talk')).toMatchObject(OK);
+    return { pair, holder, other, before: pair.alive };
+  };
+
   it('is answered at both: one load, and together no more at its worker than its slots', async () => {
     const settings = { 'workers.health_interval_ms': 100 };
     const pair = await GatewayPair.start([talks('talk', { baseMs: 400 })], settings);
@@ -108,10 +116,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('kill -9 of the one that loads: its models end, and the other one answers', async () => {
-    const pair = await GatewayPair.start([talks('talk'), talks('other')]);
-    const [holder, other] = await pair.roles();
-    expect(await pair.chat(other, 'talk')).toMatchObject(OK);
-    const before = pair.alive;
+    const { pair, holder, other, before } = await talkIsLoaded();
     const waiting = pair.chat(other, 'other');
     await pair.kill(holder);
     const answers = await Promise.all([waiting, pair.chat(other, 'talk')]);
@@ -146,10 +151,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('one that freezes loses the device: its model answers the other one until it is back', async () => {
-    const pair = await GatewayPair.start([talks('talk'), talks('other')]);
-    const [holder, other] = await pair.roles();
-    expect(await pair.chat(other, 'talk')).toMatchObject(OK);
-    const before = pair.alive;
+    const { pair, holder, other, before } = await talkIsLoaded();
     pair.freeze(holder);
     await pair.until(
       'the other one has the device',

@@ -2,14 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { channelSecurity } from '@switchyard/worker-protocol/channel-security.js';
-import { WorkerChannel } from '@switchyard/worker-protocol/worker-channel.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { type BridgedWorker, workerCare } from '../../../src/platform/config/worker-spec.js';
 import { WorkerStream } from '../../../src/worker-client/stream-handle.js';
 import { probeWorker } from '../../../src/worker-client/worker-health.js';
 import { externalModel, scriptedCommand } from '../../support/external-model.js';
+import { linkTo } from '../worker/worker-link.js';
 import { PullQueue } from './pull-harness.js';
 
 const care = workerCare(settingsFrom({ 'workers.health_interval_ms': 50 }));
@@ -177,15 +176,6 @@ describe('a bridge between the shared queue and a worker in another language', (
     expect(texts).toEqual(['320 bytes', '640 bytes']);
     link.retire();
   });
-
-  const linkTo = (address: string): WorkerChannel => {
-    const limits = {
-      maxMessageBytes: 1024 * 1024,
-      keepaliveTimeMs: 10_000,
-      keepaliveTimeoutMs: 5000,
-    };
-    return new WorkerChannel({ address, limits, security: channelSecurity() }, () => undefined);
-  };
 
   async function scripted() {
     const [program = '', ...args] = scriptedCommand().map(word =>

@@ -264,7 +264,7 @@ export class UtteranceStream implements StreamHandle {
     this.#last = this.#last.then(async () => {
       try {
         const transcript = await recognised?.transcript;
-        this.#language.heard(transcript?.language ?? '', end - start);
+        this.#language.add(transcript?.language ?? '', end - start);
         const words = (transcript?.words ?? []).map(word => ({
           ...word,
           start: word.start + start,
