@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { inRoot } from './setup/command.mjs';
 import { machineLoad } from './setup/machine-load.mjs';
+import { REFERENCE_MS, workMs } from './setup/machine-speed.mjs';
 
 const FILE = inRoot('config/test-budget.json');
 const GROWTH = 1.2;
@@ -25,7 +25,7 @@ export class CpuBudget {
 
   /** @param run resolves with the outcomes of steps that run at the same time */
   async measure(name, run) {
-    this.#factors.push(this.#budget.referenceMs / referenceMs());
+    this.#factors.push(REFERENCE_MS / workMs(20));
     const load = machineLoad();
     const [before, startMs] = [childrenCpuS(), performance.now()];
     const outcomes = await run();
@@ -76,21 +76,4 @@ function childrenCpuS() {
   } catch {
     return undefined;
   }
-}
-
-/** CPU time of a fixed piece of work, milliseconds: the least of twenty. */
-function referenceMs() {
-  const times = Array.from({ length: 20 }, () => {
-    const before = process.cpuUsage();
-    const text = JSON.stringify(
-      Array.from({ length: 20_000 }, (_, at) => ({ at, name: `n${at}` })),
-    );
-    createHash('sha256')
-      .update(text)
-      .update(JSON.stringify(JSON.parse(text)))
-      .digest();
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1000;
-  });
-  return Math.min(...times);
 }

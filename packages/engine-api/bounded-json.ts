@@ -123,14 +123,20 @@ const ANY_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 /** The characters of a number after its first digits. */
 const REST = /[-+.\deE]+/y;
 
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const isDigit = (code: number): boolean => code >= ZERO && code <= 0x39;
+
+const beginsWithMinusZero = (text: string, begin: number): boolean =>
+  text.charCodeAt(begin) === MINUS && text.charCodeAt(begin + 1) === ZERO;
 
 /** @returns the index of its last character */
 function endOfNumber(text: string, begin: number, numbers: number[]): number {
   let end = begin + 1;
   while (isDigit(text.charCodeAt(end))) end += 1;
   const goesOn = KINDS[text.charCodeAt(end)]! >= NUMBER;
-  if (!goesOn && end - begin <= EXACT_CHARACTERS && !text.startsWith('-0', begin)) return end - 1;
+  if (!goesOn && end - begin <= EXACT_CHARACTERS && !beginsWithMinusZero(text, begin))
+    return end - 1;
   REST.lastIndex = end;
   if (REST.test(text)) end = REST.lastIndex;
   const source = text.slice(begin, end);

@@ -1,14 +1,13 @@
 import { expect } from '@jest/globals';
+import { REFERENCE_MS, workMs } from '../../scripts/setup/machine-speed.mjs';
 
 /**
  * CPU of the gateway's thread that one legal request may cost, milliseconds of a quiet
  * machine: CPU time grows where others share its cores and caches.
  */
 export const MOST_MS = 100;
-/** What reading a million numbers costs there. */
-const REFERENCE_MS = 20;
 /** What costs more comes in turns of the event loop of at most so much. */
-const PIECE_MS = 25;
+const PIECE_MS = 20;
 /** What may come with twice the size, and the noise of a measurement. */
 const MOST_GROWTH = 2.2;
 const NOISE_MS = 25;
@@ -47,14 +46,8 @@ const cpuMs = (before: NodeJS.CpuUsage): number => {
   return (user + system) / 1000;
 };
 
-const NUMBERS = JSON.stringify(Array.from({ length: 1_000_000 }, (_, at) => at % 50_000));
-
 /** How much more this machine takes now. */
-function slowness(): number {
-  const before = process.threadCpuUsage();
-  JSON.parse(NUMBERS);
-  return Math.max(1, cpuMs(before) / REFERENCE_MS);
-}
+const slowness = (): number => Math.max(1, workMs(3) / REFERENCE_MS);
 
 /** CPU of this thread for one request. */
 export async function costOf(send: () => Promise<void>): Promise<number> {

@@ -1,0 +1,2 @@
+export const REFERENCE_MS: number;
+export function workMs(times: number): number;
