@@ -5,7 +5,13 @@ import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 const WIDTH = 120;
 /** Options of every command that talks to a gateway, which the page explains once. */
 const GATEWAY_OPTIONS = ['--url', '--api-key', '--key-file'];
-const USUAL_JSON = /(^| as )one JSON document$/;
+/** What else the page explains once: options by what the help says about them. */
+const EXPLAINED: Readonly<Record<string, RegExp>> = {
+  '--json': /(^| as )one JSON document$/,
+  '--yes': /^do not ask for confirmation$/,
+  '--tenant': /^whose, where several tenants have a request of that id$/,
+  '--timings': /^report the time per phase on stderr$/,
+};
 
 /** The whole command line. */
 export const COMMAND_LINE = program(() => Promise.resolve(ENGINE_CHECKS));
@@ -51,13 +57,13 @@ export function manualHelpOf(command: Command): string {
 }
 
 const isCommon = ({ long, description }: Option): boolean =>
-  GATEWAY_OPTIONS.includes(long ?? '') || (long === '--json' && USUAL_JSON.test(description));
+  GATEWAY_OPTIONS.includes(long ?? '') || EXPLAINED[long ?? '']?.test(description) === true;
 
 function usageOf(command: Command): string {
   const common = command.options.filter(isCommon).map(({ long }) => long);
   const added = [
-    ...(common.includes('--url') ? ['[gateway options]'] : []),
-    ...(common.includes('--json') ? ['[--json]'] : []),
+    ...(common.includes('--url') ? ['[gateway-options]'] : []),
+    ...Object.keys(EXPLAINED).flatMap(long => (common.includes(long) ? [`[${long}]`] : [])),
     ...(command.options.length > common.length ? ['[options]'] : []),
   ];
   const parents = [];

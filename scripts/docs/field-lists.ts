@@ -32,6 +32,9 @@ const MIN_EXPLAINED = 2;
 /** The outcome of a field that needs no explanation. */
 const PLAIN = 'honoured. ';
 
+/** How many outcomes begin; what differs behind it is a note. */
+const LEAD = 'by engine. Beyond OpenAI';
+
 /** The page says that a field acts unless something else is said. */
 function outcomeOf(rule: FieldRule): string {
   const [treatment, why] = [`${treatmentOf(rule)}. `, sentence(rule.why)];
@@ -40,6 +43,15 @@ function outcomeOf(rule: FieldRule): string {
 
 const outcomesOf = (rules: FieldRules): ReadonlyMap<string, string> =>
   new Map(Object.entries(rules).map(([name, rule]) => [name, outcomeOf(rule)]));
+
+/** Names of fields, with their note if their outcome has the lead. */
+function withNote([outcome, fields]: readonly [string, readonly (readonly [string, string])[]]) {
+  const names = fields.map(([name]) => code(name)).join(', ');
+  const note = outcome.startsWith(LEAD)
+    ? outcome.slice(LEAD.length).replace(/^; /, '').replace(/\.$/, '').replaceAll('. ', '; ')
+    : '';
+  return note === '' ? names : `${names} (${note})`;
+}
 
 /** Fields with the same outcome share an item; those that `other` has alike are one item. */
 function fieldList(rules: FieldRules, other?: readonly [group: string, rules: FieldRules]): string {
@@ -51,8 +63,11 @@ function fieldList(rules: FieldRules, other?: readonly [group: string, rules: Fi
     own.filter(([name]) => !alike.includes(name)),
     ([, outcome]) => outcome,
   );
-  const lines = [...items].map(
-    ([outcome, fields]) => `${fields.map(([name]) => code(name)).join(', ')}: ${outcome.trimEnd()}`,
+  const alikeStart = Map.groupBy(items, ([outcome]) =>
+    outcome.startsWith(LEAD) ? `${LEAD}.` : outcome,
+  );
+  const lines = [...alikeStart].map(
+    ([outcome, parts]) => `${parts.map(withNote).join('; ')}: ${outcome.trimEnd()}`,
   );
   return list(alike.length === 0 ? lines : [asIn(group, alike, [...known.keys()]), ...lines]);
 }

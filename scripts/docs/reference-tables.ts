@@ -154,13 +154,16 @@ const ENGINE_TABLES: Tables = {
     ),
 };
 
+/** Engines with the same cells share a row. */
 const engineTable = (
   head: readonly string[],
   cells: (row: (typeof ENGINE_TABLE)[string]) => readonly string[],
 ): string =>
   table(
     ['engine', ...head],
-    Object.entries(ENGINE_TABLE).map(([name, row]) => [code(name), ...cells(row)]),
+    [...Map.groupBy(Object.entries(ENGINE_TABLE), ([, row]) => cells(row).join('|'))].map(
+      ([, alike]) => [alike.map(([name]) => code(name)).join(', '), ...cells(alike[0]![1])],
+    ),
   );
 
 const CHOICE_TABLES: Tables = {
