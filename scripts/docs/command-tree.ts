@@ -1,11 +1,13 @@
 import { type Command, type Help, type Option } from 'commander';
-import { program } from '../../src/cli/program.js';
+import { manualSources } from '../../src/main.scripts.js';
 import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 
 const WIDTH = 120;
 /** Options of every command that talks to a gateway, which the page explains once. */
 const GATEWAY_OPTIONS = ['--url', '--api-key', '--key-file'];
 const USUAL_JSON = /(^| as )one JSON document$/;
+
+const { program } = await manualSources();
 
 /** The whole command line. */
 export const COMMAND_LINE = program(() => Promise.resolve(ENGINE_CHECKS));
