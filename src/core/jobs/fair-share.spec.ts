@@ -52,6 +52,15 @@ describe('FairShare', () => {
     expect([share.next(all), share.size]).toEqual([undefined, 0]);
   });
 
+  it('asks a lane whether it can go once at most, and only if that decides', () => {
+    const share = new FairShare();
+    share.put(lane('a', '1'));
+    for (const name of ['1', '2', '3']) share.put(lane('b', name));
+    const asked: string[] = [];
+    const key = share.next(candidate => asked.push(candidate) > 0);
+    expect([key, ...asked]).toEqual(['a/1', 'a/1', 'b/1']);
+  });
+
   it('goes on in order when a lane leaves in the middle', () => {
     const share = new FairShare();
     for (const name of ['1', '2', '3']) share.put(lane('t', name));
