@@ -1,4 +1,5 @@
-const { readFileSync } = require('node:fs');
+const { globSync, readFileSync } = require('node:fs');
+const { dirname } = require('node:path');
 
 /** The way of a request through the gateway, from below: each imports only those before it. */
 const requestPath = [
@@ -60,12 +61,19 @@ const gatewayLayers = [
   ['live-feed', ['http', 'websockets', ...requestPath]],
   ['jobs', ['http']],
 ];
-/** The files that others may import of a folder, as its README says; undefined: all. */
-const faceOf = folder =>
-  /may import: ((?:`[\w./-]+`,?\s*)+)\./
-    .exec(readFileSync(`${folder}/README.md`, 'utf8'))?.[1]
-    .match(/[\w./-]+/g)
-    .join('|');
+const readmes = globSync('{src,packages}/**/README.md', {
+  exclude: name => name === 'node_modules',
+});
+/**
+ * Folders whose README says what others may import of them, with these files.
+ * "Every file" needs no rule; any other text that is no list is a mistake.
+ */
+const faces = readmes.flatMap(readme => {
+  const [, text] = /may\s+import:\s+(.+?)\.\s/s.exec(readFileSync(readme, 'utf8')) ?? [];
+  if (text === undefined || text === 'every file') return [];
+  if (!/^(`[\w./-]+`(,\s+)?)+$/.test(text)) throw new Error(`${readme} lists no files: ${text}`);
+  return [[dirname(readme), text.match(/[\w./-]+/g)]];
+});
 /** The layers of the batch processor. */
 const batchLayers = [
   ['lease', []],
@@ -113,14 +121,6 @@ module.exports = {
       comment: 'What BullMQ keeps in Redis is known there; its README lists what is private of it.',
       from: { path: '^(src|packages)/', pathNot: ['^packages/shared-queue/', '\\.spec\\.ts$'] },
       to: { path: '^node_modules/bullmq/' },
-    },
-    {
-      name: 'shared-queue-has-a-face',
-      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
-      to: {
-        path: '^packages/shared-queue/',
-        pathNot: `/(${faceOf('packages/shared-queue')})\\.ts$`,
-      },
     },
     {
       name: 'shared-queue-has-two-adapters',
@@ -215,6 +215,11 @@ module.exports = {
       to: { path: '^src/cli/' },
     },
     {
+      name: 'scripts-ask-main-scripts',
+      from: { path: '^scripts/' },
+      to: { path: '^src/cli/' },
+    },
+    {
       name: 'bridge-joins-worker-client-and-worker',
       comment:
         'A worker process in front of another worker: the client of a worker, and what a worker consists of.',
@@ -261,13 +266,11 @@ module.exports = {
       },
       to: { path: '^src/platform/database/' },
     },
-    ...requestPath
-      .filter(name => faceOf(`src/gateway/${name}`))
-      .map(name => ({
-        name: `gateway-${name}-has-a-face`,
-        from: { path: '^src/', pathNot: [`^src/gateway/${name}/`, '\\.spec\\.ts$'] },
-        to: { path: `^src/gateway/${name}/`, pathNot: `/(${faceOf(`src/gateway/${name}`)})\\.ts$` },
-      })),
+    ...faces.map(([folder, files]) => ({
+      name: `${folder.replace('src/', '').replaceAll('/', '-')}-has-a-face`,
+      from: { path: '^(src|packages|scripts)/', pathNot: [`^${folder}/`, '\\.spec\\.ts$'] },
+      to: { path: `^${folder}/`, pathNot: `^${folder}/(${files.join('|')})\\.ts$` },
+    })),
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,
       from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },

@@ -113,7 +113,7 @@ const CHECKS = {
     ...['cspell', 'lint', '-c', 'config/cspell.json', '--no-progress'],
     ...[...CSPELL_CACHE, 'node_modules/.cache/cspell/'],
   ],
-  arch: ['depcruise', '-c', 'config/dependency-cruiser.cjs', 'packages', 'src'],
+  arch: ['depcruise', '-c', 'config/dependency-cruiser.cjs', 'packages', 'src', 'scripts'],
   proto: ['npm', 'run', '--silent', 'proto:check'],
   // Its packages come with the build.
   console: [inRoot('console/node_modules/.bin/tsc'), '--noEmit', '-p', 'console'],

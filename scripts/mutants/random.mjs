@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
 import { HOME, inRoot } from '../setup/command.mjs';
 import { changedSource, equivalentMutants, lineOf } from './committed.mjs';
@@ -11,6 +11,8 @@ const LEFT_OUT =
 /** Specs of built programs run what is in `dist/`. */
 const FAR = /^test\/(e2e|smoke|chaos|night|real|bench|costs|conformance|architecture)\//;
 const MOST_SPECS = 6;
+/** Of these, unit specs. Further ones of a folder rarely run the changed file. */
+const MOST_NEAR = 3;
 
 const { SyntaxKind: Kind } = ts;
 const SWAPS = new Map([
@@ -113,9 +115,9 @@ const isText = ({ left, right }) =>
 const shown = code => code.replace(/\s+/g, ' ').replaceAll('|', '\\|').slice(0, 60);
 
 /**
- * Of the specs that run a file: first that beside it, then those that import it, those in its
- * folder, and those whose words are most its own, those of the changed place above all. Specs of
- * built programs are left out: what they run is in `dist/`.
+ * Of the specs that run a file: first that beside it, those that import it and those in its folder,
+ * three at most; then those of all whose words are most its own, those of the changed place above
+ * all: mostly integration specs. Specs of built programs are left out: what they run is in `dist/`.
  */
 function nearestSpecs() {
   const sources = globSync('{src,test,packages}/**/*.ts', {
@@ -145,7 +147,9 @@ function nearestSpecs() {
       const isOfArea = dirname(file)
         .split('/')
         .some(part => dirname(spec).split('/').slice(2).includes(part));
-      return (sum / Math.sqrt(words.size)) * (isOfArea ? AREA_WEIGHT : 1);
+      const isNamedAlike = nameWords(file).some(word => nameWords(spec).includes(word));
+      const factor = (isOfArea ? AREA_WEIGHT : 1) * (isNamedAlike ? NAME_WEIGHT : 1);
+      return (sum / Math.sqrt(words.size)) * factor;
     };
     const direct = new Set(users.get(file));
     const rankOf = spec => {
@@ -153,11 +157,14 @@ function nearestSpecs() {
       return direct.has(spec) ? 2 : dirname(spec) === dirname(file) ? 1 : 0;
     };
     const scores = new Map(specs.map(spec => [spec, likeness(spec)]));
-    return specs
+    const alike = specs
       .filter(spec => reached.has(spec))
-      .sort((a, b) => rankOf(b) - rankOf(a) || scores.get(b) - scores.get(a))
-      .slice(0, MOST_SPECS)
-      .map(spec => join(spec));
+      .sort((a, b) => scores.get(b) - scores.get(a));
+    const near = alike
+      .filter(spec => rankOf(spec) > 0)
+      .sort((a, b) => rankOf(b) - rankOf(a))
+      .slice(0, MOST_NEAR);
+    return [...new Set([...near, ...alike])].slice(0, MOST_SPECS).map(spec => join(spec));
   };
 }
 
@@ -176,6 +183,10 @@ const HOSTED = /\b(host|hosted|runHere)\b/;
 const PLACE_WEIGHT = 4;
 /** A spec whose folder is called after one of the file counts as so much more alike. */
 const AREA_WEIGHT = 1.5;
+/** The same for a word of its file's name. */
+const NAME_WEIGHT = 1.5;
+
+const nameWords = file => basename(file).replace(/\..*/, '').split('-');
 
 /** Names and texts, also those of which they are made. */
 const wordsIn = text =>

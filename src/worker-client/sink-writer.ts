@@ -6,26 +6,30 @@ import { type Writable } from 'node:stream';
  * control would block the worker.
  */
 export class SinkWriter {
-  /** It is closed. Only the writer writes it. */
-  gone: boolean;
+  #gone: boolean;
   #wake: (() => void) | undefined;
   readonly #onGone = () => this.abandon();
 
   constructor(private readonly sink: Writable) {
-    this.gone = sink.destroyed;
+    this.#gone = sink.destroyed;
     sink.once('close', this.#onGone);
     sink.once('error', this.#onGone);
     sink.on('drain', this.#onDrain);
   }
 
+  /** It is closed. */
+  get gone(): boolean {
+    return this.#gone;
+  }
+
   /** Resolves when more may be written. Never rejects. */
   async write(bytes: Buffer): Promise<void> {
-    if (this.gone || this.sink.write(bytes)) return;
+    if (this.#gone || this.sink.write(bytes)) return;
     await new Promise<void>(resolve => (this.#wake = resolve));
   }
 
   abandon(): void {
-    this.gone = true;
+    this.#gone = true;
     this.#onDrain();
   }
 
@@ -36,7 +40,7 @@ export class SinkWriter {
     this.sink.off('drain', this.#onDrain);
     this.sink.off('close', this.#onGone);
     this.sink.off('error', this.#onGone);
-    if (succeeded && !this.gone) this.sink.end();
+    if (succeeded && !this.#gone) this.sink.end();
   }
 
   readonly #onDrain = () => {

@@ -158,7 +158,6 @@ export class BatchHarness implements AsyncDisposable {
       'logging.pretty': 'false',
       'batch.poll_ms': 50,
       'batch.backoff_min_ms': 20,
-      'batch.backoff_max_ms': 200,
       ...this.options.settings,
       ...settings,
     };

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type CodeSize, sizeByArea, sumOf } from './code-size.js';
+import * as habits from './habits.js';
 
 /**
- * `npm run measure [-- --write]`: the size of each area beside its budget. --write lowers
- * budgets, never raises one.
+ * `npm run measure [-- --write]`: the size of each area beside its budget, and what is found of
+ * each habit. --write lowers budgets, never raises one.
  */
 const BUDGET = 'config/size-budget.json';
 const budget = JSON.parse(readFileSync(BUDGET, 'utf8')) as Record<string, number>;
@@ -39,6 +40,14 @@ console.log(
 for (const name of names) console.log(row([name, ...cellsOf(areas[name]!, budget[name] ?? '-')]));
 const product = sumOf(names.filter(name => name !== 'elsewhere').map(name => areas[name]!));
 console.log(row(['src and packages', ...cellsOf(product, '')]));
+
+for (const [name, find] of Object.entries(habits)) {
+  const found = find();
+  const places = Array.isArray(found)
+    ? found
+    : Object.entries(found).map(([field, at]) => [field, at].flat().join(' '));
+  console.log([`\n${name}: ${places.length}`, ...places].join('\n  '));
+}
 
 if (process.argv.includes('--write')) {
   const lowered = names.map(

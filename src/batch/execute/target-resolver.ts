@@ -195,7 +195,7 @@ function gatewayTarget(settings: Settings, link: ProcessorLink | undefined): Tar
       attempts: batch.attempts,
       busyAttempts: batch.busyAttempts,
       initialMs: batch.backoffMinMs,
-      maxMs: batch.backoffMaxMs,
+      maxMs: LONGEST_BACKOFFS * batch.backoffMinMs,
     },
     tls: { insecureSkipVerify: false },
     fetchesFileUrl: true,
@@ -227,6 +227,8 @@ export function targetResolver(
 }
 
 /** For a model without a target, whose lines are never sent. */
+/** The longest delay between two attempts, in first ones: a target away for an hour is found soon. */
+const LONGEST_BACKOFFS = 60;
 const NO_RETRIES = { initialMs: 0, maxMs: 0 };
 
 /** Maps models to targets. Entries with equal settings share one connection pool. */

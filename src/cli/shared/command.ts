@@ -29,6 +29,11 @@ const GATEWAY_OPTIONS = {
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
+/*
+ * Commander types the values of an option by the call that adds it, in a chain. Here a command is
+ * one declaration, so the types below read them from its flags: no flag is written twice.
+ */
+
 /** How the words behind an option or argument are read: one of a list, or by a parser. */
 type Reading = readonly string[] | ((text: string, before: never) => unknown) | undefined;
 

@@ -52,6 +52,16 @@ describe('FairShare', () => {
     expect([share.next(all), share.size]).toEqual([undefined, 0]);
   });
 
+  it('asks a lane once at most whether it can go, and not one that others go before', () => {
+    const share = new FairShare();
+    share.put(lane('a', '1'));
+    for (const name of ['1', '2', '3']) share.put(lane('b', name));
+    served(share, 8);
+    const asked: string[] = [];
+    expect(share.next(candidate => asked.push(candidate) > 0)).toBe('a/1');
+    expect(asked.sort()).toEqual(['a/1', 'b/2', 'b/3']);
+  });
+
   it('goes on in order when a lane leaves in the middle', () => {
     const share = new FairShare();
     for (const name of ['1', '2', '3']) share.put(lane('t', name));

@@ -58,8 +58,13 @@ export class FairShare {
 
   /** The key of the next lane among those that can send; undefined if none can. */
   next(canSend: (key: string) => boolean): string | undefined {
-    const ready = new Set([...this.#lanes.keys()].filter(canSend));
-    const isReady = (key: string): boolean => ready.has(key);
+    const ready = new Map<string, boolean>();
+    // Asked once at most: it may look at a whole job.
+    const isReady = (key: string): boolean => {
+      const known = ready.get(key) ?? canSend(key);
+      ready.set(key, known);
+      return known;
+    };
     const hasReady = (lanes: TenantLanes): boolean => lanes.next(false, isReady) !== undefined;
     const tenant = this.#tenants.next(false, hasReady);
     const key = tenant?.item.next(false, isReady)?.item;

@@ -38,10 +38,10 @@ export function best<T>(
   let found: Entry<T> | undefined;
   let foundTag = Infinity;
   for (const contender of items) {
+    if (contender.startTag > foundTag) continue;
     const next = firstOf(contender, accepts);
     if (next === undefined || next.place.agesAtMs > agedAtMs) continue;
     if (excluded?.(next.item)) continue;
-    if (contender.startTag > foundTag) continue;
     if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs) continue;
     found = next;
     foundTag = contender.startTag;

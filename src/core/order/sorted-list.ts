@@ -12,35 +12,42 @@ export interface Link<T> {
  * the order of their keys.
  */
 export class SortedList<T> {
-  /** Only the list writes them. */
-  first: Link<T> | undefined;
-  last: Link<T> | undefined;
+  #first: Link<T> | undefined;
+  #last: Link<T> | undefined;
+
+  get first(): Link<T> | undefined {
+    return this.#first;
+  }
+
+  get last(): Link<T> | undefined {
+    return this.#last;
+  }
 
   /**
    * Behind its equals, searched for from the end; or ahead of them, searched for from
    * the front.
    */
   insert(link: Link<T>, isAhead: boolean): void {
-    let before = isAhead ? undefined : this.last;
+    let before = isAhead ? undefined : this.#last;
     while (before !== undefined && before.key > link.key) before = before.before;
-    let after = before === undefined ? this.first : before.after;
+    let after = before === undefined ? this.#first : before.after;
     while (isAhead && after !== undefined && after.key < link.key) {
       before = after;
       after = after.after;
     }
     link.before = before;
     link.after = after;
-    if (before === undefined) this.first = link;
+    if (before === undefined) this.#first = link;
     else before.after = link;
-    if (after === undefined) this.last = link;
+    if (after === undefined) this.#last = link;
     else after.before = link;
   }
 
   remove(link: Link<T>): void {
     const { before, after } = link;
-    if (before === undefined) this.first = after;
+    if (before === undefined) this.#first = after;
     else before.after = after;
-    if (after === undefined) this.last = before;
+    if (after === undefined) this.#last = before;
     else after.before = before;
     link.before = undefined;
     link.after = undefined;

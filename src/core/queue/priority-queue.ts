@@ -31,9 +31,8 @@ export class PriorityQueue {
   readonly #heads = perPriority(() => new KeyedHeap<ModelLane>());
   /** All requests by queue deadline (D-07). */
   readonly #deadlines = new KeyedHeap<Waiting>();
-  /** Requests, and the bytes they hold. Only the queue writes these. */
-  depth = 0;
-  bytes = 0;
+  #depth = 0;
+  #bytes = 0;
 
   constructor(
     readonly options: {
@@ -48,6 +47,16 @@ export class PriorityQueue {
       readonly weightOf?: WeightOf;
     },
   ) {}
+
+  /** Requests that wait. */
+  get depth(): number {
+    return this.#depth;
+  }
+
+  /** What they hold. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   /** Monotonic time of the earliest queue deadline (D-07). */
   get nextDeadlineMs(): number | undefined {
@@ -65,7 +74,7 @@ export class PriorityQueue {
   depthByPriority(): { readonly realtime: number; readonly batch: number } {
     let realtime = 0;
     for (const { size } of this.#heads[RequestPriority.REALTIME].items) realtime += size;
-    return { realtime, batch: this.depth - realtime };
+    return { realtime, batch: this.#depth - realtime };
   }
 
   /** Requests of both lanes, and the bytes they hold. */
@@ -73,11 +82,7 @@ export class PriorityQueue {
     const order = this.#orders.get(model);
     if (order === undefined) return { realtime: 0, batch: 0, bytes: 0 };
     const { realtime, batch } = order;
-    return {
-      realtime: realtime.size,
-      batch: batch.size,
-      bytes: realtime.bytes + batch.bytes,
-    };
+    return { realtime: realtime.size, batch: batch.size, bytes: realtime.bytes + batch.bytes };
   }
 
   /**
@@ -158,17 +163,15 @@ export class PriorityQueue {
     const entry = new Entry(request, place);
     this.#entries.set(key, entry);
     this.#deadlines.put(entry, request.queueDeadlineMs);
-    this.depth += 1;
-    this.bytes += bytes;
+    this.#depth += 1;
+    this.#bytes += bytes;
     const lane = this.lanesOf(model).of(priority);
     if (isReturned) lane.restore(entry);
     else lane.append(entry);
     this.#headMayChange(lane);
   }
 
-  /**
-   * Re-adds a request whose worker died at its old position, ahead of its equals (D-06).
-   */
+  /** Re-adds a request whose worker died at its old position, ahead of its equals (D-06). */
   restore(request: ScheduledRequest): void {
     this.enqueue(request, true);
   }
@@ -220,10 +223,7 @@ export class PriorityQueue {
     return items.map(({ key }) => key);
   }
 
-  /**
-   * Removes and returns expired requests, earliest first (D-07). One comparison if
-   * there is none.
-   */
+  /** Removes and returns expired requests, earliest first (D-07). One comparison if none is. */
   expired(nowMs: number): ScheduledRequest[] {
     const expired: ScheduledRequest[] = [];
     while ((this.#deadlines.keys[0] ?? Infinity) <= nowMs) {
@@ -338,8 +338,8 @@ export class PriorityQueue {
     const { item } = entry;
     this.#entries.delete(item.key);
     this.#deadlines.remove(entry);
-    this.depth -= 1;
-    this.bytes -= item.bytes;
+    this.#depth -= 1;
+    this.#bytes -= item.bytes;
     this.#headMayChange(lane);
   }
 

@@ -1,8 +1,6 @@
 import { Body, Get, Param, Post } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { AdminController } from '../http/admin-controller.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   CatalogueDto,
@@ -10,6 +8,11 @@ import {
   ModelAdditionListDto,
   ReportAdditionDto,
 } from './catalogue.dto.js';
+import {
+  DescribesAddition,
+  DescribesAdditionCancel,
+  DescribesAdditionReport,
+} from './catalogue.openapi.js';
 import { ModelAdditions, ownCommand } from './model-additions.js';
 
 /** As `switchyard models search --json` prints it. */
@@ -24,8 +27,6 @@ interface Listed {
     >;
   }[];
 }
-
-const NAME = { name: 'name', example: 'whisper-small' };
 
 const NAME_FORM = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
@@ -54,35 +55,22 @@ export class AdminCatalogueController {
   }
 
   @Post(':name/add')
-  @ApiParam(NAME)
-  @ApiOperation({
-    description:
-      'Runs `switchyard models add` and returns at once; then the models file is read again. One at a time. An ' +
-      'interrupted download resumes.',
-  })
   @Answers(ModelAdditionDto)
-  @DescribesErrors('model_not_found', 'model_addition_running')
+  @DescribesAddition()
   add(@Param('name') name: string) {
     return this.additions.start(known(name));
   }
 
   @Post(':name/progress')
-  @ApiParam(NAME)
-  @ApiOperation({
-    description:
-      'For `switchyard models starter`, which fetches in a process of its own: every two seconds. The answer has the ' +
-      'state `cancelled` once after somebody stopped it here.',
-  })
   @Answers(ModelAdditionDto)
-  @DescribesErrors('model_not_found')
+  @DescribesAdditionReport()
   report(@Param('name') name: string, @Body() { state, line }: ReportAdditionDto) {
     return this.additions.reported(known(name), state, line);
   }
 
   @Post(':name/cancel')
-  @ApiParam(NAME)
   @Answers(ModelAdditionDto)
-  @DescribesErrors('model_not_found')
+  @DescribesAdditionCancel()
   cancel(@Param('name') name: string) {
     return this.additions.cancel(name);
   }

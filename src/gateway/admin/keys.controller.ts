@@ -1,5 +1,4 @@
 import { Body, Delete, Get, Header, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOperation } from '@nestjs/swagger';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type KeyChange } from '../../core/access/stored-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -24,6 +23,12 @@ import {
   storedKeyDto,
   fixedKeyDto,
 } from './keys.dto.js';
+import {
+  DescribesKeyCreation,
+  DescribesKeyRevocation,
+  DescribesKeyRotation,
+  DescribesKeyUpdate,
+} from './keys.openapi.js';
 
 const NO_CHANGE =
   'Nothing would change: give name, scopes, models, limits, expires_in_days, expires_at or default_priority.';
@@ -56,15 +61,7 @@ export class AdminKeysController {
   @Post()
   @HttpCode(201)
   @Header('cache-control', 'no-store')
-  @ApiOperation({ description: 'The answer is the only place where the key appears.' })
-  @ApiCreatedResponse({ type: IssuedKeyDto })
-  @DescribesErrors(
-    'invalid_value',
-    'missing_required_parameter',
-    'invalid_json',
-    'too_many_keys',
-    'storage_unavailable',
-  )
+  @DescribesKeyCreation()
   async create(@Body() { name, tenant, ...fields }: CreateKeyDto) {
     const nowMs = Date.now();
     const { models, limits, defaultPriority, expiresAtMs, scopes } = this.#termsIn(fields, nowMs);
@@ -80,13 +77,8 @@ export class AdminKeysController {
   }
 
   @Patch(':id')
-  @ApiOperation({
-    description:
-      'What is absent stays as it is. In effect on this gateway at once, on others within 5 s; open sessions and ' +
-      'batches keep the scopes, models and priority that they began with.',
-  })
   @Answers(ApiKeyDto)
-  @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')
+  @DescribesKeyUpdate()
   async update(@Param('id') id: string, @Body() { name, ...fields }: UpdateKeyDto) {
     const change = { name: name ?? undefined, ...this.#termsIn(fields, Date.now()) };
     if (Object.values(change).every(value => value === undefined))
@@ -96,21 +88,15 @@ export class AdminKeysController {
 
   @Post(':id/rotate')
   @Header('cache-control', 'no-store')
-  @ApiOperation({
-    description: 'Sessions that are open stay open: they belong to the key, not to its secret.',
-  })
   @Answers(IssuedKeyDto)
-  @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')
+  @DescribesKeyRotation()
   async rotate(@Param('id') id: string, @Body() { grace_s: graceS }: RotateKeyDto) {
     return issued(await this.issuer.rotate(id, graceS * 1000));
   }
 
   @Delete(':id')
-  @ApiOperation({
-    description: 'In effect on this gateway at once, on others within 5 s.',
-  })
   @Answers(ApiKeyDto)
-  @DescribesErrors('key_not_found', 'key_is_from_file', 'storage_unavailable')
+  @DescribesKeyRevocation()
   async revoke(@Param('id') id: string) {
     return storedKeyDto(await this.issuer.revoke(id));
   }

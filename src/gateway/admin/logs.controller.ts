@@ -1,25 +1,18 @@
 import { Get, Param, Query, Res, Headers } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { LogFollower } from '../../platform/logging/log-follower.js';
 import { LogRing } from '../../platform/logging/log-ring.js';
 import { AdminController } from '../http/admin-controller.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { LogQueryDto, LogDto } from './logs.dto.js';
+import { DescribesLog, DescribesWorkerLog } from './logs.openapi.js';
 
 /** Each holds a connection and up to a thousand lines. */
 const MAX_FOLLOWERS = 16;
 
 const TRY_AGAIN_MS = 10_000;
-
-const EVENTS = {
-  type: 'string',
-  description:
-    'With `Accept: text/event-stream`: each line as `data: {…}` of a LogLineDto, kept ones first, then new ones.',
-};
 
 /** What the gateway and its workers logged last, from memory. */
 @AdminController()
@@ -32,21 +25,7 @@ export class AdminLogsController {
   ) {}
 
   @Get('logs')
-  @ApiOperation({
-    description:
-      'At most 2000 lines, of the levels that `logging.level` lets pass. A reader of the event stream that is ' +
-      'too slow loses lines and is told how many.',
-  })
-  @ApiOkResponse({
-    content: {
-      'application/json': { schema: { $ref: '#/components/schemas/LogDto' } },
-      'text/event-stream': {
-        schema: EVENTS,
-        example: 'data: {"at":1767225600.1,"level":"info","text":"answered"}\n\n',
-      },
-    },
-  })
-  @DescribesErrors('invalid_value', 'rate_limit_exceeded')
+  @DescribesLog()
   logs(
     @Query() query: LogQueryDto,
     @Headers('accept') accept: string | undefined,
@@ -60,13 +39,8 @@ export class AdminLogsController {
   }
 
   @Get('workers/:id/log')
-  @ApiParam({ name: 'id', example: 'moonshine-tiny-en-0' })
-  @ApiOperation({
-    description:
-      'At most 500 lines. Of a worker on another machine only what this gateway noticed.',
-  })
   @Answers(LogDto)
-  @DescribesErrors('invalid_value', 'worker_not_found')
+  @DescribesWorkerLog()
   worker(@Param('id') id: string, @Query() { lines, level }: LogQueryDto) {
     const log = this.pool.log(id);
     if (!log) throw new DomainError('worker_not_found', `This gateway has no worker ${id}.`);

@@ -1,13 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Controller, Get, Param, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiParam, ApiProduces } from '@nestjs/swagger';
+import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { DescribesAsset, DescribesPage } from './console.openapi.js';
 
-/** What `npm --prefix console run build` writes. */
-const FOLDER = join(projectFolder(import.meta.dirname), 'console/dist');
+/** The folder that `npm --prefix console run build` writes. */
+export const CONSOLE_FOLDER = Symbol('CONSOLE_FOLDER');
+
+export const builtConsole = (): string => join(projectFolder(import.meta.dirname), 'console/dist');
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -56,43 +58,38 @@ export class ConsoleController {
   #assets: ReturnType<typeof readAssets>;
   #index: ReturnType<typeof consoleFile> | undefined;
 
+  constructor(@Inject(CONSOLE_FOLDER) private readonly folder: string) {}
+
   @Get()
-  @ApiProduces('text/html')
-  @ApiOkResponse({ description: 'Open it in a browser.' })
+  @DescribesPage('Open it in a browser.')
   index(@Res() reply: FastifyReply): void {
     send(this.#page(), FRESH, reply);
   }
 
   @Get('assets/:file')
-  @ApiParam({ name: 'file', example: 'index.js' })
-  @ApiOkResponse()
+  @DescribesAsset()
   asset(@Param('file') name: string, @Res() reply: FastifyReply): void {
-    this.#assets ??= readAssets(join(FOLDER, 'assets'));
+    this.#assets ??= readAssets(join(this.folder, 'assets'));
     const file = this.#assets?.get(name);
     if (!file) throw new DomainError('unknown_url', `The console has no file ${name}.`);
     send(file, FOREVER, reply);
   }
 
   @Get(':view')
-  @ApiParam({ name: 'view', example: 'requests' })
-  @ApiProduces('text/html')
-  @ApiOkResponse({ description: 'The same page.' })
+  @DescribesPage('The same page.', { view: 'requests' })
   view(@Res() reply: FastifyReply): void {
     this.index(reply);
   }
 
   @Get(':view/:id')
-  @ApiParam({ name: 'view', example: 'requests' })
-  @ApiParam({ name: 'id', example: 'req_0198a1b2c3d4' })
-  @ApiProduces('text/html')
-  @ApiOkResponse({ description: 'The same page.' })
+  @DescribesPage('The same page.', { id: 'req_0198a1b2c3d4', view: 'requests' })
   detail(@Res() reply: FastifyReply): void {
     this.index(reply);
   }
 
   /** Built later, it is found at the next request. */
   #page() {
-    const path = join(FOLDER, 'index.html');
+    const path = join(this.folder, 'index.html');
     if (!this.#index && !existsSync(path)) return consoleFile('.html', Buffer.from(NOT_BUILT));
     return (this.#index ??= consoleFile('.html', readFileSync(path)));
   }

@@ -1,5 +1,4 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiNoContentResponse, ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { readObject } from '../../contracts/schema/field-problems.js';
 import { filled, objectOf } from '../../contracts/schema/rules.js';
@@ -15,9 +14,9 @@ import {
   ShortLivedTokens,
 } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { SignInDto, ConsoleSessionDto } from './session.dto.js';
+import { DescribesSignIn, DescribesSignOut } from './console.openapi.js';
+import { ConsoleSessionDto } from './session.dto.js';
 
 /** A token of the OIDC issuer is the longest. */
 const SIGN_IN = objectOf({ key: filled(8192) });
@@ -45,13 +44,8 @@ export class ConsoleSessionController {
   }
 
   @Post()
-  @ApiOperation({
-    description:
-      'The cookie lasts 12 hours, or as long as the token of the OIDC issuer that signed in.',
-  })
-  @ApiBody({ type: SignInDto })
   @Answers(ConsoleSessionDto)
-  @DescribesErrors('invalid_api_key', 'rate_limit_exceeded', 'issuer_unavailable')
+  @DescribesSignIn()
   async signIn(
     @Body() body: unknown,
     @Req() request: FastifyRequest,
@@ -75,7 +69,7 @@ export class ConsoleSessionController {
 
   @Delete()
   @HttpCode(204)
-  @ApiNoContentResponse()
+  @DescribesSignOut()
   async signOut(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -1,11 +1,16 @@
 import { Controller, Get, Headers, HttpStatus, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/host-and-origin-guard.js';
 import { demandScope } from '../../platform/auth/principal.js';
 import { sessionToken } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
+import {
+  DescribesLiveness,
+  DescribesReadiness,
+  DescribesRoot,
+  DescribesSummary,
+} from './health.openapi.js';
 import { HealthService } from './health.service.js';
 
 /** Where to go from the bare address of the server. */
@@ -14,13 +19,7 @@ export class RootController {
   constructor(private readonly settings: Settings) {}
 
   @Get()
-  @ApiOperation({ description: 'Browsers are redirected to the console.' })
-  @ApiOkResponse({
-    schema: {
-      type: 'object',
-      example: { name: 'switchyard', api: '/v1', docs: '/docs' },
-    },
-  })
+  @DescribesRoot()
   index(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply): void {
     const { docs } = this.settings.server;
     void reply.header('vary', 'Accept');
@@ -47,30 +46,19 @@ export class HealthController {
 
   /** Always 200: for people and dashboards. Probes use the two below. */
   @Get('health')
-  @ApiOperation({
-    summary: 'Summary for people: models, workers, dependencies, draining',
-  })
-  @ApiOkResponse({
-    description:
-      '`status` is ok, degraded, unavailable or draining. The rest is for keys with the scope admin.',
-  })
+  @DescribesSummary()
   summary(@Req() request: FastifyRequest) {
     return this.#shown(request);
   }
 
   @Get(['health/live', 'healthz'])
-  @ApiOperation({ summary: '200 while the process serves' })
-  @ApiOkResponse({ description: 'The event loop turns; nothing else is asked.' })
+  @DescribesLiveness()
   live(): { status: 'live' } {
     return { status: 'live' };
   }
 
   @Get(['health/ready', 'readyz'])
-  @ApiOperation({ summary: '200 while requests can be served, else 503' })
-  @ApiOkResponse({ description: 'At least one model has a ready worker.' })
-  @ApiServiceUnavailableResponse({
-    description: 'No worker is ready yet, or the server is draining.',
-  })
+  @DescribesReadiness()
   ready(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     void reply.status(this.health.ready ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE);
     return this.#shown(request);

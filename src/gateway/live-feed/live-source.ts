@@ -26,7 +26,8 @@ export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('bat
 
 /**
  * Name of a part, which numbers its own changes: one per gateway and, where several tenants
- * share a room, per tenant.
+ * share a room, per tenant. One text, since clients compare it (`source` of live events); no
+ * gateway's id has a `~`.
  */
 export const partId = (gateway: string, tenant = DEFAULT_TENANT): string =>
   tenant === DEFAULT_TENANT ? gateway : `${gateway}~${tenant}`;

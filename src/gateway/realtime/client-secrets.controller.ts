@@ -1,25 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
 import { type Dialect, sessionView } from '../../contracts/realtime/session-view.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { DescribesErrors } from '../http/openapi/errors.js';
 import { CallerPrincipal } from '../http/params.js';
 import { ClientSecrets } from './client-secrets.js';
-
-const GA_EXAMPLE = {
-  expires_after: { anchor: 'created_at', seconds: 600 },
-  session: {
-    type: 'transcription',
-    audio: { input: { transcription: { model: 'whisper-1', language: 'en' } } },
-  },
-};
-const OLDER_EXAMPLE = {
-  input_audio_format: 'pcm16',
-  input_audio_transcription: { model: 'whisper-1' },
-};
+import { DescribesOlderSecret, DescribesSecret } from './client-secrets.openapi.js';
 
 @Controller('v1/realtime')
 export class ClientSecretsController {
@@ -27,11 +14,7 @@ export class ClientSecretsController {
 
   @Post('client_secrets')
   @HttpCode(200)
-  @ApiBody({ schema: { type: 'object', example: GA_EXAMPLE } })
-  @DescribesErrors('model_not_found')
-  @ApiOkResponse({
-    description: '`value` is the token, `session` what its sessions begin with.',
-  })
+  @DescribesSecret()
   create(
     @CallerPrincipal() principal: Principal,
     @Body() body: unknown,
@@ -44,9 +27,7 @@ export class ClientSecretsController {
 
   @Post('transcription_sessions')
   @HttpCode(200)
-  @ApiBody({ schema: { type: 'object', example: OLDER_EXAMPLE } })
-  @DescribesErrors('model_not_found')
-  @ApiOkResponse({ description: '`client_secret.value` is the token.' })
+  @DescribesOlderSecret()
   createOlder(
     @CallerPrincipal() principal: Principal,
     @Body() body: unknown,

@@ -19,8 +19,7 @@ export class DispatchLoop {
   readonly #logger = new Logger(DispatchLoop.name);
   #wakes: Subscription | undefined;
   #pending: NodeJS.Immediate | undefined;
-  /** Turns so far: shows that the loop runs and does not spin. Only the loop writes it. */
-  turns = 0;
+  #turns = 0;
 
   constructor(
     private readonly queue: EmbeddedQueue,
@@ -31,6 +30,11 @@ export class DispatchLoop {
 
   get running(): boolean {
     return this.#wakes !== undefined;
+  }
+
+  /** Turns so far: shows that the loop runs and does not spin. */
+  get turns(): number {
+    return this.#turns;
   }
 
   /** Runs the first turn at once. Idempotent. */
@@ -69,7 +73,7 @@ export class DispatchLoop {
   /** One turn: sends every request that may leave the queue now. */
   readonly #turn = (): void => {
     this.#pending = undefined;
-    this.turns += 1;
+    this.#turns += 1;
     try {
       for (const plan of this.queue.plans()) this.calls.run(plan);
     } catch (error) {

@@ -19,8 +19,7 @@ import { Suspects } from './suspects.js';
  */
 @Injectable()
 export class RequestIntake {
-  /** False for good once it was closed. Only the intake writes it. */
-  accepting = true;
+  #accepting = true;
 
   constructor(
     private readonly queues: RequestQueues,
@@ -31,8 +30,13 @@ export class RequestIntake {
     private readonly suspects: Suspects,
   ) {}
 
+  /** False for good once it was closed. */
+  get accepting(): boolean {
+    return this.#accepting;
+  }
+
   close(): void {
-    this.accepting = false;
+    this.#accepting = false;
   }
 
   /**
@@ -48,7 +52,7 @@ export class RequestIntake {
       throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
     this.suspects.demandHarmless(spec.model, spec.payload);
     const { record, refusal } = this.queues.track(this.#schedule(spec), spec.deadlines);
-    const rejection = this.accepting ? this.reports.enter(record, refusal) : shuttingDown();
+    const rejection = this.#accepting ? this.reports.enter(record, refusal) : shuttingDown();
     if (rejection === undefined) return record;
     this.registry.reject(record, rejection);
     throw rejection;

@@ -23,16 +23,14 @@ import { RequestJobs, jobResultOf } from './request-jobs.js';
 import { type SharedRequest, type StopReason } from './shared-request.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
 
-const MAX_REQUEUES = 10;
-
 /**
  * The requests of this gateway in the shared queue. Reports what happens to the job of
  * each to its request. A job that is gone although no one cancelled it
  * for all (Redis lost its memory, or another gateway's caller of the same id left) is
  * queued again: no accepted request is lost while its gateway lives.
  *
- * Who writes what: `SharedIntake` adds a request, and only methods of this class change it
- * once it is accepted. Events, stop notes and what is read of the jobs come in any order
+ * Who writes what: `SharedIntake` adds a request, and only this class calls the methods that
+ * change it once it is accepted. Events, stop notes and what is read of the jobs come in any order
  * and more than once: the first that says that a job ended counts.
  * Who ends it: `#end`, with a report, when the job completed, failed, was lost or stopped,
  * or its queue deadline passed; `cancel`, without one, when the scheduler has settled it.
@@ -96,7 +94,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
    * is queued as soon as it is back. Never rejects.
    */
   async open(shared: SharedRequest, placed: PlacedJob): Promise<void> {
-    shared.placed = placed;
+    shared.accepted(placed);
     this.#startQueueDeadline(shared);
     shared.reports.accepted(shared.request.key);
     await this.#listen(shared);
@@ -123,7 +121,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       if (this.#isHere(shared)) this.#watch.add(shared);
     };
     try {
-      const joined = await this.#queueing(shared, () => this.jobs.enter(shared, placed, watch));
+      const joined = await shared.queueing(() => this.jobs.enter(shared, placed, watch));
       if (joined) await this.#watch.look([shared]);
     } catch (error) {
       this.#watch.delete(shared);
@@ -133,16 +131,6 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
         { jobId: ref.jobId, err: error },
         'Redis did not answer; the request is queued when it does',
       );
-    }
-  }
-
-  /** From the first command to the last, its job may be there or not. */
-  async #queueing<T>(shared: SharedRequest, work: () => Promise<T>): Promise<T> {
-    shared.queueing = true;
-    try {
-      return await work();
-    } finally {
-      shared.queueing = false;
     }
   }
 
@@ -200,7 +188,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       );
       return this.#end(shared, { type: 'failed', error });
     }
-    shared.result = { blob: undefined };
+    shared.answered(undefined);
     this.#leased(shared, result.phases.workerId, false);
     this.#end(shared, { type: 'failed', error: decodeJobError(result.error, isErrorCode) });
   }
@@ -209,8 +197,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
    * An event and a look may both tell it. What cannot be read now is read with the next look.
    */
   async #load(shared: SharedRequest, result: JobCompleted): Promise<void> {
-    if (shared.loading) return;
-    shared.loading = true;
+    if (!shared.beginReading()) return;
     try {
       const [value, stopped] = await Promise.all([
         this.blobs.load(result.value),
@@ -220,12 +207,12 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       if (!this.#watch.has(shared)) return;
       if (stopped !== undefined) return this.#stoppedForAll(shared, stopped);
       this.#watch.delete(shared);
-      shared.result = { blob: blobOf(result.value) };
+      shared.answered(blobOf(result.value));
       this.#complete(shared, { ...result, value }).catch((error: unknown) =>
         this.#end(shared, { type: 'failed', error }),
       );
     } catch (error) {
-      shared.loading = false;
+      shared.readingFailed();
       if (error instanceof BlobMissing) return this.#gone(shared);
       this.#logger.warn(
         { jobId: shared.ref.jobId, err: error },
@@ -257,7 +244,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
    * rejects: what fails is tried again then, too.
    */
   async #gone(shared: SharedRequest): Promise<void> {
-    if (!shared.queueing) await this.#queueing(shared, () => this.#again(shared));
+    if (!shared.isQueueing) await shared.queueing(() => this.#again(shared));
   }
 
   async #again(shared: SharedRequest): Promise<void> {
@@ -266,8 +253,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       const reason = await this.jobs.stopReason(ref);
       if (!this.#watch.has(shared) || !placed) return;
       if (reason !== undefined) return this.#stoppedForAll(shared, reason);
-      shared.requeues += 1;
-      if (shared.requeues > MAX_REQUEUES) return this.#end(shared, { type: 'lost' });
+      if (!shared.mayRequeue()) return this.#end(shared, { type: 'lost' });
       await this.jobs.again(ref, placed);
       this.#requeued(shared, true);
     } catch (error) {
@@ -293,7 +279,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   #stop(shared: SharedRequest, reason: StopReason): Promise<void> {
-    shared.stopped = reason;
+    shared.stop(reason);
     return this.jobs.stop(shared.ref, reason, shared.attempt);
   }
 

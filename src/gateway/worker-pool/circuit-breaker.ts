@@ -6,6 +6,9 @@ import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type BreakerState } from './worker-view.js';
 
+/** The longest pause before a trial, in first pauses: a worker that recovered waits no longer. */
+const LONGEST_PAUSE = 30;
+
 /** Weight of the newest latency: after ten answers the first counts for a tenth. */
 const WEIGHT = 0.2;
 
@@ -15,18 +18,9 @@ const WEIGHT = 0.2;
  * open the breaker with bad input. It also knows how fast the worker answers.
  */
 export class CircuitBreaker {
-  /** Only the breaker writes these three. */
-  state: BreakerState = 'closed';
-  /**
-   * Exponentially weighted mean of how long its calls took; 0 before the first answer: a
-   * new worker is tried first.
-   */
-  latencyMs = 0;
-  /**
-   * Whether the worker may get a request again that it gave back. False from a rejection until
-   * it answers another request.
-   */
-  isTrusted = true;
+  #state: BreakerState = 'closed';
+  #latencyMs = 0;
+  #isTrusted = true;
   #failures = 0;
   #pauseMs = 0;
   #reason = '';
@@ -35,27 +29,44 @@ export class CircuitBreaker {
 
   /** @param onRoom it may be sent more than before: all, or one request; synchronous */
   constructor(
-    /** Failures in a row that open it, and the pauses before trials. */
-    private readonly options: Pick<
-      Settings['workers'],
-      'breakerFailures' | 'breakerMinMs' | 'breakerMaxMs'
-    >,
+    /** Failures in a row that open it, and the first pause before a trial. */
+    private readonly options: Pick<Settings['workers'], 'breakerFailures' | 'breakerMinMs'>,
     private readonly onRoom: () => void,
   ) {}
 
+  get state(): BreakerState {
+    return this.#state;
+  }
+
+  /**
+   * Exponentially weighted mean of how long its calls took; 0 before the first answer: a
+   * new worker is tried first.
+   */
+  get latencyMs(): number {
+    return this.#latencyMs;
+  }
+
+  /**
+   * Whether the worker may get a request again that it gave back. False from a rejection until
+   * it answers another request.
+   */
+  get isTrusted(): boolean {
+    return this.#isTrusted;
+  }
+
   /** Why no or few requests are sent; undefined while the breaker is closed. */
   get problem(): string | undefined {
-    if (this.state === 'closed') return undefined;
+    if (this.#state === 'closed') return undefined;
     const next =
-      this.state === 'open' ? `next trial within ${this.#pauseMs} ms` : 'one request is tried';
-    const shown = this.state.replace('_', ' ');
+      this.#state === 'open' ? `next trial within ${this.#pauseMs} ms` : 'one request is tried';
+    const shown = this.#state.replace('_', ' ');
     return `circuit breaker ${shown} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
   }
 
   /** What is left of an offer: all of it, one request on trial, or nothing. */
   limit(offer: WorkerOffer): WorkerOffer | undefined {
-    if (this.state === 'closed') return offer;
-    if (this.state === 'open' || this.#onTrial || offer.free === 0) return undefined;
+    if (this.#state === 'closed') return offer;
+    if (this.#state === 'open' || this.#onTrial || offer.free === 0) return undefined;
     return { ...offer, free: 1, urgent: 1, maxBatch: 1, total: 1, isTrial: true };
   }
 
@@ -68,7 +79,7 @@ export class CircuitBreaker {
           lease.release();
           this.#onTrial = false;
           // It was cancelled without an outcome: another request is tried.
-          if (this.state === 'half_open') this.onRoom();
+          if (this.#state === 'half_open') this.onRoom();
         }),
     );
   }
@@ -78,10 +89,11 @@ export class CircuitBreaker {
    * how long the call took
    */
   answered(tookMs?: number): void {
-    if (tookMs !== undefined) this.latencyMs = blended(this.latencyMs || undefined, tookMs, WEIGHT);
-    this.isTrusted = true;
-    if (this.state === 'closed') this.#failures = 0;
-    if (this.state !== 'half_open') return;
+    if (tookMs !== undefined)
+      this.#latencyMs = blended(this.#latencyMs || undefined, tookMs, WEIGHT);
+    this.#isTrusted = true;
+    if (this.#state === 'closed') this.#failures = 0;
+    if (this.#state !== 'half_open') return;
     this.clear();
     this.onRoom();
   }
@@ -96,34 +108,37 @@ export class CircuitBreaker {
     if (!(error instanceof WorkerLostError)) return false;
     const { kind, message } = error;
     if (kind === 'refused') this.note(`it refused a request: ${message}`);
-    if (kind === 'refused' || kind === 'draining') this.isTrusted = false;
+    if (kind === 'refused' || kind === 'draining') this.#isTrusted = false;
     return kind === 'draining';
   }
 
   /** Counts a failure of the worker itself. */
   note(failure: string): void {
-    if (this.state === 'open') return;
+    if (this.#state === 'open') return;
     this.#failures += 1;
     this.#reason = failure;
-    if (this.state === 'half_open' || this.#failures >= this.options.breakerFailures) this.#open();
+    if (this.#state === 'half_open' || this.#failures >= this.options.breakerFailures) this.#open();
   }
 
   /** As for a new process, but for its latency. Holds no timer afterwards. */
   clear(): void {
     clearTimeout(this.#timer);
-    this.state = 'closed';
+    this.#state = 'closed';
     this.#failures = 0;
     this.#pauseMs = 0;
     this.#onTrial = false;
-    this.isTrusted = true;
+    this.#isTrusted = true;
   }
 
   #open(): void {
-    const { breakerMinMs, breakerMaxMs } = this.options;
-    this.state = 'open';
-    this.#pauseMs = Math.min(Math.max(breakerMinMs, 2 * this.#pauseMs), breakerMaxMs);
+    const { breakerMinMs } = this.options;
+    this.#state = 'open';
+    this.#pauseMs = Math.min(
+      Math.max(breakerMinMs, 2 * this.#pauseMs),
+      LONGEST_PAUSE * breakerMinMs,
+    );
     this.#timer = setTimeout(() => {
-      this.state = 'half_open';
+      this.#state = 'half_open';
       this.onRoom();
     }, this.#pauseMs);
   }

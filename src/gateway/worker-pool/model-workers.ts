@@ -30,15 +30,13 @@ export class ModelWorkers {
   readonly roster: ModelRoster;
   #life: 'unloaded' | 'loaded' | 'unloading' = 'unloaded';
   #unloading: Promise<void> | undefined;
-  /** An operator unloaded it, and only an operator loads it again. Only this class writes it. */
-  isHeld = false;
+  #isHeld = false;
   /** The replica that computes what tenants under suspicion send. */
   #suspectsAt = '';
   #isBooted = false;
   #closed = false;
   #problem: string | undefined;
-  /** It is needed now, or was last; monotonic milliseconds. Only this class writes it. */
-  usedAtMs = 0;
+  #usedAtMs = 0;
   /** Who waits for it, if it shares a device. */
   readonly place: DevicePlace;
 
@@ -61,6 +59,16 @@ export class ModelWorkers {
     });
     const owner = { ...options, onCapacity, onReturn: () => this.#used() };
     this.roster = new ModelRoster(options.model, owner, options.resolve);
+  }
+
+  /** An operator unloaded it, and only an operator loads it again. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** It is needed now, or was last; monotonic milliseconds. */
+  get usedAtMs(): number {
+    return this.#usedAtMs;
   }
 
   /** At boot: loads it unless it starts on request. Before that no request does. */
@@ -91,7 +99,7 @@ export class ModelWorkers {
    * are ready. Idempotent.
    */
   load(): void {
-    this.isHeld = false;
+    this.#isHeld = false;
     this.#used();
     if (this.isPlaced) this.place.requestLoad(Infinity);
     else this.#begin();
@@ -120,14 +128,14 @@ export class ModelWorkers {
    */
   demand(): void {
     this.#used();
-    const mayLoad = this.#isBooted && !this.isHeld && this.#problem === undefined;
+    const mayLoad = this.#isBooted && !this.#isHeld && this.#problem === undefined;
     if (mayLoad && this.#life === 'unloaded' && !this.isPlaced) this.load();
   }
 
   /** A session waits for it. To be called again while it waits. */
   requestLoad(): void {
     this.demand();
-    if (this.isPlaced && !this.isHeld && !this.hasReady) this.place.requestLoad();
+    if (this.isPlaced && !this.#isHeld && !this.hasReady) this.place.requestLoad();
   }
 
   /**
@@ -150,7 +158,7 @@ export class ModelWorkers {
    * @param hold requests do not load it again
    */
   unload(hold: boolean): Promise<void> {
-    this.isHeld = hold;
+    this.#isHeld = hold;
     this.#problem = undefined;
     if (this.#life === 'unloaded') return Promise.resolve();
     return (this.#unloading ??= this.#detached(() => this.#stop()).finally(
@@ -237,10 +245,10 @@ export class ModelWorkers {
       id: this.id,
       ...this.#state(workers),
       autostart: this.#autostart,
-      startsOnRequest: !this.isHeld,
+      startsOnRequest: !this.#isHeld,
       idleUnloadS,
       running,
-      idleMs: running > 0 ? 0 : this.options.clock.nowMs() - this.usedAtMs,
+      idleMs: running > 0 ? 0 : this.options.clock.nowMs() - this.#usedAtMs,
       workers,
     };
   }
@@ -264,7 +272,7 @@ export class ModelWorkers {
 
   /** Notes that it is needed now, for its idle time. */
   #used(): void {
-    this.usedAtMs = this.options.clock.nowMs();
+    this.#usedAtMs = this.options.clock.nowMs();
   }
 
   get #fileWorkers(): readonly PooledWorker[] {

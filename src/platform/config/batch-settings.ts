@@ -134,13 +134,7 @@ export const BATCH_SETTINGS = {
     1000,
     1,
     DAY_MS,
-    'First delay before a line is retried; doubles each time.',
-  ),
-  'batch.backoff_max_ms': ms(
-    60_000,
-    1,
-    DAY_MS,
-    'Maximum delay between two attempts, unless Retry-After asks for more.',
+    'First delay before a line is retried; doubles each time, up to 60 times, unless Retry-After asks for more.',
   ),
   'batch.finalize_timeout_ms': ms(
     DAY_MS,

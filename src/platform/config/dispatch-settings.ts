@@ -252,9 +252,8 @@ export const DISPATCH_SETTINGS = {
     1000,
     1,
     DAY_MS,
-    'First pause until a suspended worker gets one request as a trial; doubles each time.',
+    'First pause until a suspended worker gets one request as a trial; doubles each time, up to 30 times.',
   ),
-  'workers.breaker_max_ms': ms(30_000, 1, DAY_MS, 'Maximum pause between two such trials.'),
   'workers.start_timeout_ms': ms(
     60_000,
     100,

@@ -174,6 +174,8 @@ export const FORMER_SETTINGS: Readonly<Record<string, string>> = {
     'events are collected for 50 ms, which no reader notices and the database needs',
   'responses.flush_bytes':
     '64 KiB of events are written at once, however few milliseconds they took',
+  'workers.breaker_max_ms': 'pauses grow to 30 times workers.breaker_min_ms',
+  'batch.backoff_max_ms': 'delays grow to 60 times batch.backoff_min_ms',
   'batch.max_models': 'a batch may name 256 models, more than any gateway serves',
 };
 

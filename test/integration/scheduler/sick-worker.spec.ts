@@ -32,7 +32,7 @@ describe('a worker that refuses everything though it is healthy', () => {
     addresses = await Promise.all(workers.map(async worker => `127.0.0.1:${await worker.start()}`));
     const all = settingsFrom({
       ...{ 'workers.health_interval_ms': 20, 'workers.breaker_failures': REFUSALS },
-      ...{ 'workers.breaker_min_ms': 60_000, 'workers.breaker_max_ms': 60_000 },
+      'workers.breaker_min_ms': 60_000,
       ...settings,
     });
     const testing = await Test.createTestingModule({
@@ -99,7 +99,7 @@ describe('a worker that refuses everything though it is healthy', () => {
   );
 
   it('gets one request at a time after its pause, and all of them again once it answers', async () => {
-    await start(2, { 'workers.breaker_min_ms': 30, 'workers.breaker_max_ms': 30 });
+    await start(2, { 'workers.breaker_min_ms': 30 });
     workers[0]!.refusal = new DomainError('storage_unavailable', 'not yet');
     let sent = 0;
     const sendUntil = async (holds: () => boolean) => {

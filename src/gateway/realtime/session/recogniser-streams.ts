@@ -24,8 +24,7 @@ export class RecogniserStreams {
   #released: Promise<void> = Promise.resolve();
   #flushed: () => void = () => undefined;
   readonly #recognition: Recognition;
-  /** Canonical id of the model of the last stream. Only `#connect` writes it. */
-  model = '';
+  #model = '';
   /** The model that its client was told to be loading. */
   #told = '';
   #count = 0;
@@ -48,6 +47,11 @@ export class RecogniserStreams {
     },
   ) {
     this.#recognition = core.recognition;
+  }
+
+  /** Canonical id of the model of the last stream. */
+  get model(): string {
+    return this.#model;
   }
 
   /** True while a slot is leased. */
@@ -185,7 +189,7 @@ export class RecogniserStreams {
 
   /** After the first stream could not be opened: a slot will be free soon. */
   #slotExpected({ code }: DomainError): boolean {
-    const { model } = this;
+    const model = this.#model;
     const { recognisers, slotComing } = this.options;
     if (code === 'queue_full') return slotComing(model);
     if (code !== 'no_worker' || !recognisers.loads(model)) return false;
@@ -199,7 +203,7 @@ export class RecogniserStreams {
     const { core, session } = this;
     const { id: model } = core.demandTranscriber();
     demandModel(session.owner.terms, model);
-    this.model = model;
+    this.#model = model;
     // Unique per stream: a worker may still be ending the last one.
     const id = `${session.id}.${++this.#count}`;
     const handle = this.options.recognisers.open(id, model, core.config, session.owner);

@@ -1,5 +1,4 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { InputItemsQueryDto, RetrieveQueryDto } from '../../../contracts/openai/response.dto.js';
 import { deletionAnswer, pageView } from '../../http/openapi/answer.js';
@@ -9,17 +8,16 @@ import { CallerTenant } from '../../http/params.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
-
-const EXAMPLE = {
-  schema: {
-    type: 'object',
-    example: { id: 'resp_0198a1b2', object: 'response', status: 'completed' },
-  },
-};
+import {
+  DescribesInputItems,
+  DescribesResponseCancel,
+  DescribesRetrieval,
+  DescribesStoredResponses,
+} from './stored-responses.openapi.js';
 
 class ResponseDeletedDto extends deletionAnswer('response') {}
 
-@ApiParam({ name: 'id', description: 'The `id` of a stored response.' })
+@DescribesStoredResponses()
 @Controller('v1/responses/:id')
 export class StoredResponsesController {
   constructor(
@@ -29,8 +27,7 @@ export class StoredResponsesController {
   ) {}
 
   @Get()
-  @ApiOkResponse({ description: 'The response; with `stream` its events.', ...EXAMPLE })
-  @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
+  @DescribesRetrieval()
   async retrieve(
     @CallerTenant() tenant: string,
     @Param('id') id: string,
@@ -43,10 +40,7 @@ export class StoredResponsesController {
   }
 
   @Get('input_items')
-  @ApiOkResponse({
-    description: 'Items of this response, without those of earlier ones.',
-  })
-  @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
+  @DescribesInputItems()
   async inputItems(
     @CallerTenant() tenant: string,
     @Param('id') id: string,
@@ -57,11 +51,7 @@ export class StoredResponsesController {
 
   @Post('cancel')
   @HttpCode(200)
-  @ApiOkResponse({
-    description: 'The response; what was generated before is in it.',
-    ...EXAMPLE,
-  })
-  @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
+  @DescribesResponseCancel()
   cancel(@CallerTenant() tenant: string, @Param('id') id: string) {
     return this.runs.cancel({ tenant, id });
   }
