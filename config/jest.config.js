@@ -17,6 +17,7 @@ export default {
   // Real processes on a loaded machine take their time; specs wait for states, so a
   // longer limit costs nothing.
   testTimeout: 300_000,
+  testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
   globalTeardown: '<rootDir>/test/support/jest/teardown.mjs',
   // Modules are never unloaded: a worker that grew is replaced.
   workerIdleMemoryLimit: '1GB',

@@ -1,2 +1,3 @@
 export function versionsElsewhere(): Readonly<Record<string, readonly string[]>>;
 export function changelogSection(text: string, version: string): string;
+export function hasUnreleased(text: string): boolean;

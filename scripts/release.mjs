@@ -25,7 +25,8 @@ notes, a CycloneDX SBOM of the npm packages, and SHA256SUMS. It publishes nothin
   --no-images  leave out the images, which take 10 to 30 minutes
   --help       this text
 
-Checked first: clean tree, version of package.json in every file that has it, a section of CHANGELOG.md, no such tag.`;
+Checked first: clean tree, version of package.json in every file that has it, a section of CHANGELOG.md and
+nothing under "Unreleased", no such tag.`;
 
 const read = path => readFileSync(inRoot(path), 'utf8');
 const matches = (path, pattern) => [...read(path).matchAll(pattern)].map(([, version]) => version);
@@ -90,11 +91,18 @@ export function changelogSection(text, version) {
   return section;
 }
 
+/** Notes that belong to no version are in the notes of no release. */
+export const hasUnreleased = text => /^## Unreleased\s+(?!## )\S/m.test(text);
+
 /** @returns what keeps this tree from being released */
 async function problemsOf(version) {
   const problems = [];
   if ((await git('status', '--porcelain')) !== '')
     problems.push('the tree has changes: commit them first');
+  if (hasUnreleased(read('CHANGELOG.md')))
+    problems.push(
+      `CHANGELOG.md has notes under "Unreleased": they belong into the section ${version}`,
+    );
   for (const [file, versions] of Object.entries(versionsElsewhere())) {
     const other = versions.find(each => each !== version);
     if (other !== undefined) problems.push(`${file} has version ${other}, package.json ${version}`);

@@ -3,16 +3,18 @@ import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
 import { nodeBinary } from './setup/packages.mjs';
 import { SetupError } from './setup/report.mjs';
-import { runSuite } from './test-suite.mjs';
+import { runSuite, runSuites } from './test-suite.mjs';
 
+/** Each of them loads the same modules. */
+const COMPUTING = ['--maxWorkers=3'];
 /**
- * These wait for processes, locks and windows much of the time: three at a time keep
- * two cores busy.
+ * Specs that wait for processes, locks and windows much of the time: so many at a time
+ * keep two cores busy.
  */
-const WAITING = ['--maxWorkers=3'];
+const WAITING = ['--maxWorkers=4'];
 /** Its files share two products. */
 const ONE_BY_ONE = ['--runInBand'];
-/** Kills of batch processors; in the chaos step they are 15. */
+/** Kills of batch processors; in the chaos step they are 6. */
 const NIGHT_KILLS = '50';
 /** Random histories of devices, 100 in the property step, and days with kills, 1 there. */
 const NIGHT_DEVICES = { DEVICE_RUNS: '100000', DEVICE_SEEDS: '50' };
@@ -23,9 +25,11 @@ const NIGHT_LINKS = '30,90';
 
 /**
  * What each command runs, cheapest first. `packages`: sets of Debian packages (see
- * `setup/engine-packages.mjs`). A step is {name, proves, run, folders?, beside?}:
- * `folders` are those of its spec files, `beside` is the step at whose time it runs: most
- * wait much of theirs. `run` returns {passed, failed, output?} and what `runSuite` adds.
+ * `setup/engine-packages.mjs`). A step is {name, proves, run, folders?, beside?, within?}:
+ * `folders` are those of its spec files, `beside` is the step at whose time it runs, and
+ * `within` the one whose jest process runs its files, too, so that no worker waits for the
+ * end of a step. `run` takes the steps within; it returns {passed, failed, output?} and
+ * what `runSuites` adds, a list where there are steps within.
  */
 export const TIERS = {
   test: {
@@ -34,10 +38,16 @@ export const TIERS = {
     steps: [
       { name: 'build', proves: 'dist/, console/dist/', run: build },
       { name: 'static', proves: 'lint, types, format, spelling, layers, contracts', run: checks },
-      suite('unit', 'specs beside their files', ['packages', 'src']),
-      suite('registry', 'manual, tables and code agree', ['test/architecture']),
-      suite('property', 'invariants under random histories', ['test/property']),
-      suite('contract', 'one suite for every engine', ['test/contract']),
+      suite('unit', 'specs beside their files', ['packages', 'src'], COMPUTING),
+      {
+        ...suite('registry', 'manual, tables and code agree', ['test/architecture']),
+        within: 'unit',
+      },
+      {
+        ...suite('property', 'invariants under random histories', ['test/property']),
+        within: 'unit',
+      },
+      { ...suite('contract', 'one suite for every engine', ['test/contract']), within: 'unit' },
       suite('costs', 'CPU of the largest legal requests', ['test/costs'], ['--maxWorkers=1']),
       {
         ...suite('smoke', 'two products, every dialect, kills', ['test/smoke'], ONE_BY_ONE),
@@ -57,9 +67,18 @@ export const TIERS = {
         beside: 'integration',
         run: conformance,
       },
-      suite('chaos', 'kills and overload', ['test/chaos'], WAITING),
-      { ...suite('e2e', 'the built product', ['test/e2e'], WAITING), beside: 'chaos' },
-      { ...suite('real', 'published models, human speech', ['test/real']), beside: 'chaos' },
+      {
+        name: 'models',
+        proves: 'the published ones are fetched',
+        beside: 'integration',
+        run: models,
+      },
+      { ...suite('chaos', 'kills and overload', ['test/chaos']), within: 'integration' },
+      { ...suite('e2e', 'the built product', ['test/e2e']), within: 'integration' },
+      {
+        ...suite('real', 'published models, human speech', ['test/real']),
+        within: 'integration',
+      },
     ],
   },
   night: {
@@ -135,6 +154,13 @@ async function conformance() {
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1, output };
 }
 
+async function models() {
+  const loader = inRoot('test/support/typescript-loader.mjs');
+  const args = ['--import', loader, 'test/support/fetch-models.ts'];
+  const { code, output } = await command(nodeBinary(), args);
+  return { passed: 0, failed: code === 0 ? 0 : 1, output };
+}
+
 async function kills() {
   const env = { CHAOS_KILLS: NIGHT_KILLS };
   return runSuite(['test/chaos/batch-kills.spec.ts'], ['--runInBand'], env);
@@ -157,8 +183,12 @@ async function links() {
 }
 
 function suite(name, proves, folders, flags = ['--maxWorkers=2']) {
-  const paths = folders.map(folder => `${folder}/`);
-  return { name, proves, folders, run: () => runSuite(paths, flags) };
+  const run = within =>
+    runSuites(
+      [folders, ...within.map(step => step.folders)].map(all => all.map(folder => `${folder}/`)),
+      flags,
+    );
+  return { name, proves, folders, run };
 }
 
 /** A script of the project that writes to the terminal; its exit code counts. */

@@ -9,43 +9,65 @@ import { nodeBinary } from './setup/packages.mjs';
  */
 const EXIT_MS = 15_000;
 
-/**
- * Runs the specs below `paths`. A spec file that failed is run once more, alone: real
- * processes on a shared machine can lack CPU for seconds. The summary names these files.
- * `needs`: packages that skipped tests lack, once for each test.
- * @returns {Promise<{passed: number, failed: number, skipped: number, files: {name:
- *   string, durationMs: number}[],
- *   needs: string[], secondTry: string[], open: string[]}>}
- */
-export async function runSuite(paths, flags, env = {}) {
-  const first = await jest(paths, [...flags, ...paths.map(path => inRoot(path))], env);
-  if (!first.failed || first.failedFiles.length === 0) return first;
-  const again = await jest(paths, ['--runInBand', '--runTestsByPath', ...first.failedFiles], env);
-  return {
-    ...first,
-    passed: first.passed - first.passedInFailedFiles + again.passed,
-    failed: again.failed,
-    skipped: first.skipped - first.skippedInFailedFiles + again.skipped,
-    secondTry: first.failedFiles.map(file => relative(inRoot(), file)),
-    open: [...first.open, ...again.open],
-  };
+/** The specs below `paths`, alone. @returns what `runSuites` says of them */
+export async function runSuite(paths, flags, env) {
+  const [outcome] = await runSuites([paths], flags, env);
+  return outcome;
 }
 
-async function jest(paths, args, env) {
+/**
+ * Runs the specs of several suites, each a list of paths, by the same workers of one jest
+ * process. A spec file that failed is run once more, alone: real processes on a shared
+ * machine can lack CPU for seconds. `needs`: packages that skipped tests lack, once for
+ * each test. `cpuS`: of its spec files and the processes that they started. What belongs
+ * to no file counts for the first suite.
+ * @returns {Promise<{passed: number, failed: number, skipped: number, files: {name:
+ *   string, durationMs: number}[], cpuS: number,
+ *   needs: string[], secondTry: string[], open: string[]}[]>} of each suite
+ */
+export async function runSuites(suites, flags, env = {}) {
+  const paths = suites.flat();
+  const first = await jest([...flags, ...paths.map(path => inRoot(path))], env);
+  const failed = first.files.filter(({ status }) => status === 'failed').map(({ name }) => name);
+  const again =
+    failed.length > 0
+      ? await jest(['--runInBand', '--runTestsByPath', ...failed], env)
+      : { files: [], cpu: [] };
+  const last = new Map([...first.files, ...again.files].map(file => [file.name, file]));
+  const cpu = [...first.cpu, ...again.cpu];
+  const outcomes = suites.map(own => {
+    const isOwn = ({ name }) => own.some(path => name.startsWith(inRoot(path)));
+    return {
+      ...counts([...last.values()].filter(isOwn)),
+      cpuS: sum(cpu.filter(isOwn).map(({ cpuS }) => cpuS)),
+      secondTry: failed.filter(name => isOwn({ name })).map(shown),
+      open: [],
+    };
+  });
+  outcomes[0].cpuS += sum(cpu.filter(({ name }) => name === '').map(({ cpuS }) => cpuS));
+  // No file failed, but the run did.
+  if (first.isBroken && failed.length === 0) outcomes[0].failed += 1;
+  if (first.wasLate || again.wasLate) outcomes[0].open = paths;
+  return outcomes;
+}
+
+async function jest(args, env) {
   const folder = mkdtempSync(join(tmpdir(), 'jest-'));
-  const report = join(folder, 'report.json');
+  const [report, cpu] = [join(folder, 'report.json'), join(folder, 'cpu.jsonl')];
   const exit = watchExit(report);
   try {
-    const started = child => exit.watch(child);
     const { code } = await command(nodeBinary(), jestArguments(report, args), {
       show: true,
-      env: jestEnvironment(env),
-      started,
+      env: jestEnvironment({ ...env, JEST_CPU_FILE: cpu }),
+      started: child => exit.watch(child),
     });
-    if (!existsSync(report)) return NO_REPORT;
+    const wasWritten = existsSync(report);
     return {
-      ...counts(JSON.parse(readFileSync(report, 'utf8')), code),
-      open: exit.wasLate ? paths : [],
+      files: wasWritten ? JSON.parse(readFileSync(report, 'utf8')).testResults : [],
+      cpu: existsSync(cpu) ? readFileSync(cpu, 'utf8').trim().split('\n').map(JSON.parse) : [],
+      // Of a run that was ended after its report, only the report counts.
+      isBroken: !wasWritten || code === 1,
+      wasLate: exit.wasLate,
     };
   } finally {
     exit.stop();
@@ -84,52 +106,34 @@ const jestEnvironment = env =>
     NODE_COMPILE_CACHE: inRoot('node_modules/.cache/node-compile'),
   });
 
-const NOTHING = {
-  passed: 0,
-  failed: 0,
-  skipped: 0,
-  files: [],
-  needs: [],
-  secondTry: [],
-  open: [],
-};
-/** A run that leaves no report counts as one failure. */
-const NO_REPORT = { ...NOTHING, failed: 1, failedFiles: [] };
-
-/** A file that cannot be loaded counts as one failure. */
-function counts(
-  { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests, testResults },
-  code,
-) {
-  const failed = numFailedTests + numRuntimeErrorTestSuites;
-  // Of a run that was ended after its report, only the report counts.
-  const ended = code === 0 || code === 1;
-  const failedSuites = testResults.filter(({ status }) => status === 'failed');
-  const inFailedFiles = status =>
-    failedSuites.flatMap(suite => suite.assertionResults).filter(test => test.status === status)
-      .length;
+function counts(files) {
+  const tests = files.flatMap(({ assertionResults }) => assertionResults);
+  const having = status => tests.filter(test => test.status === status).length;
   return {
-    ...NOTHING,
-    passed: numPassedTests,
-    failed: failed || (ended && code !== 0 ? 1 : 0),
-    skipped: numPendingTests,
-    files: testResults.map(file => ({
-      name: relative(inRoot(), file.name),
-      durationMs: file.endTime - file.startTime,
+    passed: having('passed'),
+    failed: having('failed') + files.filter(isUnloaded).length,
+    skipped: having('pending'),
+    files: files.map(({ name, startTime, endTime }) => ({
+      name: shown(name),
+      durationMs: endTime - startTime,
     })),
-    needs: missingIn(testResults),
-    failedFiles: failedSuites.map(({ name }) => name),
-    passedInFailedFiles: inFailedFiles('passed'),
-    skippedInFailedFiles: inFailedFiles('pending'),
+    needs: missingIn(tests),
   };
 }
+
+/** A file that cannot be loaded counts as one failure. */
+const isUnloaded = ({ status, assertionResults }) =>
+  status === 'failed' && !assertionResults.some(test => test.status === 'failed');
 
 /**
  * What skipped tests name as missing (`test/support/requires.ts`); not what the machine
  * itself lacks.
  */
-const missingIn = testResults =>
-  testResults
-    .flatMap(({ assertionResults }) => assertionResults)
+const missingIn = tests =>
+  tests
     .filter(({ status, fullName }) => status === 'pending' && !fullName.includes('[no '))
     .map(({ fullName }) => /\[needs ([^\]]+)\]/.exec(fullName)?.[1] ?? 'an unknown reason');
+
+const shown = name => relative(inRoot(), name);
+
+const sum = numbers => numbers.reduce((total, number) => total + number, 0);

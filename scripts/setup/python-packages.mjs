@@ -1,7 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { command, inRoot, lastLines } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
+
+/** Of the pinned packages of workers/python, those that it needs for any engine. */
+const NEEDED = /^(grpcio|grpcio-health-checking|protobuf|typing-extensions)==/;
 
 /**
  * A Python with what workers/python needs, kept for the next run.
@@ -19,9 +22,12 @@ export async function ensureWorkerPython({ install = true } = {}) {
   if (!install) return 'python3';
   doing('pip install', 'what workers/python needs');
   if (!existsSync(python)) await command('python3', ['-m', 'venv', folder]);
-  const project = readFileSync(inRoot('workers/python/pyproject.toml'), 'utf8');
-  const packages = JSON.parse(/^dependencies = (\[.*\])$/m.exec(project)[1]);
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages];
+  const pinned = readFileSync(inRoot('workers/python/requirements/ctranslate2.txt'), 'utf8');
+  const requirements = join(folder, 'requirements.txt');
+  const needed = pinned.split(/\n(?=\S)/).filter(entry => NEEDED.test(entry));
+  writeFileSync(requirements, needed.join('\n'));
+  const options = ['--quiet', '--disable-pip-version-check', '--require-hashes'];
+  const pip = ['-m', 'pip', 'install', ...options, '-r', requirements];
   const { code, output } = await command(python, pip);
   if (code !== 0) {
     warn(`The packages of workers/python cannot be installed: ${lastLines(output)}`);

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { neededStages } from '../../scripts/images/stages.mjs';
-import { changelogSection, versionsElsewhere } from '../../scripts/release.mjs';
+import { changelogSection, hasUnreleased, versionsElsewhere } from '../../scripts/release.mjs';
 import { PACKAGED_ENGINES } from '../../src/cli/models/engines/engine-packages.js';
 import { CUDA_OF_PACKAGES } from '../../src/cli/models/engines/gpu.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
@@ -44,6 +44,13 @@ describe('CHANGELOG.md', () => {
     const section = changelogSection(read('CHANGELOG.md'), VERSION);
     expect(section.split(/\s+/).length).toBeLessThan(560);
     expect(/^### (.*)$/m.exec(section)?.[1]).toBe('Before you upgrade');
+  });
+
+  it('keeps a release back while it has notes of no version', () => {
+    const noted = '# Changelog\n\n## Unreleased\n\n- One.\n\n## 0.2.0\n\n- Two.\n';
+    expect([noted, noted.replace('- One.\n\n', ''), '## 0.2.0\n'].map(hasUnreleased)).toEqual([
+      ...[true, false, false],
+    ]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { TIERS } from '../../scripts/test-steps.mjs';
 import { filesBelow, SPECS } from '../support/repository-files.js';
@@ -18,5 +19,12 @@ describe('the tiers of tests', () => {
   it('have no folder without a spec file', () => {
     const unused = folders.filter(folder => !specs.some(file => file.startsWith(`${folder}/`)));
     expect(unused).toEqual([]);
+  });
+
+  it('start files first that take long, all of which there are', () => {
+    const { fileSeconds } = JSON.parse(readFileSync('config/test-budget.json', 'utf8')) as {
+      fileSeconds: Record<string, number>;
+    };
+    expect(Object.keys(fileSeconds).filter(file => !specs.includes(file))).toEqual([]);
   });
 });

@@ -170,7 +170,7 @@ async function randomCancels(): Promise<RandomCancels> {
   await until(async () => (await rig.gateway.scrape()).sum('switchyard_requests_running') === 0);
   await until(
     async () => (await rig.gateway.scrape()).sum('switchyard_worker_slots_in_use') === 0,
-    5000,
+    { limitMs: 5000 },
   );
   const settled = (await rig.gateway.scrape()).sum('scheduler_requests_total');
   const result = {
@@ -218,6 +218,7 @@ async function cancelAtRandom(
 async function slotsInUse(gateway: GatewayProcess, wanted: number): Promise<void> {
   const reached = await until(
     async () => (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted,
+    { everyMs: 0 },
   );
   if (!reached)
     throw new Error(`slots in use did not become ${wanted}: a slot leaked, or was never taken`);

@@ -45,9 +45,9 @@ export async function run(): Promise<BenchResult> {
 async function engineContracts(): Promise<Suite> {
   const file = pathToFileURL(resolve('scripts/test-suite.mjs')).href;
   const { runSuite } = (await import(file)) as {
-    runSuite(path: string, flags: readonly string[]): Promise<Suite>;
+    runSuite(paths: readonly string[], flags: readonly string[]): Promise<Suite>;
   };
-  const { passed, failed, skipped } = await runSuite('test/contract/engines', ['--runInBand']);
+  const { passed, failed, skipped } = await runSuite(['test/contract/engines'], ['--runInBand']);
   return { passed, failed, skipped };
 }
 

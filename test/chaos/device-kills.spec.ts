@@ -17,7 +17,7 @@ const LOST = /"(worker_lost|model_load_failed)"/;
 
 describe('kill -9 of processes of models that share a device', () => {
   it('never has more of them than fit, answers every request, and serves all models afterwards', async () => {
-    const rig = await DeviceRig.start(MODELS, DEVICES, { 'workers.restart_max_ms': 500 });
+    await using rig = await DeviceRig.start(MODELS, DEVICES, { 'workers.restart_max_ms': 500 });
     let isOver = false;
     const answers: Awaited<ReturnType<DeviceRig['ask']>>[] = [];
     const caller = async (number: number): Promise<void> => {
@@ -49,7 +49,7 @@ describe('kill -9 of processes of models that share a device', () => {
   });
 
   it('the gateway: those of the one before have ended when the next one loads models', async () => {
-    const rig = await DeviceRig.start(MODELS);
+    await using rig = await DeviceRig.start(MODELS);
     await Promise.all([rig.ask('a'), rig.ask('b')]);
     const before = rig.alive;
     expect(before).toHaveLength(FIT);

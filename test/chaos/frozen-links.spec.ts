@@ -203,20 +203,18 @@ class FrozenLink {
   }
 
   #becomes(wanted: 'ok' | 'degraded', withinMs: number): Promise<boolean> {
-    return until(async () => {
-      await pause(50);
-      const reply = await this.rig.gateway.call('GET', '/health');
-      const { status } = JSON.parse(reply.body.toString()) as { status: string };
-      return (status === 'ok') === (wanted === 'ok');
-    }, withinMs);
+    return until(
+      async () => {
+        const reply = await this.rig.gateway.call('GET', '/health');
+        const { status } = JSON.parse(reply.body.toString()) as { status: string };
+        return (status === 'ok') === (wanted === 'ok');
+      },
+      { limitMs: withinMs },
+    );
   }
 
   #works(): Promise<boolean> {
-    return until(async () => {
-      const answered = await this.rig.ask().catch(() => 0);
-      if (answered !== 200) await pause(50);
-      return answered === 200;
-    }, FOUND_MS);
+    return until(async () => (await this.rig.ask().catch(() => 0)) === 200, { limitMs: FOUND_MS });
   }
 }
 

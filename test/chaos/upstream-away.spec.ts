@@ -49,7 +49,7 @@ it(
           body: JSON.stringify(body),
         });
       const batch = await submitted(url, post);
-      await until(() => Promise.resolve(upstream.posts.length >= 200));
+      await until(() => upstream.posts.length >= 200);
       await upstream[Symbol.asyncDispose]();
 
       const chat = { model: MODEL, messages: [{ role: 'user', content: 'one two' }] };

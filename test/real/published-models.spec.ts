@@ -67,11 +67,6 @@ describeWith(published)('published models and human speech', () => {
       { signal },
     );
 
-  it('Whisper writes 45 s of English with at most 5 % word errors', async () => {
-    const { text } = await hear(await cities());
-    expect(wordErrors(CITIES, text) / lengthOf(CITIES)).toBeLessThanOrEqual(0.05);
-  });
-
   it('Moonshine, which answers first, writes human speech with at most 12 % word errors', async () => {
     const clips = [
       ['pytest_audioeval/samples/audio/en/quick_brown_fox', await textOf('en/quick_brown_fox')],
@@ -167,7 +162,7 @@ describeWith(published)('published models and human speech', () => {
     expect(wordErrors('Hello world', text)).toBe(0);
   });
 
-  it('a worker that is killed in the middle costs one retry and no word', async () => {
+  it('Whisper writes 45 s of English with at most 5 % word errors, and a kill of its worker in the middle costs none', async () => {
     const long = hear(await cities());
     await product.untilRunning(1);
     await pause(500);

@@ -17,7 +17,7 @@ export const onDevice = (id: string, fields: object = {}, options: object = {}):
   }) as unknown as ModelSpec;
 
 /** A product and what is asked of it. */
-export class DeviceRig {
+export class DeviceRig implements AsyncDisposable {
   /** Processes of models that were alive at the same time, at most. */
   most = 0;
   #watched = true;
@@ -25,7 +25,7 @@ export class DeviceRig {
 
   private constructor(readonly product: Product) {
     void this.#watch();
-    leftover(() => (this.#watched = false));
+    leftover(() => this[Symbol.asyncDispose]());
   }
 
   static async start(
@@ -74,8 +74,13 @@ export class DeviceRig {
     );
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watched = false;
+    await this.product[Symbol.asyncDispose]();
+  }
+
   async #watch(): Promise<void> {
-    for (; this.#watched; await pause(15)) {
+    for (; this.#watched; await pause(100)) {
       const workers = await this.product.workers().catch(() => []);
       for (const { pid } of workers) if (pid !== undefined) this.#pids.add(pid);
       this.most = Math.max(this.most, this.alive.length);

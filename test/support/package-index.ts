@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import * as http from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -32,6 +32,27 @@ with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
     for member, data in files.items():
         wheel.writestr(member, base64.b64decode(data))
 `;
+
+/** What `pip download` does with a folder of wheels, in a fiftieth of its time. */
+const QUICK_PIP = `
+import glob, hashlib, os, re, shutil, sys
+line = re.match(r"(\\S+)==\\S+ --hash=sha256:(\\w+)", open("requirements.txt").read())
+[wheel] = glob.glob(os.environ["PIP_FIND_LINKS"] + "/" + line[1].replace("-", "_") + "-*.whl")
+os.mkdir("wheel")
+shutil.copy(wheel, "wheel")
+if hashlib.sha256(open(wheel, "rb").read()).hexdigest() != line[2]:
+    sys.exit("THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE")
+`;
+
+/** @returns the path of programs on which it is the pip of `python3` */
+export function quickPip(folder: string): { readonly PATH: string } {
+  const path = process.env.PATH ?? '';
+  mkdirSync(join(folder, 'pip'), { recursive: true });
+  writeFileSync(join(folder, 'pip', '__main__.py'), QUICK_PIP);
+  const script = `#!/bin/sh\nPATH='${path}' PYTHONPATH='${folder}' exec python3 "$@"\n`;
+  writeFileSync(join(folder, 'python3'), script, { mode: 0o755 });
+  return { PATH: `${folder}:${path}` };
+}
 
 /**
  * A package index on a real port, or the folder behind it (`--find-links`): wheels that

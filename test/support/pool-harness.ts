@@ -53,7 +53,7 @@ export interface PoolOptions {
 
 /** Short waits so that tests need few seconds; nothing asserts how long they took. */
 const QUICK = {
-  'workers.health_interval_ms': 30,
+  'workers.health_interval_ms': 100,
   'workers.restart_min_ms': 10,
   'workers.restart_max_ms': 50,
   'server.upload_limit_bytes': 4 * 1024 * 1024,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { HubServer } from '../../../test/support/hub-server.js';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { pause, until } from '../../../test/support/waiting.js';
+import { until } from '../../../test/support/waiting.js';
 import { ModelAdditions } from './model-additions.js';
 import { type ModelSwitch } from './model-switch.js';
 
@@ -40,7 +40,7 @@ describe('a model that is added by the command line of this release', () => {
 
   async function ended(name: string) {
     additions.start(name);
-    await until(() => pause(20).then(() => additions.list()[0]!.state !== 'running'));
+    await until(() => additions.list()[0]!.state !== 'running');
     return additions.list()[0]!;
   }
 
@@ -49,7 +49,7 @@ describe('a model that is added by the command line of this release', () => {
     const sources = { model: { from: 'hf:a/b', files: names } };
     writeFileSync(join(folder, 'catalogue.yaml'), stringify({ catalogue: [entry(sources)] }));
     expect(await ended(NAME)).toMatchObject({ state: 'added' });
-    expect(await until(() => pause(20).then(() => reloads === 1))).toBe(true);
+    expect(await until(() => reloads === 1)).toBe(true);
     expect(readFileSync(join(folder, 'models.yaml'), 'utf8')).toContain(`id: ${NAME}`);
   });
 

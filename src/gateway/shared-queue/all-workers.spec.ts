@@ -8,7 +8,7 @@ import { Subject } from 'rxjs';
 import { redisClient } from '../../../test/support/redis-client.js';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
-import { pause, until } from '../../../test/support/waiting.js';
+import { until } from '../../../test/support/waiting.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type PoolActivity } from '../worker-pool/pool-activity.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -44,7 +44,7 @@ describeWith(REDIS)('workers that pull', () => {
       new ModelList([]),
     );
     workers.onApplicationBootstrap();
-    await until(() => pause(50).then(() => workers.workers().length === 2));
+    await until(() => workers.workers().length === 2);
   });
   afterEach(async () => {
     workers.onApplicationShutdown();
@@ -71,7 +71,7 @@ describeWith(REDIS)('workers that pull', () => {
 
   it('lose their jobs as soon as their process has ended, and nobody else loses any', async () => {
     activity.next({ type: 'exited', worker: `${MODEL}-1`, pid: 1 });
-    await until(() => pause(20).then(async () => (await locked()).includes(0)), 10_000);
+    await until(async () => (await locked()).includes(0), { limitMs: 10_000 });
     expect(await locked()).toEqual([0, 1]);
     expect(await redis.smembers(`${base}stalled`)).toEqual(['job-1']);
   });
@@ -81,9 +81,9 @@ describeWith(REDIS)('workers that pull', () => {
     await announced(3);
     back.next();
     const known = () => workers.workers().map(({ pid }) => pid);
-    await until(() => pause(20).then(() => known().includes(3)));
+    await until(() => known().includes(3));
     expect(known().sort()).toEqual([1, 2, 3]);
-    await until(() => pause(50).then(() => known().length === 1), 10 * HEARTBEAT_MS);
+    await until(() => known().length === 1, { limitMs: 10 * HEARTBEAT_MS });
   });
 
   it('that are no longer heard lose what they did not renew', async () => {
@@ -94,7 +94,7 @@ describeWith(REDIS)('workers that pull', () => {
       await redis.pexpire(lock, LOCK_MS);
       return (await locked()).includes(0);
     };
-    await until(() => pause(50).then(isFreed), 10 * HEARTBEAT_MS);
+    await until(isFreed, { limitMs: 10 * HEARTBEAT_MS });
     expect(await locked()).toEqual([0, 1]);
   });
 });

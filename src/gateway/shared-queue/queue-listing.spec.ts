@@ -34,7 +34,7 @@ describeWith(REDIS)('the list of the shared queue', () => {
     const workers = { hasPulling: () => false, hasPushed: () => false };
     const swaps = { isAway: () => false } as unknown as DeviceSwaps;
     listing = new QueueListing(link, queues, workers as unknown as AllWorkers, [MODEL], swaps);
-    await until(() => pause(20).then(() => link.usable));
+    await until(() => link.usable);
     process.on('unhandledRejection', note);
   });
   afterEach(async () => {

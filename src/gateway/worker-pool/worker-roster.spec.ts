@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { makePool, modelSpec } from '../../../test/support/pool-harness.js';
-import { pause, until } from '../../../test/support/waiting.js';
+import { until } from '../../../test/support/waiting.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { readWorkerSpec, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { builtWorkerLaunch } from './worker-roster.js';
@@ -61,8 +61,8 @@ describe('a worker behind an address', () => {
       },
     });
     void pool.start();
-    await until(() => pause(20).then(() => pool.workers().length > 0));
-    await until(() => pause(20).then(() => started.length > 0), 1000);
+    await until(() => pool.workers().length > 0);
+    await until(() => started.length > 0, { limitMs: 1000 });
     return started;
   }
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { processTree } from '../../support/process-tree.js';
 import { itWith, POSTGRES, REDIS } from '../../support/requires.js';
 import { SmallDisk } from '../../support/small-disk.js';
-import { pause, until } from '../../support/waiting.js';
+import { until } from '../../support/waiting.js';
 
 interface Run {
   readonly code: number;
@@ -52,7 +52,7 @@ describe('npm run chaos', () => {
       const exited = once(driver, 'exit');
       const gateway = () =>
         processTree(driver.pid).find(({ command }) => command === 'switchyard gateway')?.pid;
-      await until(() => pause(50).then(() => gateway() !== undefined));
+      await until(() => gateway() !== undefined);
       const pid = gateway()!;
       const disk = /SWITCHYARD_DATA_DIR=([^\0]+)/.exec(
         readFileSync(`/proc/${pid}/environ`, 'utf8'),
@@ -61,7 +61,7 @@ describe('npm run chaos', () => {
       expect(await exited).toEqual([143, null]);
       expect(disk).toContain('switchyard-disk-');
       expect(existsSync(disk!)).toBe(false);
-      expect(await until(() => pause(50).then(() => processTree(pid).length === 0))).toBe(true);
+      expect(await until(() => processTree(pid).length === 0)).toBe(true);
     },
   );
 

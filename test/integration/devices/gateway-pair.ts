@@ -17,7 +17,7 @@ interface ShownDevice {
 }
 
 /** Two gateways of one machine with one Redis, which have the same models on one device. */
-export class GatewayPair {
+export class GatewayPair implements AsyncDisposable {
   /** Processes of models that were alive at the same time, at most. */
   most = 0;
   readonly #pids = new Set<number>();
@@ -31,11 +31,7 @@ export class GatewayPair {
   ) {
     this.client = redisClient(redis.url);
     void this.#watch();
-    leftover(async () => {
-      this.#watched = false;
-      this.client.disconnect();
-      await Promise.all(gateways.map(gateway => gateway[Symbol.asyncDispose]()));
-    });
+    leftover(() => this[Symbol.asyncDispose]());
   }
 
   static async start(
@@ -171,6 +167,13 @@ export class GatewayPair {
     }
     const logs = await Promise.all(this.gateways.map(({ process }) => process.logTail()));
     throw new Error(`waited for: ${what}\n${logs.join('\n---\n')}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watched = false;
+    this.client.disconnect();
+    await Promise.all(this.gateways.map(gateway => gateway[Symbol.asyncDispose]()));
+    await this.redis[Symbol.asyncDispose]();
   }
 
   get #answering(): readonly GatewayProcess[] {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DeviceRig, onDevice } from '../../support/device-rig.js';
 import { pause } from '../../support/waiting.js';
 
@@ -8,6 +8,7 @@ describe('three models of which two fit', () => {
   beforeAll(async () => {
     rig = await DeviceRig.start([onDevice('a'), onDevice('b'), onDevice('c')]);
   });
+  afterAll(() => rig[Symbol.asyncDispose]());
 
   it('starts with none of them, and loads one once for four first calls', async () => {
     expect((await rig.product.workers()).filter(({ pid }) => pid !== undefined)).toEqual([]);
@@ -44,7 +45,7 @@ describe('two models of which one fits', () => {
     const slow = { faults: [{ marker: 'long', action: 'slow', ms: 4000 }] };
     // It may leave as soon as REALTIME waits for another model, however long its load took.
     const a = onDevice('a', { ...large, min_residence_s: 0 }, slow);
-    const rig = await DeviceRig.start([a, onDevice('b', large)]);
+    await using rig = await DeviceRig.start([a, onDevice('b', large)]);
     const ended: string[] = [];
     const asked = async (name: string, answer: ReturnType<DeviceRig['ask']>) => {
       expect((await answer).status).toBe(200);
@@ -71,7 +72,7 @@ describe('two models of which one fits', () => {
   });
 
   it('cancels a load when its last caller has left, and the device is free again', async () => {
-    const rig = await DeviceRig.start([
+    await using rig = await DeviceRig.start([
       onDevice('a', large, { loadMs: 60_000 }),
       onDevice('b', large),
     ]);
@@ -92,7 +93,7 @@ describe('two models of which one fits', () => {
 
   it('a load that fails ends its requests with the words of the engine, and holds up nobody', async () => {
     const fails = { loadMs: 200, loadError: 'out of memory: 8.1 GiB wanted' };
-    const rig = await DeviceRig.start([onDevice('a', large, fails), onDevice('b', large)]);
+    await using rig = await DeviceRig.start([onDevice('a', large, fails), onDevice('b', large)]);
     const [a, b] = await Promise.all([rig.ask('a'), rig.ask('b')]);
     expect(a).toMatchObject({
       status: 503,
@@ -111,7 +112,7 @@ describe('two models of which one fits', () => {
 
 describe('pinned and prewarmed models', () => {
   it('are there before anybody asks; the pinned one stays when others are asked for', async () => {
-    const rig = await DeviceRig.start([
+    await using rig = await DeviceRig.start([
       onDevice('p', { pin: true }),
       onDevice('w', { prewarm: true }),
       onDevice('b'),
@@ -134,7 +135,7 @@ describe('a model that may be on either of two devices', () => {
   it('goes to the one that has room, where engines get its name, and the busy model stays', async () => {
     const devices = ['gpu0', 'gpu1'].map((id, at) => ({ id, memory: '10GiB', as: `cuda:${at}` }));
     const large = { memory: '8GiB', device: ['gpu0', 'gpu1'] };
-    const rig = await DeviceRig.start([onDevice('a', large), onDevice('b', large)], devices);
+    await using rig = await DeviceRig.start([onDevice('a', large), onDevice('b', large)], devices);
     const answers = [await rig.ask('a'), await rig.ask('b'), await rig.ask('a')];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect([await rig.loads('a'), await rig.loads('b')]).toEqual([1, 1]);

@@ -34,17 +34,16 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
     return Math.max(0, ...data.map(({ health }) => health?.in_flight ?? 0));
   };
 
-  /** Of two models that do not fit together; its process is `before`. */
-  const talkIsLoaded = async () => {
-    const pair = await GatewayPair.start([talks('talk'), talks('other')]);
+  /** Its process is `before`. */
+  const talkIsLoaded = async (pair: GatewayPair) => {
     const [holder, other] = await pair.roles();
     expect(await pair.chat(other, 'talk')).toMatchObject(OK);
-    return { pair, holder, other, before: pair.alive };
+    return { holder, other, before: pair.alive };
   };
 
   it('is answered at both: one load, and together no more at its worker than its slots', async () => {
     const settings = { 'workers.health_interval_ms': 100 };
-    const pair = await GatewayPair.start([talks('talk', { baseMs: 400 })], settings);
+    await using pair = await GatewayPair.start([talks('talk', { baseMs: 400 })], settings);
     const [holder, other] = await pair.roles();
     expect(await pair.chat(other, 'talk')).toMatchObject(OK);
     let most = 0;
@@ -79,7 +78,11 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('takes turns with other models, asked at both, and cuts off nothing', async () => {
-    const pair = await GatewayPair.start([talks('talk', slowly), talks('other'), hears('ears')]);
+    await using pair = await GatewayPair.start([
+      talks('talk', slowly),
+      talks('other'),
+      hears('ears'),
+    ]);
     const [holder, other] = await pair.roles();
     const streams = await Promise.all([
       pair.stream(other, 'talk', 'a long answer'),
@@ -116,7 +119,8 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('kill -9 of the one that loads: its models end, and the other one answers', async () => {
-    const { pair, holder, other, before } = await talkIsLoaded();
+    await using pair = await GatewayPair.start([talks('talk'), talks('other')]);
+    const { holder, other, before } = await talkIsLoaded(pair);
     const waiting = pair.chat(other, 'other');
     await pair.kill(holder);
     const answers = await Promise.all([waiting, pair.chat(other, 'talk')]);
@@ -127,7 +131,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
 
   it('kill -9 of the other one: the slot of its stream comes back, and the model can leave', async () => {
     const faults = [{ marker: 'forever', action: 'hang', afterTokens: 2 }];
-    const pair = await GatewayPair.start([
+    await using pair = await GatewayPair.start([
       talks('talk', { faults, maxConcurrent: 1 }),
       talks('other'),
     ]);
@@ -141,7 +145,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('a stop of the one that loads lets the streams of the other one end', async () => {
-    const pair = await GatewayPair.start([talks('talk', slowly)]);
+    await using pair = await GatewayPair.start([talks('talk', slowly)]);
     const [holder, other] = await pair.roles();
     const stream = await pair.stream(other, 'talk', 'a long answer');
     await pair.stop(holder);
@@ -151,7 +155,8 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('one that freezes loses the device: its model answers the other one until it is back', async () => {
-    const { pair, holder, other, before } = await talkIsLoaded();
+    await using pair = await GatewayPair.start([talks('talk'), talks('other')]);
+    const { holder, other, before } = await talkIsLoaded(pair);
     pair.freeze(holder);
     await pair.until(
       'the other one has the device',
@@ -167,7 +172,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('goes on while Redis is away, streams too, and models take turns when it is back', async () => {
-    const pair = await GatewayPair.start([talks('talk', slowly), talks('other')]);
+    await using pair = await GatewayPair.start([talks('talk', slowly), talks('other')]);
     const [holder, other] = await pair.roles();
     const stream = await pair.stream(other, 'talk', 'a long answer');
     const before = pair.alive;
@@ -185,7 +190,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('is refused with the reason where another machine loads the model', async () => {
-    const pair = await GatewayPair.start([talks('talk')]);
+    await using pair = await GatewayPair.start([talks('talk')]);
     const [, other] = await pair.roles();
     const lease = new QueueKeys('switchyard').device('gpu0');
     await pair.client.set(lease, 'gw_far far', 'PX', 600_000);
@@ -201,7 +206,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
 
 describeWith(REDIS)('live sessions of models on one device of two gateways', () => {
   it('begin at both when the model is loaded for them, share its streams, and hold it', async () => {
-    const pair = await GatewayPair.start([
+    await using pair = await GatewayPair.start([
       onDevice('synthetic', LARGE, { streams: 2 }),
       hears('ears'),
     ]);

@@ -17,7 +17,7 @@ const OUT_OF_MEMORY = 'out of memory: 8.1 GiB wanted';
 describeWith(REDIS)('two gateways with one Redis, and one device for both', () => {
   it('load each model once, whichever of them is asked, and say at both why one cannot be', async () => {
     const broken = onDevice('broken', {}, { loadMs: 200, loadError: OUT_OF_MEMORY });
-    const pair = await GatewayPair.start([...MODELS, broken]);
+    await using pair = await GatewayPair.start([...MODELS, broken]);
     const askBoth = (model: string) =>
       Promise.all(pair.gateways.map(gateway => pair.ask(gateway, model)));
     expect((await Promise.all(['a', 'b'].map(askBoth))).flat()).toMatchObject([OK, OK, OK, OK]);
@@ -51,7 +51,7 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
   it('let what runs end before its model leaves, also what the other gateway sent', async () => {
     const slow = { faults: [{ marker: 'long', action: 'slow', ms: 6000 }] };
     const large = { memory: '8GiB', min_residence_s: 0 };
-    const pair = await GatewayPair.start([onDevice('a', large, slow), onDevice('b', large)]);
+    await using pair = await GatewayPair.start([onDevice('a', large, slow), onDevice('b', large)]);
     const [holder, other] = await pair.roles();
     const ended: string[] = [];
     const asked = async (name: string, answer: ReturnType<GatewayPair['ask']>) => {
@@ -69,7 +69,7 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
   });
 
   it('kill -9 of the one that loads: its models end, and the other one loads what is asked', async () => {
-    const pair = await GatewayPair.start(MODELS);
+    await using pair = await GatewayPair.start(MODELS);
     const [holder, other] = await pair.roles();
     expect(await Promise.all([pair.ask(other, 'a'), pair.ask(holder, 'b')])).toMatchObject([
       OK,
@@ -86,7 +86,7 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
   });
 
   it('one that is stopped gives the device back before it ends', async () => {
-    const pair = await GatewayPair.start([onDevice('a')]);
+    await using pair = await GatewayPair.start([onDevice('a')]);
     const [holder, other] = await pair.roles();
     expect(await pair.ask(other, 'a')).toMatchObject(OK);
     const before = pair.alive;
@@ -101,7 +101,7 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
   });
 
   it('one that freezes loses the device: its models serve until it is back, and leave then', async () => {
-    const pair = await GatewayPair.start(MODELS);
+    await using pair = await GatewayPair.start(MODELS);
     const [holder, other] = await pair.roles();
     await Promise.all([pair.ask(holder, 'a'), pair.ask(holder, 'b')]);
     const before = pair.alive;
@@ -121,7 +121,7 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
   });
 
   it('keep what is loaded while Redis is away, and go on when it is back, empty', async () => {
-    const pair = await GatewayPair.start(MODELS);
+    await using pair = await GatewayPair.start(MODELS);
     await Promise.all([pair.ask(pair.gateways[0]!, 'a'), pair.ask(pair.gateways[1]!, 'b')]);
     const before = pair.alive;
     const [holder] = await pair.roles();

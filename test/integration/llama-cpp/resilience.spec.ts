@@ -99,7 +99,7 @@ describe('the llama.cpp process', () => {
     const pid = Number(said.toString());
     expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
-    expect(await until(() => Promise.resolve(!isAlive(pid)))).toBe(true);
+    expect(await until(() => !isAlive(pid))).toBe(true);
   });
 
   it('says what is missing when the file is no model, or is not there', async () => {

@@ -9,15 +9,12 @@ import { PullConnections } from '../../../src/worker/pull/pull-connections.js';
 import { StopListener } from '../../../src/worker/pull/stop-listener.js';
 import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
-import { pause, until } from '../../support/waiting.js';
+import { until } from '../../support/waiting.js';
 
 const QUEUE = { name: 'q' } as RequestQueue;
 
 const told = (heard: readonly StopNote[]): Promise<boolean> =>
-  until(async () => {
-    await pause(2);
-    return heard.length > 0;
-  }, 5000);
+  until(() => heard.length > 0, { limitMs: 5000, everyMs: 2 });
 
 describe('StopListener', () => {
   let server: RedisServer;

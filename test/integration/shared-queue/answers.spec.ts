@@ -18,10 +18,7 @@ const outcome = ({ settlement }: SettledRequest): string =>
   settlement.status === 'completed' ? 'completed' : `${settlement.status} ${settlement.error.code}`;
 
 const wait = async (what: string, holds: () => boolean): Promise<void> => {
-  const held = await until(async () => {
-    await new Promise(resolve => setTimeout(resolve, 5));
-    return holds();
-  }, 30_000);
+  const held = await until(holds, { limitMs: 30_000 });
   if (!held) throw new Error(`waited 30 s for: ${what}`);
 };
 

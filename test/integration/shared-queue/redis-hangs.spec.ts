@@ -67,10 +67,8 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   }
 
   async function ready(status: number): Promise<void> {
-    const holds = async (): Promise<boolean> => {
-      await new Promise(resolve => setTimeout(resolve, 50));
-      return (await gateway.call('GET', '/health/ready')).status === status;
-    };
+    const holds = async (): Promise<boolean> =>
+      (await gateway.call('GET', '/health/ready')).status === status;
     if (!(await until(holds))) throw new Error(`not ${status}: ${await gateway.process.logTail()}`);
   }
 
@@ -174,22 +172,17 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
         folder,
         until: 'live',
       });
-      const took = async (): Promise<boolean> => {
-        await new Promise(resolve => setTimeout(resolve, 50));
-        return (await gateway.process.logTail()).includes(
-          'taken over from a gateway whose lease expired',
-        );
-      };
+      const took = async (): Promise<boolean> =>
+        (await gateway.process.logTail()).includes('taken over from a gateway whose lease expired');
       expect(await until(took)).toBe(true);
       expect((await embed()).code).toBe('queue_unavailable');
       redis.resume();
       const state = async (): Promise<string> =>
         ((await json('/v1/requests/later')) as { state: string }).state;
       expect(
-        await until(
-          async () => ['completed', 'failed', 'cancelled'].includes(await state()),
-          40_000,
-        ),
+        await until(async () => ['completed', 'failed', 'cancelled'].includes(await state()), {
+          limitMs: 40_000,
+        }),
       ).toBe(true);
       expect(await state()).toBe('completed');
     },

@@ -67,10 +67,7 @@ describeWith(REDIS)('memory of Redis', () => {
       ...(signal && { signal }),
     });
   const holds = async (what: string, check: () => Promise<boolean>): Promise<void> => {
-    const held = await until(async () => {
-      await new Promise(resolve => setTimeout(resolve, 50));
-      return check();
-    }, 30_000);
+    const held = await until(check, { limitMs: 30_000 });
     if (!held)
       throw new Error(`waited 30 s for: ${what}; keys: ${(await client.keys('*')).join(' ')}`);
   };

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
+import { noteCpuTime } from './cpu-time.mjs';
 
 /** What a spec file does not place elsewhere: the data of the clone are the person's. */
 const DATA = join(tmpdir(), `switchyard-data-${process.pid}`);
@@ -28,11 +29,13 @@ export default class NativeEnvironment {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);
   fakeTimersModern;
+  #path;
   /** Suites whose `beforeAll` failed. */
   #notStarted = new Set();
   #kept = { console: globalThis.console, exit: process.exit, env: { ...process.env } };
 
-  constructor({ projectConfig }) {
+  constructor({ projectConfig }, { testPath } = {}) {
+    this.#path = testPath;
     this.fakeTimersModern = new ModernFakeTimers({
       config: projectConfig,
       global: globalThis,
@@ -82,6 +85,7 @@ export default class NativeEnvironment {
     process.exit = exit;
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
+    noteCpuTime(this.#path);
   }
 
   exportConditions() {

@@ -1,2 +1,7 @@
+import { noteSharedCpuTime } from './cpu-time.mjs';
+
 /** Of the process in which jest runs its files one after the other. */
-export default () => globalThis[Symbol.for('switchyard.jest.shared')]?.();
+export default async () => {
+  await globalThis[Symbol.for('switchyard.jest.shared')]?.();
+  noteSharedCpuTime();
+};
