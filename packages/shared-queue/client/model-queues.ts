@@ -176,6 +176,11 @@ export class ModelQueues {
     );
   }
 
+  /** Requests of the tenant go after those of others, and run alone, for so long (D-51). */
+  async suspect(model: string, tenant: string | undefined, ms: number): Promise<void> {
+    await this.link.redis.set(this.link.keys.suspect(model, tenant), 1, 'PX', ms);
+  }
+
   /** Splits device milliseconds among the tenants whose requests wait or run. */
   async charge(model: string, ms: number): Promise<void> {
     await this.#order().charge(model, ms);
