@@ -54,8 +54,9 @@ export class ResponseConnection {
   readonly #left = new AbortController();
   #turns: Promise<void> = Promise.resolve();
   #waiting = 0;
-  /** Bytes that came since the last whole message. */
+  /** Bytes that came since the last whole message, and those of messages that wait. */
   #unread = 0;
+  #ahead = 0;
   #leavePlace: (() => void) | undefined;
   /** What was said up to the end of a response that is stored nowhere. */
   #last: { readonly id: string; readonly items: readonly unknown[] } | undefined;
@@ -94,7 +95,7 @@ export class ResponseConnection {
   /** More bytes have come. While a message is answered, few are read ahead. */
   received(bytes: number): void {
     this.#unread += bytes;
-    if (this.#unread <= LOOSE_BYTES) return;
+    if (this.#unread + this.#ahead <= LOOSE_BYTES) return;
     if (this.#waiting > 0) return this.socket.pause();
     this.#leavePlace ??= this.host.place(() => {
       this.#refuse(new DomainError('queue_full', 'Others need the place of this slow message.'));
@@ -121,13 +122,18 @@ export class ResponseConnection {
   }
 
   #take(message: string): void {
+    const bytes = this.#unread;
     this.#unread = 0;
     if (this.#waiting === MOST_WAITING) return this.#refuse(tooMany());
     clearTimeout(this.#idle);
     this.#idleSinceMs = undefined;
     this.#waiting += 1;
+    this.#ahead += bytes;
     this.#turns = this.#turns
-      .then(() => this.#answer(message))
+      .then(() => {
+        this.#ahead -= bytes;
+        return this.#answer(message);
+      })
       .catch(error => this.#refuse(error))
       .finally(() => {
         this.#waiting -= 1;
