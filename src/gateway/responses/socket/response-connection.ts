@@ -1,4 +1,5 @@
 import { json } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
@@ -170,6 +171,8 @@ export class ResponseConnection {
     const known = last?.id === previous ? last : undefined;
     const items = [...(known?.items ?? []), ...itemsOf(fields.input)];
     const asked = known ? { ...fields, input: items, previous_response_id: null } : fields;
+    // A large message is read in one turn of the event loop and written in another one.
+    await nextTurn();
     const body = Buffer.from(writeJson({ ...asked, stream: true }));
     this.#leavePlace?.();
     this.#leavePlace = undefined;
@@ -201,7 +204,8 @@ export class ResponseConnection {
       if (line.startsWith(EVENT)) type = line.slice(EVENT.length);
       if (!line.startsWith(DATA) || line.endsWith(' [DONE]')) continue;
       let data = line.slice(DATA.length);
-      if (STATES.has(type)) {
+      // Of the others nothing is needed: a list of tools in each would be read three times.
+      if (FINAL_EVENTS.has(type) || (previous && STATES.has(type))) {
         const event = parseBoundedJson(data, STORED_BOUNDS) as {
           readonly response: ResponseObject;
         };
@@ -209,7 +213,7 @@ export class ResponseConnection {
           ...event.response,
           ...(previous && { previous_response_id: previous }),
         };
-        data = writeJson({ ...event, response: said });
+        if (previous) data = writeJson({ ...event, response: said });
       }
       this.socket.send(data);
       if (this.socket.overfull) await this.socket.drained();
