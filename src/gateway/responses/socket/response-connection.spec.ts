@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
 import { expect, it } from '@jest/globals';
-import { until } from '../../../../test/support/waiting.js';
+import { until as waitUntil } from '../../../../test/support/waiting.js';
 import { type ClientSocket } from '../../websockets/client-socket.js';
 import { ResponseConnection } from './response-connection.js';
 
 const MESSAGE = '{"type":"response.create","input":"x"}';
+
+const until = (holds: () => boolean) => waitUntil(() => Promise.resolve(holds()));
 
 it('reads no more than 128 KiB ahead, in however many messages, until what has come is answered', async () => {
   let listener: Parameters<ClientSocket['listen']>[0] | undefined;
@@ -31,17 +33,17 @@ it('reads no more than 128 KiB ahead, in however many messages, until what has c
     listener?.text(MESSAGE);
   };
   come(100_000);
-  await until(async () => answers.length === 1);
+  await until(() => answers.length === 1);
   for (let small = 0; small < 2; small += 1) come(60_000);
   expect(isPaused).toBe(false);
   come(60_000);
   expect(isPaused).toBe(true);
   for (let ended = 1; ended <= 4; ended += 1) {
-    await until(async () => answers.length === ended);
+    await until(() => answers.length === ended);
     expect(isPaused).toBe(true);
     answers.at(-1)!();
   }
-  await until(async () => !isPaused);
+  await until(() => !isPaused);
   expect(sent).toHaveLength(4);
   listener?.gone(true);
 });
