@@ -252,10 +252,7 @@ export class ModelQueues {
     );
   }
 
-  /**
-   * The data of a job, from any writer, so nothing is certain of it; undefined: there is
-   * none, or it is no JSON.
-   */
+  /** The data of a job, from any writer: nothing is certain of it. Undefined: none, or no JSON. */
   async data(ref: JobRef): Promise<Partial<QueueJob> | undefined> {
     const data = await this.link.redis.hget(this.#key(ref), 'data');
     const value = data === null ? undefined : jsonIn(data, STORED_BOUNDS);

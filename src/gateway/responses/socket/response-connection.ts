@@ -206,14 +206,9 @@ export class ResponseConnection {
       let data = line.slice(DATA.length);
       // Of the others nothing is needed: a list of tools in each would be read three times.
       if (FINAL_EVENTS.has(type) || (previous && STATES.has(type))) {
-        const event = parseBoundedJson(data, STORED_BOUNDS) as {
-          readonly response: ResponseObject;
-        };
-        said = {
-          ...event.response,
-          ...(previous && { previous_response_id: previous }),
-        };
-        if (previous) data = writeJson({ ...event, response: said });
+        const event = stateIn(data, previous);
+        said = event.response;
+        if (previous) data = writeJson(event);
       }
       this.socket.send(data);
       if (this.socket.overfull) await this.socket.drained();
@@ -232,6 +227,13 @@ export class ResponseConnection {
   #fail(status: number, { error }: ReturnType<typeof errorEnvelope>): void {
     this.socket.send(writeJson({ type: 'error', status, error }));
   }
+}
+
+/** An event that holds a response, which continues `previous` where that is given. */
+function stateIn(data: string, previous: string | undefined) {
+  const event = parseBoundedJson(data, STORED_BOUNDS) as { readonly response: ResponseObject };
+  const continued = previous && { previous_response_id: previous };
+  return { ...event, response: { ...event.response, ...continued } };
 }
 
 /** @throws DomainError `invalid_json` */
