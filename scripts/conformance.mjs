@@ -20,6 +20,9 @@ import { freePorts } from './topology/free-port.mjs';
  */
 const READY_LIMIT_MS = 180_000;
 const STOP_LIMIT_MS = 20_000;
+/** What `--only` names besides modules of `run.py`. */
+const OTHER_CHECKS = ['node', 'decoders', 'worker_specs'];
+const WORKER_SPECS = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', inRoot('workers/python')];
 const suite = (...parts) => inRoot('test/conformance', ...parts);
 
 await runMain(async () => {
@@ -56,7 +59,7 @@ await runMain(async () => {
           ['responses'],
           [nodeBinary(), ...typescript, suite('open-responses.ts'), url],
         ],
-        [values.only === 'node' ? [] : [values.only], checks],
+        [OTHER_CHECKS.includes(values.only) ? [] : [values.only], checks],
         [
           ['', 'node'],
           [nodeBinary(), clients, `${url}/v1`, folder],
@@ -66,6 +69,7 @@ await runMain(async () => {
       for (const [names, command] of parts)
         if (names.includes(values.only)) failed += await run(...command);
       if (['', 'decoders'].includes(values.only)) failed += await compareDecoders(python);
+      if (['', 'worker_specs'].includes(values.only)) failed += await run(python, ...WORKER_SPECS);
       return Math.min(failed, 1);
     });
   } finally {

@@ -18,6 +18,8 @@ const ONE_BY_ONE = ['--runInBand'];
 const NIGHT_KILLS = '50';
 /** Random histories of devices, 100 in the property step, and days with kills, 1 there. */
 const NIGHT_DEVICES = { DEVICE_RUNS: '100000', DEVICE_SEEDS: '50' };
+/** Random loads against time limits; in the property step they are 300. */
+const NIGHT_LOADS = '10000';
 /** Thousands of histories of text over several gateways; in the contract step it is 1. */
 const NIGHT_ORDERS = '100';
 /** Seconds that links are frozen; in the chaos step it is 5. */
@@ -90,6 +92,7 @@ export const TIERS = {
       suite('night', 'browsers, docs site, package, minutes of speech', ['test/night']),
       { name: 'kills', proves: `${NIGHT_KILLS} kills of batch processors`, run: kills },
       { name: 'devices', proves: 'memory of devices, 100,000 histories', run: devices },
+      { name: 'loads', proves: `time limits under ${NIGHT_LOADS} loads`, run: loads },
       { name: 'order', proves: `${NIGHT_ORDERS},000 histories of chats`, run: orders },
       { name: 'links', proves: `links frozen for ${NIGHT_LINKS} s`, run: links },
       tool('long chaos', 'random plans', ['scripts/chaos.mjs', '--episodes', '20']),
@@ -169,6 +172,11 @@ async function kills() {
 async function devices() {
   const specs = ['memory', 'kills'].map(name => `test/property/device-${name}.spec.ts`);
   return runSuite(specs, ['--runInBand'], NIGHT_DEVICES);
+}
+
+async function loads() {
+  const env = { TIME_LIMIT_LOADS: NIGHT_LOADS };
+  return runSuite(['test/property/time-limits.spec.ts'], ['--runInBand'], env);
 }
 
 async function orders() {

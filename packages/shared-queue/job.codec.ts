@@ -77,8 +77,6 @@ const fieldsOf = <const K extends (typeof QUEUE_JOB_KINDS)[number]>(kinds: reado
   deadlineMs: optional(POSITIVE),
   // Milliseconds one worker may have it before `inference_timeout` (D-07).
   timeoutMs: defaulted(numberFrom(1, Number.MAX_SAFE_INTEGER), 600_000),
-  // Its tenant's input ended an engine lately: it runs alone (D-51).
-  suspect: optional(FLAG),
   // SHA-256 of what is asked for, hex: the same id with a different one is a different
   // request. Absent: unknown.
   fingerprint: optional(textUpTo(128)),

@@ -77,6 +77,11 @@ export class QueueKeys {
     return `${this.prefix}:plane:shares:${queue}:`;
   }
 
+  /** String with TTL: input of the tenant ended an engine of the model lately (D-51). */
+  suspect(model: string, tenant: string | undefined): string {
+    return `${this.shares(this.queue(model))}suspect:${this.owner(tenant)}`;
+  }
+
   /** Pub/sub: slots that a gateway was granted for places of a model (D-58). */
   granted(model: string, gateway: string): string {
     return `${this.shares(this.queue(model))}slots:granted:${gateway}`;

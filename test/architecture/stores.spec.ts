@@ -5,15 +5,19 @@ import { filesBelow, SOURCES } from '../support/repository-files.js';
 const STORES = /(?:from|import\() *'(ioredis|bullmq|pg|kysely[^']*|@aws-sdk\/[^']*|node:sqlite)'/g;
 const TYPES_ONLY = /^import (type |\{( type [^,}]+,?)+ \} )/;
 
-/** Where the errors of a store become ours (D-52); the pull worker opens its own connections. */
+/**
+ * Where the errors of a store become ours (D-52); the pull worker opens its own connections, and
+ * the shared queue is given those of its two ends.
+ */
 const ADAPTERS = [
+  'packages/shared-queue/',
   'src/platform/database/',
   'src/platform/storage/',
   'src/platform/redis/',
   'src/worker/pull/',
 ];
 
-const uses = filesBelow(['src'], SOURCES).flatMap(file =>
+const uses = filesBelow(['packages', 'src'], SOURCES).flatMap(file =>
   readFileSync(file, 'utf8')
     .split(/;\n/)
     .map(statement => statement.replaceAll(/\s+/g, ' ').trim())

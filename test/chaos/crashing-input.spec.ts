@@ -58,6 +58,15 @@ describe('an input that ends its worker', () => {
     product = await Product.start([syntheticModel({ baseMs: 50, maxBatch: 8, faults })], settings);
     const texts = uploads(8, 3);
     expect(await outcomes(texts)).toEqual(expected(texts));
+    // Refused when it is sent again; what its tenant sends next runs alone.
+    await product.allReady();
+    const before = await restarts();
+    expect(await outcomes([texts[3]!])).toEqual(['500 worker_crashed false']);
+    expect(await restarts()).toBe(before);
+    const next = uploads(12, 10).slice(8);
+    expect(await outcomes(next)).toEqual(expected(next));
+    await product.allReady();
+    expect(await restarts()).toBe(before + 2);
   });
 
   it('is refused when it is sent again, and what its tenant sends next runs on one of two replicas', async () => {

@@ -114,13 +114,18 @@ describe('npm run up', () => {
         voices: { nova: 'synthetic' },
       },
     );
-    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [tts] }));
+    const llm = syntheticModel({}, { id: 'talker', kind: 'llm', capabilities: ['chat'] });
+    writeFileSync(join(folder, 'models.yaml'), JSON.stringify({ models: [tts, llm] }));
     const up = start(['--run', '--port', String(await freePort())], {
       SWITCHYARD_AUTH_KEY: 'k'.repeat(32),
     });
     await up.says('Ctrl-C drains and stops.');
     expect(up.output).toContain('/v1/audio/speech -H "authorization: Bearer $KEY"');
     expect(up.output).toContain('{"model":"voice","voice":"nova",');
+    expect(up.output).toMatch(
+      /chat +curl http:\S+\/v1\/chat\/completions -H "authorization: Bearer \$KEY"/,
+    );
+    expect(up.output).toContain('{"model":"talker","messages":[');
     expect(up.output).not.toContain('/v1/audio/transcriptions');
   });
 

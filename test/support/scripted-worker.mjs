@@ -63,6 +63,12 @@ const PROCESS_FAULTS = {
 /** What is wrong in what it says about itself. */
 const HEALTH_FAULTS = {
   'never-ready': { state: 'STATE_STARTING' },
+  /** It loads for 6 s. */
+  'ready-late': {
+    get state() {
+      return Date.now() - startedAt < 6000 ? 'STATE_STARTING' : 'STATE_READY';
+    },
+  },
   'wrong-model': { model: 'another' },
   'wrong-kind': { kind: 'llm' },
   'too-many-slots': { maxBatch: 100_000 },

@@ -176,6 +176,11 @@ export class ModelQueues {
     );
   }
 
+  /** Requests of the tenant go after those of others, and run alone, for so long (D-51). */
+  async suspect(model: string, tenant: string | undefined, ms: number): Promise<void> {
+    await this.link.redis.set(this.link.keys.suspect(model, tenant), 1, 'PX', ms);
+  }
+
   /** Splits device milliseconds among the tenants whose requests wait or run. */
   async charge(model: string, ms: number): Promise<void> {
     await this.#order().charge(model, ms);
@@ -247,10 +252,7 @@ export class ModelQueues {
     );
   }
 
-  /**
-   * The data of a job, from any writer, so nothing is certain of it; undefined: there is
-   * none, or it is no JSON.
-   */
+  /** The data of a job, from any writer: nothing is certain of it. Undefined: none, or no JSON. */
   async data(ref: JobRef): Promise<Partial<QueueJob> | undefined> {
     const data = await this.link.redis.hget(this.#key(ref), 'data');
     const value = data === null ? undefined : jsonIn(data, STORED_BOUNDS);

@@ -124,9 +124,15 @@ end
 
 local function isAged(job, agedBefore) return job.lane == BATCH and job.since < agedBefore + 1 end
 
+-- Its tenant is a suspect, and it has not aged.
+local function yields(job, agedBefore)
+  return job.since >= agedBefore + 1 and redis.call('EXISTS', shares .. 'suspect:' .. job.owner) == 1
+end
+
 -- The tenant with the smallest start tag; of equal ones, a page of them at most, the one with the older job.
+-- Suspects go after all others (D-51).
 local function nextOf(lane, agedBefore, agedOnly)
-  local best, from, tenants = nil, 0, nil
+  local best, suspect, from, tenants = nil, nil, 0, nil
   repeat
     tenants = redis.call('ZRANGE', waiting(lane), from, from + PAGE - 1, 'WITHSCORES')
     for at = 1, #tenants, 2 do
@@ -136,11 +142,15 @@ local function nextOf(lane, agedBefore, agedOnly)
       if job then
         from = from + 1
         job.tag = tag
-        if (isAged(job, agedBefore) or not agedOnly) and (not best or job.since < best.since) then best = job end
+        if isAged(job, agedBefore) or not agedOnly then
+          if yields(job, agedBefore) then
+            if not suspect or tag == suspect.tag and job.since < suspect.since then suspect = job end
+          elseif not best or job.since < best.since then best = job end
+        end
       end
     end
   until best or #tenants == 0
-  return best
+  return best or suspect
 end
 
 local function hasAged(agedBefore)
@@ -265,7 +275,7 @@ end`),
   /**
    * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet,
    * those that go next first; places whose gateway reaches no worker; the costs of jobs; and a row for each waiting tenant: lane,
-   * name, start tag, weight, then id and time of each job.
+   * name, start tag, weight, 1 for a suspect, then id and time of each job.
    */
   read: orderScript(`
 local others = redis.call('ZRANGEBYSCORE', prioritized, '-inf', '(' .. C)
@@ -283,6 +293,7 @@ for lane = REALTIME, BATCH do
   for at = 1, #tenants, 2 do
     local owner = tenants[at]
     local row = { tostring(lane), owner, tenants[at + 1], redis.call('HGET', weights, owner) or '1' }
+    row[5] = tostring(redis.call('EXISTS', shares .. 'suspect:' .. owner))
     local jobs = redis.call('ZRANGE', line(lane, owner), 0, -1, 'WITHSCORES')
     for n = 1, #jobs, 2 do
       -- Not one that a worker took without a release: its name is dropped by the next one.

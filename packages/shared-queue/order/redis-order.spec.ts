@@ -101,6 +101,20 @@ describeWith(REDIS)('RedisOrder', () => {
     expect(await drain()).toBe('a1 b1 a2 b2');
   });
 
+  it('lets suspects go after others at every worker, lists them so, and forgets them in time', async () => {
+    await addAll(['a1', 'a2'], { tenant: 'a' });
+    await addAll(['b1', 'b2'], { tenant: 'b' });
+    await redis.set(keys.suspect(MODEL, 'a'), 1);
+    await order.sort(MODEL);
+    const { tenants } = await order.accounts(MODEL);
+    const suspects = tenants.filter(({ isSuspect }) => isSuspect);
+    expect(suspects.map(({ owner }) => owner)).toEqual([keys.owner('a')]);
+    expect(tenants).toHaveLength(2);
+    expect(idOf(await take())).toBe('b1');
+    await redis.del(keys.suspect(MODEL, 'a'));
+    expect(await drain()).toBe('a1 a2 b2');
+  });
+
   it('charges a load to the tenants whose jobs wait or run, by their number', async () => {
     await addAll(['a1', 'a2', 'a3'], { tenant: 'a' });
     await add('b1', { tenant: 'b' });

@@ -9,6 +9,8 @@ interface WaitingTenant {
   readonly owner: string;
   readonly startTag: number;
   readonly weight: number;
+  /** Others go before it (D-51). */
+  readonly isSuspect: boolean;
   readonly jobs: readonly {
     readonly id: string;
     /** Epoch milliseconds; a fraction keeps those of one millisecond in order. */
@@ -136,7 +138,7 @@ export async function runOrderScript(
 }
 
 function tenantOf(
-  [lane, owner = '', tag, weight, ...jobs]: readonly string[],
+  [lane, owner = '', tag, weight, suspect, ...jobs]: readonly string[],
   costs: ReadonlyMap<string, string>,
 ): WaitingTenant {
   const waiting = pairsOf(jobs).map(([id, sinceMs]) => ({
@@ -149,6 +151,7 @@ function tenantOf(
     owner,
     startTag: Number(tag),
     weight: Number(weight),
+    isSuspect: suspect === '1',
     jobs: waiting,
   };
 }

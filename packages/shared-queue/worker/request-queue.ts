@@ -185,6 +185,12 @@ export class RequestQueue {
     await orLost(backend.moveToFinished(jobId, args));
   }
 
+  /** Whether the tenant is a suspect (D-51). */
+  async suspects(tenant: string | undefined): Promise<boolean> {
+    const key = this.link.keys.suspect(this.model, tenant);
+    return (await this.link.for('work').exists(key)) === 1;
+  }
+
   /** The text that was noted with a job; null: none. */
   noted(jobId: string): Promise<string | null> {
     return this.link.for('work').hget(this.key(jobId), NOTED);

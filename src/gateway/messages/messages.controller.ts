@@ -1,9 +1,7 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
-import { MessageInputRequest } from '../../contracts/messages/message.dto.js';
 import { Settings } from '../../platform/config/settings.js';
-import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
@@ -19,7 +17,7 @@ import {
 import { MessageWriter, waitFrame } from './message-writer.js';
 import { DescribesMessages, DescribesCountTokens } from './messages.openapi.js';
 import { nativeEvents, nativeMessage } from './native-messages.js';
-import { PARAMS_OF_MESSAGE, parseMessage } from './parse-message.js';
+import { PARAMS_OF_MESSAGE, parseMessage, parseMessageCount } from './parse-message.js';
 
 /**
  * `/v1/messages`: a dialect of chat. As long as no event was sent a failure is a normal
@@ -60,9 +58,7 @@ export class MessagesController {
   @HttpCode(200)
   @DescribesCountTokens()
   async count(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply) {
-    parseDto(MessageInputRequest, fields);
-    const asked = { ...fields, max_tokens: 1, stream: false };
-    const work = parseMessage(asked, this.catalog, this.settings.compat);
+    const work = parseMessageCount(fields, this.catalog, this.settings.compat);
     await this.generations.answer(turnOf(work, reply), answer => ({
       input_tokens: usageAmong(piecesOf(answer))?.input_tokens ?? 0,
     }));

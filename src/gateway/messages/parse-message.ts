@@ -1,11 +1,11 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type CustomTool, type MessageBlock } from '../../contracts/messages/message-fields.js';
-import { CreateMessageRequest } from '../../contracts/messages/message.dto.js';
+import { CreateMessageRequest, MessageInputRequest } from '../../contracts/messages/message.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { wrongField } from '../../contracts/schema/field-problems.js';
-import { readDto } from '../http/dto-validation.js';
+import { parseDto, readDto } from '../http/dto-validation.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import {
@@ -30,6 +30,15 @@ export function parseMessage(body: Fields, catalog: ModelCatalog, compat: Strict
   const most = { name: 'max_tokens', value: dto.max_tokens };
   reportUnreachable(catalog.getOfKind(dto.model, 'llm'), most, ignored);
   return { stream: dto.stream, ...translated(chatOf(dto), ignored, catalog, compat) };
+}
+
+/**
+ * As a message of one token.
+ * @throws DomainError for the first thing wrong with the body of `POST /v1/messages/count_tokens`
+ */
+export function parseMessageCount(body: Fields, catalog: ModelCatalog, compat: Strictness) {
+  parseDto(MessageInputRequest, body);
+  return parseMessage({ ...body, max_tokens: 1, stream: false }, catalog, compat);
 }
 
 /** A message as a chat, which is the one form of a conversation that engines know (D-30). */

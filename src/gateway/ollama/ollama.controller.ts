@@ -4,7 +4,7 @@ import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import { writtenVectors } from '../../contracts/formats/generation-body.js';
-import { OllamaEmbedRequest, OllamaTransferRequest } from '../../contracts/ollama/ollama.dto.js';
+import { OllamaTransferRequest } from '../../contracts/ollama/ollama.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
@@ -16,14 +16,13 @@ import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { answerHeaders } from '../latency/answer-headers.js';
-import { demandAbilities } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { NamesFields } from '../text/param-names.js';
 import { dialectAnswer, TextGenerationService } from '../text/text-generation.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { OllamaWriter } from './ollama-writer.js';
 import { DescribesOllama } from './ollama.openapi.js';
-import { PARAMS_OF_OLLAMA, parseLoad, parseOllama, readOllama } from './parse-ollama.js';
+import { PARAMS_OF_OLLAMA, parseEmbed, parseLoad, parseOllama } from './parse-ollama.js';
 
 /**
  * Ollama's API, a dialect of chat, completions and embeddings. As long as no line was sent
@@ -54,21 +53,16 @@ export class OllamaController {
   @Post('embed')
   @DescribesOllama('embed')
   async embed(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { catalog, settings } = this;
-    const { compat } = settings;
-    const { dto, ignored } = readOllama(OllamaEmbedRequest, fields, catalog, compat);
+    const { model, dto, ignored } = parseEmbed(fields, this.catalog, this.settings.compat);
     const { input, dimensions } = dto;
-    const spec = catalog.getOfKind(dto.model, 'embedding', 'embeddings');
-    demandAbilities(spec, { dto }, catalog, compat);
-    const { id: model } = spec;
     const startMs = performance.now();
-    const caller = httpCaller(reply, { tier: 'auto', model: spec });
-    const answer = await this.generations.embed(caller, model, {
+    const caller = httpCaller(reply, { tier: 'auto', model });
+    const answer = await this.generations.embed(caller, model.id, {
       body: Buffer.from(writeJson({ model: dto.model, input, dimensions })),
       inputs: countInputs(input),
     });
     const { vectors, dimensions: width, usage } = answer.reply;
-    const headers = answerHeaders(model, answer.timings, ignored.paths);
+    const headers = answerHeaders(model.id, answer.timings, ignored);
     const head = {
       model: fields.model,
       total_duration: Math.round((performance.now() - startMs) * 1e6),

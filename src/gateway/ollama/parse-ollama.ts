@@ -2,6 +2,7 @@ import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   OllamaChatRequest,
+  OllamaEmbedRequest,
   OllamaGenerateRequest,
   type OllamaMessage,
 } from '../../contracts/ollama/ollama.dto.js';
@@ -9,7 +10,7 @@ import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { readDto } from '../http/dto-validation.js';
-import { type Strictness } from '../models/model-abilities.js';
+import { demandAbilities, type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import {
   callOf,
@@ -44,7 +45,7 @@ export function servedName<T>(name: T, catalog: ModelCatalog): T | string {
 }
 
 /** @throws DomainError for the first thing wrong with the body */
-export function readOllama<T extends { model: string }>(
+function readOllama<T extends { model: string }>(
   type: new () => T,
   fields: Fields,
   catalog: ModelCatalog,
@@ -72,6 +73,14 @@ export function parseOllama(
   reportUnreachable(catalog.getOfKind(dto.model, 'llm'), most, ignored);
   const parse = 'prompt' in asked ? parseCompletion : parseChat;
   return { stream: dto.stream, ...translated(asked, ignored, catalog, compat, parse) };
+}
+
+/** @throws DomainError for the first thing wrong with the body of `POST /api/embed` */
+export function parseEmbed(fields: Fields, catalog: ModelCatalog, compat: Strictness) {
+  const { dto, ignored } = readOllama(OllamaEmbedRequest, fields, catalog, compat);
+  const model = catalog.getOfKind(dto.model, 'embedding', 'embeddings');
+  demandAbilities(model, { dto }, catalog, compat);
+  return { model, dto, ignored: ignored.paths };
 }
 
 /**

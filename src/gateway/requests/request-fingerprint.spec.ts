@@ -45,6 +45,13 @@ describe('the fingerprint of a form', () => {
     );
   });
 
+  it('is the same wherever one cut is, within a delimiter as well', async () => {
+    const bytes = form('boundary', 'the same content');
+    const whole = await fingerprint('boundary', [bytes]);
+    for (let at = 1; at < bytes.length; at += 1)
+      expect([at, await fingerprint('boundary', cut(bytes, [at]))]).toEqual([at, whole]);
+  });
+
   it('is another one for another content of the same length', async () => {
     expect(await fingerprint('b', [form('b', 'one')])).not.toBe(
       await fingerprint('b', [form('b', 'two')]),

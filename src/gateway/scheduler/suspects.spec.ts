@@ -19,8 +19,10 @@ function harness(suspectMs = 1000) {
   const registry = aRegistry(bus);
   const queue = new PriorityQueue({ agingMs: 30_000, agingShare: 0.25 });
   const clock = { ms: 0 };
+  const told: unknown[] = [];
+  const shared = { suspect: (...suspect: unknown[]) => void told.push(suspect) };
   const suspects = new Suspects(
-    ...([bus, registry, queue, { nowMs: () => clock.ms } as never] as const),
+    ...([bus, registry, queue, shared as never, { nowMs: () => clock.ms } as never] as const),
     settingsFrom({ 'scheduling.suspect_ms': suspectMs }),
   );
   suspects.onModuleInit();
@@ -35,16 +37,18 @@ function harness(suspectMs = 1000) {
     registry.requeued(record, 'worker_lost', () => undefined);
     registry.settle(record, CRASHED);
   };
-  return { suspects, registry, queue, clock, waiting, crash };
+  return { suspects, registry, queue, clock, waiting, crash, told };
 }
 
 describe('Suspects', () => {
   it('what waits of the tenant becomes a suspect, and stays one when a worker returns it', () => {
-    const { queue, waiting, crash } = harness();
+    const { queue, waiting, crash, told } = harness();
     const [mine, others] = [waiting('mine', 'a'), waiting('others', 'b')];
     crash();
     expect(queue.get(mine.key)).toMatchObject({ mostTogether: 1, yields: true });
     expect(queue.get(others.key)?.yields).toBeUndefined();
+    // Where gateways share a queue.
+    expect(told).toEqual([['m', 'a', 1000]]);
     const drained = new WorkerLostError('draining', 'the worker drains');
     expect(mine.retry(drained, 0)).toMatchObject({ mostTogether: 1, yields: true });
   });
@@ -58,11 +62,12 @@ describe('Suspects', () => {
   });
 
   it('suspects nothing with scheduling.suspect_ms 0', () => {
-    const { suspects, queue, waiting, crash } = harness(0);
+    const { suspects, queue, waiting, crash, told } = harness(0);
     const mine = waiting('mine', 'a');
     crash();
     expect(queue.get(mine.key)?.yields).toBeUndefined();
     expect(suspects.placement('m', 'a')).toBeUndefined();
+    expect(told).toEqual([]);
   });
 
   it('refuses the same bytes for 10 minutes, whoever sends them, and no others', async () => {

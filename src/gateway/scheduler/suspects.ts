@@ -10,6 +10,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type TranscribeTask, type WorkerTask } from '../../worker-client/worker-task.js';
 import { RequestRegistry } from '../registry/request-registry.js';
+import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
 
 /** Milliseconds for which an input that ended an engine twice is refused. */
 const REFUSED_MS = 600_000;
@@ -33,10 +34,11 @@ export class Suspects implements OnModuleInit {
     private readonly bus: DispatchEventBus,
     private readonly registry: RequestRegistry,
     private readonly queue: PriorityQueue,
+    private readonly shared: SharedRequestQueue,
     private readonly clock: ProcessClock,
-    { scheduling }: Settings,
+    private readonly settings: Settings,
   ) {
-    this.#tenants = new SuspectTenants(scheduling.suspectMs);
+    this.#tenants = new SuspectTenants(settings.scheduling.suspectMs);
   }
 
   onModuleInit(): void {
@@ -48,18 +50,24 @@ export class Suspects implements OnModuleInit {
         digestOf(payload).catch(() => undefined),
       );
     });
-    this.bus.on('settled', ({ key, model, tenant = DEFAULT_TENANT, code }) => {
+    this.bus.on('settled', ({ key, model, tenant, code }) => {
       const digest = this.#running.get(key);
       this.#running.delete(key);
       if (code !== 'worker_crashed') return;
-      this.#tenants.crashed(model, tenant, this.clock.nowMs());
-      if (this.placement(model, tenant))
-        for (const waiting of this.queue.suspect(model, tenant))
-          this.registry.record(waiting)?.suspected();
+      this.#crashed(model, tenant);
       void digest?.then(known => {
         if (known) this.#inputs.add(`${model}\n${known}`, this.clock.nowMs() + REFUSED_MS);
       });
     });
+  }
+
+  #crashed(model: string, tenant: string | undefined): void {
+    const name = tenant ?? DEFAULT_TENANT;
+    this.#tenants.crashed(model, name, this.clock.nowMs());
+    if (!this.placement(model, name)) return;
+    for (const waiting of this.queue.suspect(model, name))
+      this.registry.record(waiting)?.suspected();
+    void this.shared.suspect(model, tenant, this.settings.scheduling.suspectMs);
   }
 
   /** How a request of that tenant may be placed. Without conditions if the tenant is no suspect. */

@@ -71,7 +71,6 @@ export class PayloadBlobs {
         acceptedMs: Math.round(epochMs + request.enqueuedAtMs),
         deadlineMs: Math.round(epochMs + request.queueDeadlineMs),
         timeoutMs: Math.round(inferenceTimeoutMs),
-        ...(request.yields && { suspect: true }),
         ...asked,
         fingerprint: digest.digest('hex'),
       };

@@ -38,7 +38,11 @@ function dispatchOrder(
     );
   const lanes = { realtime: lane(true), batch: lane(false) };
   const order = new FairOrder<string>({ ...lanes, agingShare, agingCredit });
-  return [...others, ...Array.from(order.inOrder(nowMs), ({ item }) => item), ...parked];
+  const suspects = tenants.filter(({ isSuspect }) => isSuspect).flatMap(({ jobs }) => jobs);
+  const young = suspects.filter(({ sinceMs }) => nowMs - sinceMs < agingMs);
+  const yielding = new Set(young.map(({ id }) => id));
+  const sorted = order.inOrder(nowMs, id => yielding.has(id));
+  return [...others, ...Array.from(sorted, ({ item }) => item), ...parked];
 }
 
 function laneOf(tenants: QueueAccounts['tenants'], agingMs: number): WeightedLane<string> {

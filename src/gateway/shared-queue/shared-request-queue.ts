@@ -89,6 +89,12 @@ export class SharedRequestQueue implements SchedulerQueue {
     return !!job && link.answered(queues.reprioritize(job.ref, priorityLabel(priority)));
   }
 
+  /** Requests of the tenant go after those of others, and run alone, for so long (D-51). */
+  async suspect(model: string, tenant: string | undefined, ms: number): Promise<void> {
+    const { link, queues } = this.jobs;
+    if (link.enabled) await link.look(() => queues.suspect(model, tenant, ms), undefined);
+  }
+
   backlog({ model }: ScheduledRequest) {
     return {
       hasReady: this.workers.hasPulling(model),

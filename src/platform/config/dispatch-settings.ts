@@ -77,8 +77,8 @@ export const DISPATCH_SETTINGS = {
     300_000,
     0,
     DAY_MS,
-    'How long requests of a tenant whose input ended an engine run alone, on one replica, after those of others ' +
-      '(D-51); 0 = never.',
+    'How long requests of a tenant whose input ended an engine run alone, after those of others, and on one ' +
+      'replica unless workers pull (D-51); 0 = never.',
   ),
   'batching.policy': choice(
     ['adaptive', 'window', 'none'],

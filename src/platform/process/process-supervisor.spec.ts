@@ -10,6 +10,37 @@ const DEAF = `process.on('SIGTERM', () => process.send({ type: 'deaf' })); ${REA
 /** Takes longer to drain than the grace that its supervisor was given. */
 const SLOW = `process.on('SIGTERM', () => setTimeout(() => process.exit(7), 500)); ${READY}`;
 
+const SILENT = 'setInterval(() => undefined, 1000)';
+const options = (script: string) => ({
+  ...{ what: 'worker', command: process.execPath, args: ['-e', script], env: {} },
+  ...{ startTimeoutMs: LIMIT_MS, startLimitMs: LIMIT_MS, stopGraceMs: 20 },
+  backoff: new RestartBackoff({ firstMs: 1, longestMs: 1 }),
+  log: new ProcessLog(new Logger('spec'), 'spec'),
+  nowMs: () => performance.now(),
+  onRestart: () => undefined,
+});
+
+describe('a start without progress', () => {
+  it('may take twice as long with each try', async () => {
+    const supervisor = new ProcessSupervisor({ ...options(SILENT), startTimeoutMs: 20 });
+    const reasons: (string | undefined)[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    supervisor.start({
+      onStarting: () => undefined,
+      onMessage: () => undefined,
+      onReady: () => undefined,
+      onGone: () => {
+        reasons.push(supervisor.lastExit?.reason);
+        if (reasons.length === 3) resolve();
+      },
+    });
+    await promise;
+    await supervisor.stop(0);
+    const holds = reasons.map(reason => /no progress for (\d+) ms/.exec(reason ?? '')?.[1]);
+    expect(holds.slice(0, 3)).toEqual(['20', '40', '80']);
+  });
+});
+
 describe('the end of a supervised process', () => {
   let supervisor: ProcessSupervisor;
   afterEach(() => supervisor.stop(0));
@@ -22,14 +53,7 @@ describe('the end of a supervised process', () => {
       seen.set(type, known);
       return known;
     };
-    supervisor = new ProcessSupervisor({
-      ...{ what: 'worker', command: process.execPath, args: ['-e', script], env: {} },
-      ...{ startTimeoutMs: LIMIT_MS, startLimitMs: LIMIT_MS, stopGraceMs: 20 },
-      backoff: new RestartBackoff({ firstMs: 1, longestMs: 1 }),
-      log: new ProcessLog(new Logger('spec'), 'spec'),
-      nowMs: () => performance.now(),
-      onRestart: () => undefined,
-    });
+    supervisor = new ProcessSupervisor(options(script));
     supervisor.start({
       onStarting: () => undefined,
       onMessage: ({ type }) => of(String(type)).resolve(),

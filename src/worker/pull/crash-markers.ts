@@ -54,15 +54,17 @@ export class CrashMarkers {
     private readonly queue: RequestQueue,
   ) {}
 
-  /** What markers of earlier workers say about the job. */
+  /** What markers of earlier workers say about the job, and its tenant's last ones (D-51). */
   async suspicion({ job, order, gone }: PulledJob): Promise<Suspicion> {
-    if (job.attemptsStarted <= 1)
-      return order.suspect ? { ...UNSUSPECTED, mostTogether: 1 } : UNSUSPECTED;
-    const text = await retryUntilAborted(() => this.queue.noted(job.id), gone).catch(() => null);
-    return suspicionOf(
-      job.stalledCounter,
-      text === null ? undefined : (parseBoundedJson(text) as CrashMarker),
-    );
+    const text =
+      job.attemptsStarted <= 1
+        ? null
+        : await retryUntilAborted(() => this.queue.noted(job.id), gone).catch(() => null);
+    const mark = text === null ? undefined : (parseBoundedJson(text) as CrashMarker);
+    const known = suspicionOf(job.stalledCounter, mark);
+    if (known.mostTogether !== undefined) return known;
+    const isSuspect = await this.queue.suspects(order.tenant).catch(() => false);
+    return isSuspect ? { ...known, mostTogether: 1 } : known;
   }
 
   /**

@@ -5,8 +5,6 @@ import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { ENDPOINTS } from '../../../src/contracts/endpoints.js';
 import { type FieldRule, PASSED_ON } from '../../../src/contracts/openai/field-types.js';
 import { IgnoredFields } from '../../../src/contracts/openai/ignored-fields.js';
-import { RerankDto } from '../../../src/contracts/openai/rerank.dto.js';
-import { TokenizeDto } from '../../../src/contracts/openai/token.dto.js';
 import { openEnvelope, readClientEvent } from '../../../src/contracts/realtime/realtime-event.js';
 import {
   defaultSession,
@@ -19,27 +17,15 @@ import {
   REALTIME_QUERY,
   SESSION_FIELDS,
 } from '../../../src/contracts/realtime/session-fields.js';
-import { AsrQueryDto } from '../../../src/contracts/whisper-asr/asr.dto.js';
-import {
-  parseTranscription,
-  parseTranslation,
-} from '../../../src/gateway/audio/parse-transcription.js';
-import { parseSpeech } from '../../../src/gateway/audio/start-speech.js';
-import { parseDto } from '../../../src/gateway/http/dto-validation.js';
 import { REQUEST_DTOS, REQUEST_FIELDS } from '../../../src/gateway/http/openapi/request-fields.js';
-import { parseMessage } from '../../../src/gateway/messages/parse-message.js';
-import { requestParser } from '../../../src/gateway/models/model-abilities.js';
 import { ModelCatalog } from '../../../src/gateway/models/model-catalog.js';
-import { parseResponse } from '../../../src/gateway/responses/parse/parse-response.js';
-import { parseEmbedding } from '../../../src/gateway/text/parse-generation.js';
-import { parseChat, parseCompletion } from '../../../src/gateway/text/parse-generation.js';
-import { parseAsr } from '../../../src/gateway/whisper-asr/parse-asr.js';
 import { ModelList } from '../../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type GenerateItem } from '../../../src/worker/engines/text-generator.js';
 import { ContinuousGenerator } from '../../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../../src/worker/generation/generation-params.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+import { NOT_PARSED, PARSED } from './parsed-routes.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;
@@ -80,6 +66,11 @@ describe('the table of fields', () => {
     expect(described.map(([name]) => name).sort()).toEqual([...properties].sort());
   });
 
+  it('is walked for every route, or says why not', () => {
+    const routes = Object.keys(REQUEST_FIELDS).filter(route => route.startsWith('POST'));
+    expect([...Object.keys(PARSED), ...Object.keys(NOT_PARSED)].sort()).toEqual(routes.sort());
+  });
+
   it('has every public route that takes a body', () => {
     const bodyless = /\/(cancel|retry-failed)$|^\/v1\/realtime\//;
     const posts = ENDPOINTS.filter(
@@ -99,180 +90,6 @@ const bare = (
   capabilities: readonly string[],
   engine: ModelSpec['engine'] = 'synthetic',
 ) => syntheticModel({}, { id, kind, capabilities, engine, replicas: 0 });
-
-interface ParsedRoute {
-  readonly kind: ModelSpec['kind'];
-  /** Without these the route itself refuses the model. */
-  readonly needs: readonly string[];
-  readonly base: Body;
-  readonly samples: Body;
-  parse(
-    body: Body,
-    catalog: ModelCatalog,
-    compat: { strict: boolean },
-  ): { readonly ignored: readonly string[] };
-}
-
-const SPOKEN = { prompt: 'names', temperature: '0.5', response_format: 'diarized_json' };
-const LABELS = { user: 'u' };
-const TOOL = { type: 'function', function: { name: 'look' } };
-/** Of other servers. */
-const FOREIGN = {
-  allowed_token_ids: [1],
-  bad_words: ['no'],
-  chat_template: '{{ x }}',
-  chat_template_kwargs: { a: true },
-  continue_final_message: true,
-  documents: [{ text: 'a' }],
-  ignore_eos: true,
-  include_stop_str_in_output: true,
-  length_penalty: 2,
-  min_tokens: 2,
-  mirostat: 2,
-  n_predict: 9,
-  options: { top_k: 1 },
-  prompt_logprobs: 1,
-  stop_token_ids: [1],
-  think: true,
-  truncate_prompt_tokens: 9,
-  typical_p: 0.5,
-  use_beam_search: true,
-};
-/** Of a chat, local models hand it to their template. */
-const { chat_template_kwargs: _, ...FOREIGN_OF_CHAT } = FOREIGN;
-const PARSED: Partial<Record<Route, ParsedRoute>> = {
-  'POST /v1/audio/transcriptions': {
-    kind: 'stt',
-    needs: [],
-    base: {},
-    parse: parseTranscription,
-    samples: {
-      ...SPOKEN,
-      include: 'logprobs',
-      hot_words: 'Ada',
-      keywords: 'Ada',
-      timestamp_granularities: 'word',
-    },
-  },
-  'POST /v1/audio/translations': {
-    kind: 'stt',
-    needs: ['translate'],
-    base: {},
-    samples: SPOKEN,
-    parse: parseTranslation,
-  },
-  'POST /v1/audio/speech': {
-    kind: 'tts',
-    needs: [],
-    base: { input: 'hi', voice: 'alloy' },
-    parse: parseSpeech,
-    samples: { instructions: 'whisper', speed: 2 },
-  },
-  'POST /asr': {
-    kind: 'stt',
-    needs: [],
-    base: {},
-    parse: (query, catalog, compat) => parseAsr(parseDto(AsrQueryDto, query), catalog, compat),
-    samples: { initial_prompt: 'names', vad_filter: 'true', word_timestamps: 'true' },
-  },
-  'POST /v1/chat/completions': {
-    kind: 'llm',
-    needs: ['chat'],
-    base: { messages: [{ role: 'user', content: 'hi' }] },
-    parse: parseChat,
-    samples: {
-      ...LABELS,
-      logprobs: true,
-      tools: [TOOL],
-      functions: [{}],
-      audio: { voice: 'a' },
-      modalities: ['audio'],
-      web_search_options: {},
-      verbosity: 'low',
-      prediction: { content: 'x' },
-      prompt_cache_key: 'k',
-      safety_identifier: 's',
-      store: true,
-      metadata: { a: 'b' },
-      ...FOREIGN_OF_CHAT,
-    },
-  },
-  'POST /v1/messages': {
-    kind: 'llm',
-    needs: ['chat'],
-    base: { messages: [{ role: 'user', content: 'hi' }], max_tokens: 9 },
-    samples: {
-      cache_control: { type: 'ephemeral' },
-      'output_config.effort': 'low',
-      'thinking.budget_tokens': 1024,
-      'thinking.display': 'summarized',
-      mcp_servers: [{ url: 'x' }],
-      service_tier: 'auto',
-      inference_geo: 'us',
-      container: 'c',
-      context_management: { edits: [] },
-    },
-    parse: parseMessage,
-  },
-  'POST /v1/responses': {
-    kind: 'llm',
-    needs: ['chat'],
-    base: { input: 'hi' },
-    samples: {
-      prompt_cache_key: 'k',
-      conversation: 'c',
-      prompt: { id: 'p' },
-      'reasoning.summary': 'auto',
-      'reasoning.generate_summary': 'auto',
-      ...FOREIGN,
-    },
-    parse(body, catalog, { strict }) {
-      const ignored = new IgnoredFields(strict);
-      parseResponse(body, { catalog, ignored, stores: true, newId: () => 'id' });
-      return { ignored: ignored.paths };
-    },
-  },
-  'POST /v1/completions': {
-    kind: 'llm',
-    needs: ['completions'],
-    base: { prompt: 'hi' },
-    parse: parseCompletion,
-    samples: {
-      ...LABELS,
-      logprobs: 1,
-      suffix: 'end',
-      echo: true,
-      best_of: 3,
-      ...FOREIGN,
-    },
-  },
-  'POST /v1/embeddings': {
-    kind: 'embedding',
-    needs: ['embeddings'],
-    base: { input: 'hi' },
-    parse: parseEmbedding,
-    samples: { ...LABELS, dimensions: 8 },
-  },
-  'POST /v1/rerank': {
-    kind: 'embedding',
-    needs: ['rerank'],
-    base: { query: 'a', documents: ['b'] },
-    parse: requestParser(RerankDto, 'embedding', 'rerank'),
-    samples: { ...LABELS, max_tokens_per_doc: 8 },
-  },
-  'POST /tokenize': {
-    kind: 'llm',
-    needs: [],
-    base: { prompt: 'a' },
-    parse: requestParser(TokenizeDto, 'llm'),
-    samples: {
-      add_special_tokens: false,
-      add_special: false,
-      return_token_strs: true,
-      with_pieces: true,
-    },
-  },
-};
 
 /** What an engine refuses of a field, where an object is right. */
 const WRONG: Readonly<Record<string, unknown>> = {

@@ -35,6 +35,8 @@ export interface FairLine {
   arrive(arrival: Arrival): Promise<string>;
   take(): Promise<string | undefined>;
   end(id: string, deviceMs: number): Promise<void>;
+  /** Input of the tenant has ended an engine. */
+  suspect(tenant: string): Promise<void>;
 }
 
 export type Weights = Readonly<Record<string, number>>;
@@ -85,13 +87,18 @@ class EmbeddedLine implements FairLine {
   }
 
   take(): Promise<string | undefined> {
-    const request = this.#queue.pick(0, lane => this.#queue.take(lane, 1)[0]);
+    const request = this.#queue.pick(0, lane => this.#queue.take(lane, 1, 0)[0]);
     if (request) this.#taken.set(request.id, request);
     return Promise.resolve(request?.id);
   }
 
   end(id: string, deviceMs: number): Promise<void> {
     this.#queue.measured(this.#taken.get(id)!, deviceMs);
+    return Promise.resolve();
+  }
+
+  suspect(tenant: string): Promise<void> {
+    this.#queue.suspect(MODEL, tenant);
     return Promise.resolve();
   }
 }
@@ -159,6 +166,10 @@ class RedisLine implements FairLine {
     const execution = { prepMs: 0, readyWaitMs: 0, deviceMs, batchSize: 1, batchId: id };
     const value = { kind: 'embeddings', vectors: '', dimensions: 0 } as const;
     await by.complete(job, { v: 1, outcome: 'completed', value, execution, phases }, deviceMs);
+  }
+
+  async suspect(tenant: string): Promise<void> {
+    await (await this.#gateways[0]!).suspect(MODEL, tenant, 600_000);
   }
 }
 

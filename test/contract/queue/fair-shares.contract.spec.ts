@@ -190,6 +190,17 @@ describe.each(DRIVERS)('fair shares (D-25): %s', driver => {
     60_000,
   );
 
+  it('a suspect goes after all others, of its class and unless it has aged', async () => {
+    const line = lines.open();
+    for (const tenant of ['a', 'b', 'c', 'a', 'b']) await line.arrive({ tenant });
+    await line.arrive({ tenant: 'a', aged: true });
+    await line.arrive({ tenant: 'a', realtime: true });
+    await line.suspect('a');
+    const taken: (string | undefined)[] = [];
+    for (let turns = 0; turns < 8; turns += 1) taken.push(await line.take());
+    expect(taken).toEqual(['r7', 'r6', 'r2', 'r3', 'r5', 'r1', 'r4', undefined]);
+  }, 60_000);
+
   it('is the order of the embedded queue, whatever comes', async () => {
     const embedded = await fairLines('embedded');
     const property = fc.asyncProperty(

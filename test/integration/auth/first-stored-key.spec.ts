@@ -83,7 +83,7 @@ describe('the first key of a database', () => {
     expect([await status(), await status(key)]).toEqual([401, 401]);
   });
 
-  it('is printed alone on stdout; list, rotate and revoke find it and later ones by their ids', async () => {
+  it('is printed alone on stdout; list, rotate, set and revoke find it and later ones by their ids', async () => {
     const admin = (await create('--scope', 'admin')).stdout.trim();
     const run = (...args: string[]) => command('keys', ...args, '--api-key', admin);
     const made = await run('create', '--tenant', 'acme', '--name', 'web shop', '--model', 'stt');
@@ -96,6 +96,16 @@ describe('the first key of a database', () => {
     expect([rotated.code, rotated.stdout === made.stdout]).toEqual([0, false]);
     expect((await run('list')).stdout).toMatch(
       new RegExp(`^${id} +web shop +acme +inference +stt +- +data`, 'm'),
+    );
+    const fields = ['--name', 'shop', '--limit', 'requests_per_minute=5', '--no-models'];
+    expect(await run('set', id, ...fields)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        new RegExp(`^${id} +shop +acme +inference +all +requests_per_minute=5 +data`, 'm'),
+      ),
+    });
+    expect((await run('set', id, '--no-limits')).stdout).toMatch(
+      new RegExp(`^${id} +shop +acme +inference +all +- +data`, 'm'),
     );
     expect(await run('revoke', id)).toMatchObject({
       code: 0,

@@ -185,6 +185,24 @@ describe('a pull is refused', () => {
     expect(await rig.names()).toEqual(['switchyard-model.json']);
   });
 
+  it('when a file without a size has more than half of the free disk, and nothing of it stays', async () => {
+    await using rig = await PullRig.start();
+    rig.cutting = false;
+    rig.hub.script('encoder.bin', { kind: 'endless' });
+    const freeBytes = () => Promise.resolve(1_000_000);
+    const from = `${rig.hub.url}/cdn/encoder.bin`;
+    await expect(rig.pull({ from, freeBytes })).rejects.toMatchObject({
+      kind: 'checksum',
+      message: expect.stringContaining('more than half of the free disk, 500000 bytes'),
+    });
+    const received = rig.events.reduce(
+      (sum, event) => sum + (event.type === 'received' ? Number(event.bytes) : 0),
+      0,
+    );
+    expect(received).toBeLessThanOrEqual(500_000);
+    expect(await rig.names()).toEqual(['switchyard-model.json']);
+  });
+
   it('when it comes compressed, whose size says nothing, and when a name is no text', async () => {
     await using rig = await PullRig.start();
     rig.hub.script(ENCODER, {

@@ -110,6 +110,15 @@ describe('a worker in another language, run by its command', () => {
     );
   });
 
+  it('that reports for longer than workers.start_timeout_ms that it is starting serves then', async () => {
+    await start(externalModel(['--fault', 'ready-late']), {
+      'workers.start_timeout_ms': START_MS,
+      'workers.health_interval_ms': 200,
+    });
+    expect(await ready()).toMatchObject({ restarts: 0, lastExit: undefined });
+    await expect(answered()).resolves.toMatchObject({ kind: 'transcript' });
+  });
+
   it.each([
     [
       'a missing program',

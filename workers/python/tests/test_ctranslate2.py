@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,12 @@ def engine(folder: Path, retries: int = 0) -> WhisperEngine:
 
 
 def on_model(folder: Path, test: Callable[[Client], Awaitable[None]], **options: Any) -> None:
+    on(engine(folder, **options), test)
+
+
+def on(engine: WhisperEngine, test: Callable[[Client], Awaitable[None]]) -> None:
     async def body() -> None:
-        async with worker(engine(folder, **options)) as client:
+        async with worker(engine) as client:
             await test(client)
 
     asyncio.run(body())
@@ -138,6 +143,24 @@ def test_log_probabilities_name_every_token(folder: Path) -> None:
     on_model(folder, test)
 
 
+class Patient(WhisperEngine):
+    """Its first call waits until more windows than fit into one call are prepared."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(Settings(folder, threads=1), retries=0, max_batch=8, vad=False)
+        self.prepared, self.begun = threading.Semaphore(0), False
+
+    def prepare(self, window: Any) -> None:
+        super().prepare(window)
+        self.prepared.release()
+
+    def transcribe(self, batch: Sequence[Any]) -> list[Any]:
+        for _ in range(0 if self.begun else 9):
+            self.prepared.acquire(timeout=60)
+        self.begun = True
+        return super().transcribe(batch)
+
+
 def test_long_audio_is_cut_into_windows_that_share_engine_calls(folder: Path) -> None:
     async def test(client: Client) -> None:
         start = stt.TranscribeFileRequest(request_id="long", language="en")
@@ -151,7 +174,7 @@ def test_long_audio_is_cut_into_windows_that_share_engine_calls(folder: Path) ->
         assert done.duration_s == 30
         assert done.execution.batch_size > 1
 
-    on_model(folder, test)
+    on(Patient(folder), test)
 
 
 def test_silence_holds_no_speech_for_the_voice_activity_detection(folder: Path) -> None:

@@ -1,4 +1,6 @@
+import { dirname } from 'node:path';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
+import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { HubError } from './hub-error.js';
 import type { HubHttp } from './hub-http.js';
 import { digestIn, type ListedFile, PartialFile } from './partial-file.js';
@@ -46,7 +48,7 @@ export class FileDownload {
 
   constructor(
     private readonly file: ListedFile,
-    target: string,
+    private readonly target: string,
     private readonly context: PullContext,
   ) {
     this.#partial = new PartialFile(file, target, context.openFile);
@@ -124,12 +126,12 @@ export class FileDownload {
   }
 
   async #take(response: Response, heard: () => void) {
-    const { observer } = this.context;
+    const { observer, freeBytes: free = freeBytes } = this.context;
     const { path } = this.file;
     const partial = this.#partial;
     const have = partial.size;
     const total = this.file.size ?? totalOf(response, have);
-    const most = total ?? Math.floor(UNANNOUNCED_SHARE * (await partial.freeBytes()));
+    const most = total ?? Math.floor(UNANNOUNCED_SHARE * (await free(dirname(this.target))));
     observer.started(path, have, total);
     for await (const chunk of this.#chunks(response)) {
       heard();

@@ -12,7 +12,6 @@ import {
 } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeAll } from '../../../platform/storage/durable-files.js';
-import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { demandSpace, writing } from './disk-space.js';
 
 /** One file that a source offers. */
@@ -161,11 +160,6 @@ export class PartialFile {
     this.#digest = digestOf(this.file);
     await this.#open('w');
     await demandSpace(folder, bytes);
-  }
-
-  /** Free bytes of its disk. */
-  freeBytes(): Promise<number> {
-    return freeBytes(dirname(this.#path));
   }
 
   async write(chunk: Uint8Array): Promise<void> {

@@ -1,4 +1,5 @@
 import { json } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
@@ -54,8 +55,9 @@ export class ResponseConnection {
   readonly #left = new AbortController();
   #turns: Promise<void> = Promise.resolve();
   #waiting = 0;
-  /** Bytes that came since the last whole message. */
+  /** Bytes that came since the last whole message, and those of messages that wait. */
   #unread = 0;
+  #ahead = 0;
   #leavePlace: (() => void) | undefined;
   /** What was said up to the end of a response that is stored nowhere. */
   #last: { readonly id: string; readonly items: readonly unknown[] } | undefined;
@@ -94,7 +96,7 @@ export class ResponseConnection {
   /** More bytes have come. While a message is answered, few are read ahead. */
   received(bytes: number): void {
     this.#unread += bytes;
-    if (this.#unread <= LOOSE_BYTES) return;
+    if (this.#unread + this.#ahead <= LOOSE_BYTES) return;
     if (this.#waiting > 0) return this.socket.pause();
     this.#leavePlace ??= this.host.place(() => {
       this.#refuse(new DomainError('queue_full', 'Others need the place of this slow message.'));
@@ -121,13 +123,18 @@ export class ResponseConnection {
   }
 
   #take(message: string): void {
+    const bytes = this.#unread;
     this.#unread = 0;
     if (this.#waiting === MOST_WAITING) return this.#refuse(tooMany());
     clearTimeout(this.#idle);
     this.#idleSinceMs = undefined;
     this.#waiting += 1;
+    this.#ahead += bytes;
     this.#turns = this.#turns
-      .then(() => this.#answer(message))
+      .then(() => {
+        this.#ahead -= bytes;
+        return this.#answer(message);
+      })
       .catch(error => this.#refuse(error))
       .finally(() => {
         this.#waiting -= 1;
@@ -164,6 +171,8 @@ export class ResponseConnection {
     const known = last?.id === previous ? last : undefined;
     const items = [...(known?.items ?? []), ...itemsOf(fields.input)];
     const asked = known ? { ...fields, input: items, previous_response_id: null } : fields;
+    // A large message is read in one turn of the event loop and written in another one.
+    await nextTurn();
     const body = Buffer.from(writeJson({ ...asked, stream: true }));
     this.#leavePlace?.();
     this.#leavePlace = undefined;
@@ -195,15 +204,11 @@ export class ResponseConnection {
       if (line.startsWith(EVENT)) type = line.slice(EVENT.length);
       if (!line.startsWith(DATA) || line.endsWith(' [DONE]')) continue;
       let data = line.slice(DATA.length);
-      if (STATES.has(type)) {
-        const event = parseBoundedJson(data, STORED_BOUNDS) as {
-          readonly response: ResponseObject;
-        };
-        said = {
-          ...event.response,
-          ...(previous && { previous_response_id: previous }),
-        };
-        data = writeJson({ ...event, response: said });
+      // Of the others nothing is needed: a list of tools in each would be read three times.
+      if (FINAL_EVENTS.has(type) || (previous && STATES.has(type))) {
+        const event = stateIn(data, previous);
+        said = event.response;
+        if (previous) data = writeJson(event);
       }
       this.socket.send(data);
       if (this.socket.overfull) await this.socket.drained();
@@ -222,6 +227,13 @@ export class ResponseConnection {
   #fail(status: number, { error }: ReturnType<typeof errorEnvelope>): void {
     this.socket.send(writeJson({ type: 'error', status, error }));
   }
+}
+
+/** An event that holds a response, which continues `previous` where that is given. */
+function stateIn(data: string, previous: string | undefined) {
+  const event = parseBoundedJson(data, STORED_BOUNDS) as { readonly response: ResponseObject };
+  const continued = previous && { previous_response_id: previous };
+  return { ...event, response: { ...event.response, ...continued } };
 }
 
 /** @throws DomainError `invalid_json` */

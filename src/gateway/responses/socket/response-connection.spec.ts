@@ -1,0 +1,49 @@
+import { Readable } from 'node:stream';
+import { expect, it } from '@jest/globals';
+import { until as waitUntil } from '../../../../test/support/waiting.js';
+import { type ClientSocket } from '../../websockets/client-socket.js';
+import { ResponseConnection } from './response-connection.js';
+
+const MESSAGE = '{"type":"response.create","input":"x"}';
+
+const until = (holds: () => boolean) => waitUntil(() => Promise.resolve(holds()));
+
+it('reads no more than 128 KiB ahead, in however many messages, until what has come is answered', async () => {
+  let listener: Parameters<ClientSocket['listen']>[0] | undefined;
+  let isPaused = false;
+  const sent: string[] = [];
+  const socket: Partial<ClientSocket> = {
+    listen: given => void (listener = given),
+    pause: () => void (isPaused = true),
+    resume: () => void (isPaused = false),
+    send: text => void sent.push(text),
+  };
+  const answers: (() => void)[] = [];
+  const host = {
+    create: () =>
+      new Promise<{ status: number; headers: object; body: Readable }>(resolve => {
+        const body = Readable.from(['{"error":{}}']);
+        answers.push(() => resolve({ status: 400, headers: {}, body }));
+      }),
+  };
+  const given = [socket as ClientSocket, host as never, 60_000] as const;
+  const connection = new ResponseConnection(...given);
+  const come = (bytes: number) => {
+    connection.received(bytes);
+    listener?.text(MESSAGE);
+  };
+  come(100_000);
+  await until(() => answers.length === 1);
+  for (let small = 0; small < 2; small += 1) come(60_000);
+  expect(isPaused).toBe(false);
+  come(60_000);
+  expect(isPaused).toBe(true);
+  for (let ended = 1; ended <= 4; ended += 1) {
+    await until(() => answers.length === ended);
+    expect(isPaused).toBe(true);
+    answers.at(-1)!();
+  }
+  await until(() => !isPaused);
+  expect(sent).toHaveLength(4);
+  listener?.gone(true);
+});
