@@ -45,19 +45,22 @@ describe('a caller that disappears without closing its connection', () => {
   it.each([
     ['what is sent to it is lost', () => link.cut(), () => link.heal()],
     ['nothing is taken from it', () => link.freeze('there', 'back'), () => link.letOthersPass()],
-  ])('in the middle of speech, %s: the slots are free, and the next speech is whole', async (_, vanish, end) => {
-    const left = new AbortController();
-    const answers = await Promise.all(
-      Array.from({ length: CALLERS }, () => speak(near, left.signal)),
-    );
-    for (const { body } of answers) await body!.getReader().read();
-    vanish();
-    const whole = await (await speak(rig.port)).arrayBuffer();
-    expect(Math.abs(whole.byteLength - WHOLE_BYTES)).toBeLessThan(16);
-    await until(() => slotsInUse() === 0);
-    end();
-    left.abort();
-  });
+  ])(
+    'in the middle of speech, %s: the slots are free, and the next speech is whole',
+    async (_, vanish, end) => {
+      const left = new AbortController();
+      const answers = await Promise.all(
+        Array.from({ length: CALLERS }, () => speak(near, left.signal)),
+      );
+      for (const { body } of answers) await body!.getReader().read();
+      vanish();
+      const whole = await (await speak(rig.port)).arrayBuffer();
+      expect(Math.abs(whole.byteLength - WHOLE_BYTES)).toBeLessThan(16);
+      await until(() => slotsInUse() === 0);
+      end();
+      left.abort();
+    },
+  );
 
   it('is probed by the system while its connection has no traffic', async () => {
     const { socket } = await RawHttp.open(rig.port);

@@ -45,7 +45,8 @@ describeWith(REDIS)('words of a live session at one of two gateways', () => {
       await (await puller.take()).complete();
       client.commit();
       let final = await puller.take();
-      for (; final.data.priority !== 'realtime'; final = await puller.take()) await final.complete();
+      for (; final.data.priority !== 'realtime'; final = await puller.take())
+        await final.complete();
       await final.complete();
       await client.next(`${TRANSCRIPTION}.completed`);
 

@@ -151,8 +151,7 @@ export class Recognisers {
     });
     const transcript = request.answer('transcript').then(({ reply }) => {
       const deviceMs = fields.draft ? undefined : deviceShareMs(reply.execution);
-      if (deviceMs !== undefined)
-        this.times.of(model).live.add(deviceMs / durationS, durationS);
+      if (deviceMs !== undefined) this.times.of(model).live.add(deviceMs / durationS, durationS);
       return reply.transcript;
     });
     return { transcript, cancel: () => request.cancel('client') };

@@ -121,7 +121,10 @@ export class OpenAiHttpSynthesizer extends UpstreamEngine implements SpeechSynth
     for await (const samples of speechIn(body, modelId)) {
       item.signal.throwIfAborted();
       if (emitted + samples.length > mostS * this.sampleRate)
-        throw unusableAnswer(modelId, `sent more than ${Math.round(mostS)} s of audio for the text.`);
+        throw unusableAnswer(
+          modelId,
+          `sent more than ${Math.round(mostS)} s of audio for the text.`,
+        );
       if (samples.length > 0) item.emit(samples);
       emitted += samples.length;
     }
