@@ -175,7 +175,8 @@ describe('a slow model without live streams', () => {
     const settled = events
       .slice(from)
       .flatMap(event => (event.type === 'settled' ? [event.priority] : []));
-    expect(settled.indexOf('realtime')).toBeLessThanOrEqual(1);
+    // Behind the file that runs, and one whose answer was on its way.
+    expect(settled.indexOf('realtime')).toBeLessThanOrEqual(2);
     expect(settled.length).toBeGreaterThan(2);
   });
 });
