@@ -139,12 +139,7 @@ export class Recognisers {
       chunks: () => Readable.from([wav]),
       dispose: () => Promise.resolve(),
     };
-    const file = {
-      kind: 'transcribe',
-      audio,
-      durationS,
-      filename: 'utterance.wav',
-    } as const;
+    const file = { kind: 'transcribe', audio, durationS, filename: 'utterance.wav' } as const;
     const request = this.inference.start(caller, {
       ...{ model, bytes: wav.length, audioDurationS: durationS },
       payload: { ...PLAIN_TRANSCRIPTION, ...fields, ...file },
