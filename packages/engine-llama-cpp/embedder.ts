@@ -21,6 +21,11 @@ import { type EmbeddingInfo, type EmbeddingOperations } from './protocol.js';
  * As for steps of generation: what a token may add before the process is taken as hung.
  */
 const TOKEN_LIMIT_MS = 250;
+/**
+ * Several texts share a native run of at most so many tokens on a CPU, where longer runs are no
+ * faster. A cancel acts between two operations of a run, which take as long as it has tokens.
+ */
+const CPU_RUN_TOKENS = 256;
 /** Size of the thread pool of the child process; llama.cpp computes on threads of its own. */
 const POOL_THREADS = 4;
 /** Longer texts are refused before they are cut into tokens. */
@@ -104,7 +109,10 @@ export class LlamaEmbedder implements TextEmbedder {
     const pieces = works.flatMap((work): TextPiece[] =>
       'ok' in work ? [] : work.tokens.map((tokens, input) => ({ work, input, tokens })),
     );
-    for (const run of embeddingRuns(pieces, this.options)) await this.#compute(run);
+    const { batchTokens, batchTexts } = this.options;
+    const most = this.#known?.device === 'cpu' ? CPU_RUN_TOKENS : batchTokens;
+    const shape = { batchTexts, batchTokens: Math.min(most, batchTokens) };
+    for (const run of embeddingRuns(pieces, shape)) await this.#compute(run);
     return works.map(work => ('ok' in work ? work : outcomeOf(work)));
   }
 

@@ -31,6 +31,11 @@ const HEADERS_CHECK_MS = 5000;
  * never meet a closed socket.
  */
 const KEEP_ALIVE_MS = 72_000;
+/**
+ * A connection without traffic is probed after this time. A peer that is gone without a word is
+ * noticed 10 s later (10 probes of the system), and what it asked for is cancelled.
+ */
+const PROBE_AFTER_MS = 30_000;
 
 /** What Jina, Cohere, vLLM and llama.cpp call the route. */
 /** A model whose name has a slash, as hubs name theirs. */
@@ -95,6 +100,8 @@ function fastifyOptions({ server }: Settings) {
       connectionsCheckingInterval: HEADERS_CHECK_MS,
       requestTimeout: 0,
       requireHostHeader: false,
+      keepAlive: true,
+      keepAliveInitialDelay: PROBE_AFTER_MS,
     },
     rewriteUrl: ({ url = '/' }: { readonly url?: string }) =>
       url.replace(OTHER_RERANK, '/v1/rerank').replace(NESTED_MODEL, '$1%2F$2'),

@@ -21,8 +21,10 @@ const ONLY = process.env.LEAGUE_ROUTES?.split(';');
 /** Names of servers to leave out, such as `llama.cpp,litellm`. */
 const WITHOUT = (process.env.LEAGUE_WITHOUT ?? '').split(',');
 const GIVE_UP_MS = 10_000;
-/** So long a device without requests is watched. */
+/** So long a device without requests is watched: that is five probes. */
 const WATCH_MS = 5000;
+/** Times the longest piece of work that was seen then: the next probe may take longer. */
+const IDLE_WORK = 2;
 /** Of a try of a route, before it is measured. */
 const ANSWER_MS = 120_000;
 
@@ -107,7 +109,7 @@ async function abandon(
   const wholeMs = performance.now() - startMs;
   progress(`    a whole one takes ${Math.round(wholeMs)} ms`);
   const meter = new CpuMeter(devicesOf(server.pid(device)));
-  const idleWorkMs = await longestIdleWork(meter, WATCH_MS);
+  const idleWorkMs = IDLE_WORK * (await longestIdleWork(meter, WATCH_MS));
   const idleMs: number[] = [];
   const cpuMs: number[] = [];
   let usedMs = 0;

@@ -31,7 +31,9 @@ export type UpstreamStep =
       readonly parts: readonly (Buffer | string)[];
       readonly type?: string;
       readonly cut?: true;
-    };
+    }
+  /** PCM of silence without an end, as fast as it is read. */
+  | { readonly kind: 'endless' };
 
 /** A promise that is resolved from outside, once. */
 class Gate<T = void> {
@@ -206,7 +208,7 @@ export class OpenAiUpstream implements AsyncDisposable {
       case 'POST /v1/audio/translations':
         return answerTranscript(await call.form(), call, response);
       case 'POST /v1/audio/speech':
-        return answerSpeech(call, response);
+        return speak(speechOf(call.json()), call, response);
       case 'POST /v1/chat/completions':
       case 'POST /v1/completions':
         if (call.body.includes('FAIL'))
@@ -255,6 +257,9 @@ async function play(
       }
       if (step.cut) response.destroy();
       else response.end();
+      return;
+    case 'endless':
+      return speak(silence(), call, response);
   }
 }
 
@@ -271,13 +276,21 @@ async function answerTranscript(
   sendJson(response, transcriptOf(heard, { form, translated }));
 }
 
-async function answerSpeech(call: SeenCall, response: http.ServerResponse): Promise<void> {
+async function speak(
+  parts: Iterable<Buffer>,
+  call: SeenCall,
+  response: http.ServerResponse,
+): Promise<void> {
   response.writeHead(200, { 'content-type': 'audio/pcm' });
-  for (const part of speechOf(call.json())) {
+  for (const part of parts) {
     if (response.destroyed) return;
     if (!response.write(part)) await Promise.race([once(response, 'drain'), call.closed.passed]);
   }
   response.end();
+}
+
+function* silence(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(48_000);
 }
 
 function sendJson(response: http.ServerResponse, body: unknown, status = 200): void {

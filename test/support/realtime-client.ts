@@ -82,8 +82,12 @@ export class RealtimeClient {
    * A session of the synthetic engine at 16 kHz, where audio is the text that is heard,
    * without voice activity.
    */
-  static async synthetic(url: string, input: object = {}): Promise<RealtimeClient> {
-    const client = await RealtimeClient.open(url, { model: 'synthetic' });
+  static async synthetic(
+    url: string,
+    input: object = {},
+    options: ClientOptions = {},
+  ): Promise<RealtimeClient> {
+    const client = await RealtimeClient.open(url, { model: 'synthetic' }, options);
     client.update({
       format: { type: 'audio/pcm', rate: 16_000 },
       turn_detection: null,

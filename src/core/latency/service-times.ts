@@ -7,6 +7,8 @@ import { FadingMean } from './means.js';
 class ModelTimes {
   /** Device milliseconds of a request, by the amount of its work. */
   readonly costs = new CostModel();
+  /** Device milliseconds for each second of an utterance of a live session. */
+  readonly live = new FadingMean();
   /** From start to answer, and to the first output, exceeded by few. */
   readonly answers = new AnswerTimes();
   /** Of engine calls, by the number of their members. */

@@ -77,9 +77,11 @@ export class RequestQueues {
     return bytes;
   }
 
-  /** Of the shared queue what this gateway has there. */
+  /** A request that comes now finds nothing else of the model, at no gateway. */
   isIdle(model: string): boolean {
-    return (this.shared.enabled ? this.shared : this.embedded).isIdle(model);
+    const { shared, embedded } = this;
+    if (!shared.enabled) return embedded.isIdle(model);
+    return shared.elsewhere.areNone(model) && shared.isIdle(model);
   }
 
   #timed(

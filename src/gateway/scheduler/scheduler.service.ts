@@ -48,7 +48,7 @@ export class SchedulerService {
     return this.intake.accepting;
   }
 
-  /** Nothing waits for the model, and one of its workers has nothing to do, as far as this gateway knows. */
+  /** Nothing waits for the model, and one of its workers has nothing to do. */
   isIdle(model: string): boolean {
     return this.queues.isIdle(model);
   }

@@ -10,6 +10,7 @@ import { PayloadBlobs } from './payload-blobs.js';
 import { QueueEvents } from './queue-events.js';
 import { QueueListing } from './queue-listing.js';
 import { RequestJobs } from './request-jobs.js';
+import { RequestsElsewhere } from './requests-elsewhere.js';
 import { SharedDevices } from './shared-devices.js';
 import { SharedIntake } from './shared-intake.js';
 import { SharedQueueLink } from './shared-queue-link.js';
@@ -40,6 +41,7 @@ export const sharedQueueProviders: Provider[] = [
   QueueEvents,
   QueueListing,
   RequestJobs,
+  RequestsElsewhere,
   SharedDevices,
   SharedIntake,
   SharedQueueLink,

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
@@ -14,6 +14,7 @@ import {
 import { AllWorkers } from './all-workers.js';
 import { QueueListing } from './queue-listing.js';
 import { RequestJobs } from './request-jobs.js';
+import { RequestsElsewhere } from './requests-elsewhere.js';
 import { SharedIntake } from './shared-intake.js';
 import { SharedRequests } from './shared-requests.js';
 
@@ -24,6 +25,8 @@ import { SharedRequests } from './shared-requests.js';
 @Injectable()
 export class SharedRequestQueue implements SchedulerQueue {
   readonly isEmbedded = false;
+  /** Requests of other gateways. */
+  @Inject() readonly elsewhere!: RequestsElsewhere;
 
   constructor(
     private readonly clock: ProcessClock,

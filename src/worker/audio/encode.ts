@@ -24,7 +24,7 @@ interface EncoderOptions {
 /**
  * What one synthesis writes into: brought to 24 kHz and encoded in the order of arrival,
  * in slices, so that the engine's `emit` returns at once and the process goes on serving.
- * The backlog is bounded by the length of the text.
+ * The backlog is bounded by the length of the text, by `openai-http` for an upstream, too.
  */
 export function speechOutput({
   sampleRate,

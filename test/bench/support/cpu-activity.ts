@@ -77,7 +77,7 @@ export async function longestIdleWork(meter: CpuMeter, forMs: number): Promise<n
 }
 
 /** Samples with work, without so long a pause between them, are one piece. */
-const PAUSE_MS = 50;
+const PAUSE_MS = 20;
 
 class PieceOfWork {
   #last: { readonly wantedMs: number };

@@ -62,6 +62,15 @@ describe('embeddings on llama.cpp', () => {
     }
   });
 
+  it('share runs of at most 256 tokens, so that a cancel acts soon, whatever a run may have', async () => {
+    const large = await embedder({ batchTokens: 1024 });
+    await large.load();
+    const text = Array.from({ length: 100 }, () => 300);
+    await large.embed([asked({ input: Array.from({ length: 8 }, () => text) })]);
+    expect(large.runs).toBe(4);
+    await large.close();
+  });
+
   it('take tokens as well as texts', async () => {
     const [one, many] = await engine.embed([
       asked({ input: [1, 300, 301] }),

@@ -201,6 +201,21 @@ describe('openai-http', () => {
     expect(speech.parts).toEqual([]);
   });
 
+  it.each([
+    [1, 36],
+    [4, 32],
+  ])('ends an upstream that never does: at speed %d after %d s of audio', async (speed, mostS) => {
+    rig.upstream.script({ kind: 'endless' });
+    const engine = await rig.synthesizer();
+    const speech = synthesizeItem('Hello.', 'v1', { speed });
+    expect(errorOf(await engine.synthesize([speech.item]))).toMatchObject({
+      code: 'engine_failed',
+      message: expect.stringContaining(`more than ${mostS} s of audio`),
+    });
+    expect(speech.all().length).toBeLessThanOrEqual(mostS * 24_000);
+    expect(await (await rig.upstream.post(0)).closed.passed).toEqual({ early: true });
+  });
+
   it('reports the rate that the operator gives for the upstream', async () => {
     const engine = await rig.synthesizer({ sampleRate: 22_050 });
     expect(engine.sampleRate).toBe(22_050);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Redis } from 'ioredis';
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
 import { silentWav } from '../../support/http-request.js';
 import { redisClient } from '../../support/redis-client.js';
@@ -31,10 +32,11 @@ export class TwoGateways implements AsyncDisposable {
     private readonly folder: string,
   ) {}
 
-  /** @param env of the first gateway */
+  /** @param env of the first gateway. @param fields of the model */
   static async start(
     settings: SettingOverrides = {},
     env: NodeJS.ProcessEnv = {},
+    fields: Partial<ModelSpec> = {},
   ): Promise<TwoGateways> {
     const folder = temporaryFolder();
     const redis = await RedisServer.start();
@@ -48,7 +50,7 @@ export class TwoGateways implements AsyncDisposable {
       },
       ...{ 'requests.idempotency': 'off', ...settings },
     };
-    const models = [{ ...stt('alpha'), addresses: [] }];
+    const models = [{ ...stt('alpha'), addresses: [], ...fields }];
     const a = await GatewayProcess.start(models, shared, { folder, env });
     const b = await GatewayProcess.start(models, shared, { folder });
     return new TwoGateways(redis, client, puller, a, b, folder);

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
+import { deviceShareMs } from '@switchyard/worker-protocol/call.codec.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { keepsPace } from '../../../core/latency/live-sessions.js';
@@ -92,9 +93,10 @@ export class Recognisers {
     const live = this.#live.get(model) ?? new Set();
     const workers = this.pool.of(model)?.view().workers.filter(isReady) ?? [];
     const devices = workers.reduce((sum, { health }) => sum + (health?.maxConcurrent ?? 0), 0);
-    const msPerS = this.times.of(model).costs.estimateMs({ input: 1 });
-    const speaking = Array.from(live, stream => stream.speaking);
-    if (devices > 0 && !keepsPace(speaking, msPerS, devices))
+    const times = this.times.of(model);
+    // Files are longer, and take less for a second.
+    const msPerS = times.live.value ?? times.costs.estimateMs({ input: 1 });
+    if (devices > 0 && !keepsPace([...live], msPerS, devices))
       throw new DomainError(
         'queue_full',
         `\`${model}\` cannot recognise one more live session as fast as it is spoken; ` +
@@ -137,17 +139,16 @@ export class Recognisers {
       chunks: () => Readable.from([wav]),
       dispose: () => Promise.resolve(),
     };
-    const file = {
-      kind: 'transcribe',
-      audio,
-      durationS,
-      filename: 'utterance.wav',
-    } as const;
+    const file = { kind: 'transcribe', audio, durationS, filename: 'utterance.wav' } as const;
     const request = this.inference.start(caller, {
       ...{ model, bytes: wav.length, audioDurationS: durationS },
       payload: { ...PLAIN_TRANSCRIPTION, ...fields, ...file },
     });
-    const transcript = request.answer('transcript').then(({ reply }) => reply.transcript);
+    const transcript = request.answer('transcript').then(({ reply }) => {
+      const deviceMs = fields.draft ? undefined : deviceShareMs(reply.execution);
+      if (deviceMs !== undefined) this.times.of(model).live.add(deviceMs / durationS, durationS);
+      return reply.transcript;
+    });
     return { transcript, cancel: () => request.cancel('client') };
   }
 }

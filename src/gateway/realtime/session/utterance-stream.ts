@@ -147,6 +147,11 @@ export class UtteranceStream implements StreamHandle {
     return this.#uttered / this.#audio.end;
   }
 
+  /** Utterances that have ended and have no text yet. */
+  get waiting(): number {
+    return this.#running.size;
+  }
+
   async sendFrame(data: Buffer, isLast = false): Promise<void> {
     if (this.#closed) return;
     this.#audio.append(data);

@@ -25,6 +25,12 @@ const CONTAINERS: readonly (readonly [start: string, name: string])[] = [
   ['fLaC', 'FLAC'],
 ];
 const LONGEST_START = 4;
+/**
+ * Seconds of audio that are taken for a text: 30 and one for each of its characters, about 15
+ * times what speech takes. What a slow reader has not taken waits in memory, so an upstream that
+ * never ends must not go on until the time limit of the request.
+ */
+const MOST_S = { text: 30, perCharacter: 1 };
 const OTHER_CONTENT =
   /^(text\/|application\/(json|xml)|audio\/(x-)?(wav|wave|mpeg|mp3|ogg|opus|flac|aac|mp4)\b)/i;
 
@@ -110,9 +116,15 @@ export class OpenAiHttpSynthesizer extends UpstreamEngine implements SpeechSynth
     const other = otherContentIn(answer.headers['content-type']);
     if (other !== undefined)
       throw unusableAnswer(modelId, `sent ${other} although response_format was pcm.`);
+    const mostS = MOST_S.text + (MOST_S.perCharacter * item.text.length) / item.speed;
     let emitted = 0;
     for await (const samples of speechIn(body, modelId)) {
       item.signal.throwIfAborted();
+      if (emitted + samples.length > mostS * this.sampleRate)
+        throw unusableAnswer(
+          modelId,
+          `sent more than ${Math.round(mostS)} s of audio for the text.`,
+        );
       if (samples.length > 0) item.emit(samples);
       emitted += samples.length;
     }
