@@ -124,7 +124,7 @@ describe('a slow model without live streams', () => {
   beforeAll(async () => {
     slow = await realtimeRig({
       model: { capabilities: ['transcribe'] },
-      engine: { perItemMs: 350, maxBatch: 1 },
+      engine: { perItemMs: 350, maxBatch: 1, input: 'pcm' },
       settings: { 'realtime.interim_ms': 300, 'realtime.recovery_ms': 10 },
     });
     slow.app.get(DispatchEventBus, { strict: false }).events$.subscribe(one => events.push(one));
