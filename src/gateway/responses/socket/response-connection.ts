@@ -203,14 +203,9 @@ export class ResponseConnection {
       const line = bytes?.toString() ?? '';
       if (line.startsWith(EVENT)) type = line.slice(EVENT.length);
       if (!line.startsWith(DATA) || line.endsWith(' [DONE]')) continue;
-      let data = line.slice(DATA.length);
-      // Of the others nothing is needed: a list of tools in each would be read three times.
-      if (FINAL_EVENTS.has(type) || (previous && STATES.has(type))) {
-        const event = stateIn(data, previous);
-        said = event.response;
-        if (previous) data = writeJson(event);
-      }
-      this.socket.send(data);
+      const read = eventIn(type, line.slice(DATA.length), previous);
+      said = read.said ?? said;
+      this.socket.send(read.text);
       if (this.socket.overfull) await this.socket.drained();
     }
     return said?.status === 'failed' ? undefined : said;
@@ -229,11 +224,21 @@ export class ResponseConnection {
   }
 }
 
-/** An event that holds a response, which continues `previous` where that is given. */
-function stateIn(data: string, previous: string | undefined) {
-  const event = parseBoundedJson(data, STORED_BOUNDS) as { readonly response: ResponseObject };
-  const continued = previous && { previous_response_id: previous };
-  return { ...event, response: { ...event.response, ...continued } };
+/**
+ * An event as it is sent, and the response in the last one; in all that hold one, where it is to
+ * say what it continues. Else a list of tools in each would be read three times.
+ */
+function eventIn(
+  type: string,
+  text: string,
+  previous: string | undefined,
+): { readonly text: string; readonly said?: ResponseObject } {
+  const isRead = previous === undefined ? FINAL_EVENTS.has(type) : STATES.has(type);
+  if (!isRead) return { text };
+  const event = parseBoundedJson(text, STORED_BOUNDS) as { readonly response: ResponseObject };
+  if (previous === undefined) return { text, said: event.response };
+  const said = { ...event.response, previous_response_id: previous };
+  return { text: writeJson({ ...event, response: said }), said };
 }
 
 /** @throws DomainError `invalid_json` */
