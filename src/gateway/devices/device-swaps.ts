@@ -159,11 +159,11 @@ export class DeviceSwaps implements OnApplicationBootstrap {
 
   #loaded(workers: ModelWorkers, nowMs: number): void {
     const { id } = workers;
-    workers.place.arrived();
+    const sessions = workers.place.arrived();
     this.#measure(workers);
     const tookMs = this.placements.loaded(id, nowMs) ?? 0;
     this.times.of(id).loads.add(tookMs);
-    this.queue.chargeLoad(id, tookMs);
+    this.queue.chargeLoad(id, tookMs, sessions);
     this.share?.chargeLoad(id, tookMs);
     this.#logger.log({ model: id, tookMs: Math.round(tookMs) }, 'model is loaded');
     this.#steps.next({ type: 'loaded', model: id, tookMs });

@@ -193,13 +193,22 @@ export class EmbeddedQueue implements SchedulerQueue {
       : position;
   }
 
-  /** What its requests wait for while it is not on the device that it shares; undefined: it is. */
-  awaited(model: string, priority: RequestPriority): string | undefined {
-    if (this.swaps.isAway(model)) return loadText(model, this.#loadOf(model, priority));
+  /**
+   * What its requests wait for while it is not on the device that it shares, and for how many
+   * milliseconds, if that is known; undefined: it is there.
+   */
+  awaited(
+    model: string,
+    priority: RequestPriority,
+  ): { readonly text: string; readonly inMs?: number | undefined } | undefined {
+    if (this.swaps.isAway(model)) {
+      const load = this.#loadOf(model, priority);
+      return { text: loadText(model, load), inMs: load?.inMs };
+    }
     const [workers, owner] = [this.places.pool.of(model), this.swaps.loadedBy];
     const isElsewhere = workers?.isPlaced && owner !== undefined;
     if (!isElsewhere || workers.view().state === 'loaded') return undefined;
-    return `${model} is not loaded; the gateway ${owner} loads it`;
+    return { text: `${model} is not loaded; the gateway ${owner} loads it` };
   }
 
   #loadOf(model: string, priority: RequestPriority): ExpectedLoad | undefined {

@@ -8,7 +8,14 @@ const LOAD_REQUEST_MS = 5000;
 export class DevicePlace {
   /** What engines call the device that the model is on. Its `ModelWorkers` writes it. */
   device: string | undefined;
-  #loadRequest: { readonly sinceMs: number; readonly untilMs: number } | undefined;
+  #loadRequest:
+    | {
+        readonly sinceMs: number;
+        readonly untilMs: number;
+        /** Of sessions. */
+        readonly tenants: ReadonlySet<string>;
+      }
+    | undefined;
   #refusal: { readonly reason: string; readonly untilMs: number } | undefined;
 
   constructor(
@@ -32,10 +39,16 @@ export class DevicePlace {
     return this.clock.nowMs() < untilMs ? reason : undefined;
   }
 
-  /** @param ms how long it is waited for; Infinity: until it is loaded or has failed */
-  requestLoad(ms = LOAD_REQUEST_MS): void {
+  /**
+   * @param tenant of the session that waits for it
+   * @param ms how long it is waited for; Infinity: until it is loaded or has failed
+   */
+  requestLoad(tenant?: string, ms = LOAD_REQUEST_MS): void {
     const nowMs = this.clock.nowMs();
-    this.#loadRequest = { sinceMs: this.loadRequestedSinceMs ?? nowMs, untilMs: nowMs + ms };
+    const sinceMs = this.loadRequestedSinceMs ?? nowMs;
+    const tenants = new Set(this.#loadRequest?.tenants);
+    if (tenant !== undefined) tenants.add(tenant);
+    this.#loadRequest = { sinceMs, untilMs: nowMs + ms, tenants };
     const { onChange } = this.events;
     onChange();
     if (ms < Infinity) setTimeout(onChange, ms + 1).unref();
@@ -48,10 +61,12 @@ export class DevicePlace {
     this.events.onRefused();
   }
 
-  /** Its workers take requests now. */
-  arrived(): void {
+  /** Its workers take requests now. @returns tenants whose sessions waited for it */
+  arrived(): readonly string[] {
+    const tenants = [...(this.#loadRequest?.tenants ?? [])];
     this.#loadRequest = undefined;
     this.#refusal = undefined;
+    return tenants;
   }
 }
 

@@ -93,7 +93,7 @@ export class ModelWorkers {
   load(): void {
     this.isHeld = false;
     this.#used();
-    if (this.isPlaced) this.place.requestLoad(Infinity);
+    if (this.isPlaced) this.place.requestLoad(undefined, Infinity);
     else this.#begin();
   }
 
@@ -125,9 +125,9 @@ export class ModelWorkers {
   }
 
   /** A session waits for it. To be called again while it waits. */
-  requestLoad(): void {
+  requestLoad(tenant?: string): void {
     this.demand();
-    if (this.isPlaced && !this.isHeld && !this.hasReady) this.place.requestLoad();
+    if (this.isPlaced && !this.isHeld && !this.hasReady) this.place.requestLoad(tenant);
   }
 
   /**
