@@ -99,9 +99,8 @@ export class PriorityQueue {
   }
 
   /**
-   * Their model was loaded: its device time is that of the tenants whose requests wait for
-   * it, in equal parts (D-25). O(waiting)
-   * @param sessions tenants whose live sessions wait for it: each counts as one request
+   * A model was loaded: its device time is that of the tenants whose requests wait for
+   * it, or live sessions (by tenant: each as one request), in equal parts (D-25). O(waiting)
    */
   chargeLoad(model: string, tookMs: number, sessions: readonly string[] = []): void {
     const { realtime, batch } = this.lanesOf(model);
@@ -222,10 +221,7 @@ export class PriorityQueue {
     return items.map(({ key }) => key);
   }
 
-  /**
-   * Removes and returns expired requests, earliest first (D-07). One comparison if
-   * there is none.
-   */
+  /** Removes and returns expired requests, earliest first (D-07). One comparison if none is. */
   expired(nowMs: number): ScheduledRequest[] {
     const expired: ScheduledRequest[] = [];
     while ((this.#deadlines.keys[0] ?? Infinity) <= nowMs) {

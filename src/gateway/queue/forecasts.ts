@@ -211,24 +211,13 @@ export const forecastsProvider: Provider = {
     registry: RequestRegistry,
     ...[admission, swaps, places]: readonly [Admission, DeviceSwaps, TextPlaces]
   ) => {
-    const known = new Map<string, readonly WorkerCapacity[]>();
-    // A model that is not on its device will have the workers that it had.
-    const workers = (model: string): readonly WorkerCapacity[] => {
-      const all = pool.of(model);
-      const ready = (all?.view().workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
-      // Another gateway knows when it will.
-      if (!all?.isPlaced || swaps.loadedBy !== undefined) return ready;
-      if (ready.length > 0) known.set(model, ready);
-      return known.get(model) ?? [];
-    };
-    swaps.steps$.subscribe(({ type, model }) => type === 'loaded' && workers(model));
     const forecasts: Forecasts = new Forecasts({
       times,
       queue,
       window,
       admission,
       choose: leastLoaded,
-      workers,
+      workers: capacities(pool, swaps),
       loadsInMs: (model, priority, nowMs) =>
         swaps.expected(model, priority, id => forecasts.drainMs(id, nowMs))?.inMs ?? 0,
       // Not of those that wait in the shared queue, or were taken from there.
@@ -246,6 +235,24 @@ export const forecastsProvider: Provider = {
     return forecasts;
   },
 };
+
+/** Of a model that is not on its device, the workers that it had and will have. */
+function capacities(
+  pool: WorkerPoolService,
+  swaps: DeviceSwaps,
+): (model: string) => readonly WorkerCapacity[] {
+  const known = new Map<string, readonly WorkerCapacity[]>();
+  const workersOf = (model: string): readonly WorkerCapacity[] => {
+    const workers = pool.of(model);
+    const ready = (workers?.view().workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
+    // Another gateway knows when it will.
+    if (!workers?.isPlaced || swaps.loadedBy !== undefined) return ready;
+    if (ready.length > 0) known.set(model, ready);
+    return known.get(model) ?? [];
+  };
+  swaps.steps$.subscribe(({ type, model }) => type === 'loaded' && workersOf(model));
+  return workersOf;
+}
 
 /** Undefined: it takes no requests now. */
 function capacityOf(worker: WorkerView): WorkerCapacity | undefined {
