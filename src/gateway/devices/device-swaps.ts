@@ -51,6 +51,8 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   #measureAtMs = 0;
   /** Whoever knows the other gateways sets it, before the first look. Undefined: there are none. */
   share: DeviceShare | undefined;
+  /** Milliseconds until what a model has is probably answered. Whoever forecasts it sets it. */
+  drainMs: (model: string) => number = () => 0;
 
   constructor(
     private readonly queue: PriorityQueue,
@@ -98,18 +100,13 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     return this.#isHere(model) && this.placements.at(model)?.stage !== 'resident';
   }
 
-  /**
-   * When a model probably takes requests. Undefined: it does, or shares no device.
-   * @param drainMs milliseconds until what a model has is answered
-   */
-  expected(
-    model: string,
-    priority: RequestPriority,
-    drainMs: (model: string) => number,
-  ): ExpectedLoad | undefined {
+  /** When a model probably takes requests. Undefined: it does, or shares no device. */
+  expected(model: string, priority: RequestPriority): ExpectedLoad | undefined {
     if (!this.#isHere(model)) return undefined;
-    const isRealtime = priority === RequestPriority.REALTIME;
-    return this.placements.expected({ model, isRealtime, nowMs: this.clock.nowMs(), drainMs });
+    return this.placements.expected({
+      ...{ model, isRealtime: priority === RequestPriority.REALTIME },
+      ...{ nowMs: this.clock.nowMs(), drainMs: this.drainMs },
+    });
   }
 
   /** Any number of calls until the next turn of the event loop are one. */
@@ -220,21 +217,18 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   #placeable(): readonly PlaceableModel[] {
     const pins = pinsByDevice(this.placed());
     return this.placed().map(model => {
-      const { id, device = [], prewarm, minResidenceS } = model;
-      // An operator unloaded it.
-      const isHeld = this.pool.of(id)?.isHeld === true;
+      const { id, device = [], pin, prewarm, minResidenceS } = model;
       const memory = this.#memoryOf(model);
       const room = (one: DeviceSpec) => roomOf(one, pins.get(one.id));
       const most = Math.max(...device.map(room));
       // Of unknown size it is loaded where it has most room, and alone.
       const mayBeOn = (one: DeviceSpec) =>
-        model.pin ? pins.get(one.id)?.includes(model) : memory !== undefined || room(one) === most;
+        pin ? pins.get(one.id)?.includes(model) : memory !== undefined || room(one) === most;
+      // An operator unloaded it.
+      if (this.pool.of(id)?.isHeld) return { id, devices: [], memory: memory ?? most };
       return {
-        id,
-        devices: isHeld ? [] : device.filter(mayBeOn).map(({ id: name }) => name),
-        memory: memory ?? most,
-        pin: model.pin === true && !isHeld,
-        prewarm: prewarm === true && !isHeld,
+        ...{ id, pin, prewarm, memory: memory ?? most },
+        devices: device.filter(mayBeOn).map(({ id: name }) => name),
         minResidenceMs: minResidenceS === undefined ? undefined : minResidenceS * 1000,
       };
     });

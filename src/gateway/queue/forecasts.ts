@@ -211,15 +211,14 @@ export const forecastsProvider: Provider = {
     registry: RequestRegistry,
     ...[admission, swaps, places]: readonly [Admission, DeviceSwaps, TextPlaces]
   ) => {
-    const forecasts: Forecasts = new Forecasts({
+    const forecasts = new Forecasts({
       times,
       queue,
       window,
       admission,
       choose: leastLoaded,
       workers: capacities(pool, swaps),
-      loadsInMs: (model, priority, nowMs) =>
-        swaps.expected(model, priority, id => forecasts.drainMs(id, nowMs))?.inMs ?? 0,
+      loadsInMs: (model, priority) => swaps.expected(model, priority)?.inMs ?? 0,
       // Not of those that wait in the shared queue, or were taken from there.
       record: key => {
         const found = registry.record(key);
@@ -232,6 +231,7 @@ export const forecastsProvider: Provider = {
       elsewhere: model => places.elsewhere(model),
       nowMs: () => registry.nowMs(),
     });
+    swaps.drainMs = model => forecasts.drainMs(model, registry.nowMs());
     return forecasts;
   },
 };
