@@ -51,8 +51,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   #measureAtMs = 0;
   /** Whoever knows the other gateways sets it, before the first look. Undefined: there are none. */
   share: DeviceShare | undefined;
-  /** Milliseconds until what a model has is probably answered. Whoever forecasts it sets it. */
-  drainMs: (model: string) => number = () => 0;
+  #drainMs: (model: string) => number = () => 0;
 
   constructor(
     private readonly queue: PriorityQueue,
@@ -100,12 +99,17 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     return this.#isHere(model) && this.placements.at(model)?.stage !== 'resident';
   }
 
+  /** @param drainMs milliseconds until what a model has is probably answered */
+  forecastBy(drainMs: (model: string) => number): void {
+    this.#drainMs = drainMs;
+  }
+
   /** When a model probably takes requests. Undefined: it does, or shares no device. */
   expected(model: string, priority: RequestPriority): ExpectedLoad | undefined {
     if (!this.#isHere(model)) return undefined;
     return this.placements.expected({
       ...{ model, isRealtime: priority === RequestPriority.REALTIME },
-      ...{ nowMs: this.clock.nowMs(), drainMs: this.drainMs },
+      ...{ nowMs: this.clock.nowMs(), drainMs: this.#drainMs },
     });
   }
 

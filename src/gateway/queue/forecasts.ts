@@ -231,7 +231,7 @@ export const forecastsProvider: Provider = {
       elsewhere: model => places.elsewhere(model),
       nowMs: () => registry.nowMs(),
     });
-    swaps.drainMs = model => forecasts.drainMs(model, registry.nowMs());
+    swaps.forecastBy(model => forecasts.drainMs(model, registry.nowMs()));
     return forecasts;
   },
 };
