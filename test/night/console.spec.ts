@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type Page } from 'playwright-core';
 import { openBrowser } from '../support/browser.js';
+import { DEVICES, onDevice } from '../support/device-rig.js';
 import { Product } from '../support/product.js';
 import { BROWSER, CONSOLE, describeWith } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -112,6 +113,28 @@ describeWith(BROWSER, CONSOLE)('the console in a browser, on a gateway under loa
       .filter({ has: page.locator('h2', { hasText: worker!.id }) });
     await card.locator('summary', { hasText: 'SIGKILL' }).waitFor();
     await card.locator('.state.good').waitFor();
+  }, 120_000);
+
+  it('shows a device: what is on it over time, what waits for what, and what is next', async () => {
+    const [large, slow] = [{ memory: '8GiB' }, { marker: 'long', action: 'slow', ms: 15_000 }];
+    const models = [onDevice('a', large, { faults: [slow] }), onDevice('b', large)];
+    await using shared = await Product.start(models, {}, { devices: DEVICES });
+    const long = shared.transcribe('long', { model: 'a' });
+    await shared.untilRunning(1);
+    await page.goto(`${shared.url}/console/`);
+    const card = page.locator('section').filter({ has: page.locator('h2', { hasText: 'gpu0' }) });
+    await card.getByRole('img', { name: 'gpu0: a resident, b not loaded' }).waitFor();
+    const b = shared.transcribe('b', { model: 'b', priority: 'realtime' });
+    await card
+      .getByText(/^1 waiting: it waits for a \(1 request ahead\) to leave gpu0; b/)
+      .waitFor();
+    await card.getByText('b is next on gpu0, because REALTIME requests wait for it').waitFor();
+    expect(await violations()).toEqual([]);
+    const answers = await Promise.all([long, b]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    await card.getByRole('img', { name: 'gpu0: a not loaded, b resident' }).waitFor();
+    // Each was loading and resident, and one of them left.
+    expect(await card.locator('rect').count()).toBe(5);
   }, 120_000);
 
   it('runs a batch from a file to its download', async () => {

@@ -26,6 +26,7 @@ describeWith(published)('published models and human speech', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       model: ID,
       engine: 'llama-cpp',
+      memory: expect.stringMatching(/^[\d.]+ [MG]iB$/),
       accuracy: expect.stringMatching(/^\d of 5 questions$/),
       speed: expect.stringMatching(
         /^\d+, \d+, \d+ tokens\/s with 1, 8, 32 callers; first token \d+ ms$/,

@@ -70,7 +70,13 @@ export class Product implements AsyncDisposable {
    */
   transcribe(
     text: string,
-    options: { id?: string; priority?: 'realtime' | 'batch'; model?: string; key?: string } = {},
+    options: {
+      id?: string;
+      priority?: 'realtime' | 'batch';
+      model?: string;
+      key?: string;
+      deadlineMs?: number;
+    } = {},
   ): Promise<Response> {
     const form = new FormData();
     form.set('file', new Blob([text]), 'clip.wav');
@@ -78,6 +84,7 @@ export class Product implements AsyncDisposable {
     const headers: Record<string, string> = { connection: 'close' };
     if (options.id) headers['x-request-id'] = options.id;
     if (options.priority) headers['x-priority'] = options.priority;
+    if (options.deadlineMs) headers['x-deadline-ms'] = String(options.deadlineMs);
     if (options.key) headers.authorization = `Bearer ${options.key}`;
     return fetch(`${this.url}/v1/audio/transcriptions`, {
       method: 'POST',

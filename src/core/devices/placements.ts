@@ -1,8 +1,8 @@
-import { DeviceLedger } from './device-ledger.js';
 import { type ExpectedLoad, expectedLoad, leaversOf } from './expected-load.js';
 import {
   type Demand,
   isIdle,
+  memoryOf,
   type ModelAtDevice,
   type PlaceableModel,
   type SharedDevice,
@@ -26,6 +26,8 @@ export type PlacementStep =
 interface Place {
   stage: Exclude<Stage, 'absent'>;
   readonly device: string;
+  /** Bytes. More than was declared may exceed the device until others leave. */
+  memory: number;
   sinceMs: number;
 }
 
@@ -37,11 +39,11 @@ const isUnwanted = (model: ModelAtDevice): boolean =>
   model.stage === 'loading' && isIdle(model) && !model.pin && !model.prewarm;
 
 /**
- * Which models are on which devices: takes facts, decides by the policy, keeps the ledger.
+ * Which models are on which devices: takes facts, decides by the policy. What is loaded, loading
+ * or leaving counts against its device, from before its processes start until they have ended.
  * Calls nothing and reads no clock: its owner does the steps and reports what became of them.
  */
 export class Placements {
-  readonly #ledger: DeviceLedger;
   readonly #places = new Map<string, Place>();
   /** Model → monotonic milliseconds until which it must not be loaded. */
   readonly #dismissed = new Map<string, number>();
@@ -58,12 +60,11 @@ export class Placements {
       /** Milliseconds that a load of it probably takes. */
       readonly loadMs: (model: string) => number;
     },
-  ) {
-    this.#ledger = new DeviceLedger(from.devices);
-  }
+  ) {}
 
-  get devices(): readonly SharedDevice[] {
-    return this.from.devices();
+  /** Models that are on a device. */
+  get present(): readonly string[] {
+    return [...this.#places.keys()];
   }
 
   /** Device and stage of a model; undefined: it is on no device. */
@@ -73,7 +74,7 @@ export class Placements {
 
   /** Bytes of a device that are loaded, loading or leaving. */
   used(device: string): number {
-    return this.#ledger.used(device);
+    return memoryOf([...this.#places.values()].filter(place => place.device === device));
   }
 
   models(): readonly ModelAtDevice[] {
@@ -92,8 +93,8 @@ export class Placements {
 
   /** When a model probably takes requests (`expectedLoad`). */
   expected(question: Parameters<typeof expectedLoad>[1]): ExpectedLoad | undefined {
-    const { policy } = this.from;
-    return expectedLoad({ models: this.models(), devices: this.devices, policy }, question);
+    const { policy, devices } = this.from;
+    return expectedLoad({ models: this.models(), devices: devices(), policy }, question);
   }
 
   /** What is to be done now. The steps count as begun. */
@@ -106,7 +107,7 @@ export class Placements {
     const open = models.filter(
       ({ id, stage }) => stage !== 'absent' || (this.#dismissed.get(id) ?? nowMs) <= nowMs,
     );
-    this.swaps = this.from.policy.plan(open, this.devices, nowMs);
+    this.swaps = this.from.policy.plan(open, this.from.devices(), nowMs);
     for (const swap of this.swaps)
       if (swap.atMs <= nowMs) steps.push(...this.#begin(swap, models, nowMs));
     return steps;
@@ -140,33 +141,32 @@ export class Placements {
     return isThere ? this.#leave(model, undefined, nowMs) : undefined;
   }
 
-  /** Ends `dismiss`: the model may be loaded from now on. */
-  admit(model: string): void {
-    this.#dismissed.delete(model);
-  }
-
   /** Its processes have ended: its memory is free. */
   left(model: string): void {
     this.#places.delete(model);
-    this.#ledger.release(model);
   }
 
   /** What its processes were found to use. Bytes. */
   measured(model: string, bytes: number): void {
-    this.#ledger.measured(model, bytes);
+    const place = this.#places.get(model);
+    if (place) place.memory = bytes;
   }
 
   *#begin(swap: Swap, models: readonly ModelAtDevice[], nowMs: number): Generator<PlacementStep> {
     const { model: id, device, leaving, reason } = swap;
     const { memory } = models.find(model => model.id === id)!;
     const present = models.filter(model => leaving.includes(model.id) && stays(model));
-    if (present.length === 0 && this.#ledger.fits(device, memory)) {
-      this.#ledger.take(id, device, memory);
-      this.#places.set(id, { stage: 'loading', device, sinceMs: nowMs });
+    if (present.length === 0 && this.#fits(device, memory)) {
+      this.#places.set(id, { stage: 'loading', device, memory, sinceMs: nowMs });
       yield { type: 'load', model: id, device, reason };
       return;
     }
     for (const model of present) yield this.#leave(model.id, id, nowMs);
+  }
+
+  #fits(device: string, bytes: number): boolean {
+    const { memory = 0 } = this.from.devices().find(({ id }) => id === device) ?? {};
+    return this.used(device) + bytes <= memory;
   }
 
   #leave(model: string, forModel: string | undefined, nowMs: number): PlacementStep {

@@ -115,11 +115,12 @@ export class ModelForecast {
   }
 
   settled(event: EventOf<'settled'>, record: RequestRecord | undefined): void {
-    const { atMs, status, phases, batchSize } = event;
+    const { atMs, status, phases, batchSize, deviceMs } = event;
     if (record?.workerId !== undefined) this.#lastDoneMs.set(record.workerId, atMs);
     if (status !== 'completed') return;
     const { request, forecast } = record ?? {};
-    this.service.observe({ phases, batchSize, costMs: request?.costMs });
+    // The first requests were estimated before anything was known of the model.
+    this.service.observe({ phases, batchSize, costMs: deviceMs ?? request?.costMs });
     if (request && forecast) this.#judge(forecast, request.priority, 0, phases.totalMs ?? 0);
   }
 

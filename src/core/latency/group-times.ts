@@ -17,7 +17,7 @@ const LARGEST_FACTOR = 20;
 export class GroupTimes {
   /** Milliseconds of engine calls, as a line over their number of members. */
   readonly #group = new TimeLine();
-  /** Estimated device milliseconds of one request, on average. */
+  /** Device milliseconds of one request, on average. */
   readonly #cost = new FadingMean();
   readonly #callMs = new FadingMean();
 
@@ -34,7 +34,7 @@ export class GroupTimes {
     readonly phases: LatencyPhases;
     /** Requests in its engine call. */
     readonly batchSize?: number | undefined;
-    /** Device milliseconds that were estimated when it was queued; absent: the average. */
+    /** Device milliseconds, as measured or else as estimated; absent: the average. */
     readonly costMs?: number | undefined;
   }): void {
     if (phases.grpcMs === undefined) return;

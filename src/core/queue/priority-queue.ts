@@ -104,12 +104,13 @@ export class PriorityQueue {
   }
 
   /**
-   * Their model was loaded: its device time is that of the tenants whose requests wait for
-   * it, in equal parts (D-25). O(waiting)
+   * A model was loaded: its device time is that of the tenants whose requests wait for
+   * it, or live sessions (by tenant: each as one request), in equal parts (D-25). O(waiting)
    */
-  chargeLoad(model: string, tookMs: number): void {
+  chargeLoad(model: string, tookMs: number, sessions: readonly string[] = []): void {
     const { realtime, batch } = this.lanesOf(model);
-    const shareMs = tookMs / (realtime.size + batch.size);
+    const shareMs = tookMs / (realtime.size + batch.size + sessions.length);
+    for (const tenant of sessions) realtime.correct(tenant, shareMs);
     for (const { item } of [...this.#entries.values()])
       if (item.model === model) this.measured(item, item.costMs + shareMs);
   }

@@ -61,7 +61,7 @@ export class AdminDevicesController {
     return {
       ...{ id, memory_bytes: memory, waiting, running },
       stage: stage === 'absent' ? null : stage,
-      awaited: waiting > 0 ? this.queue.awaited(id, priority) : undefined,
+      awaited: waiting > 0 ? this.queue.awaited(id, priority)?.text : undefined,
     };
   }
 }

@@ -14,9 +14,9 @@ describe('DeviceHistory', () => {
     places.clear();
     const kept = new DeviceHistory();
     for (const [nowMs, model, stage] of events) {
-      if (stage) places.set(model, { stage, device: 'gpu0', sinceMs: nowMs });
+      if (stage) places.set(model, { stage, device: 'gpu0', memory: 1, sinceMs: nowMs });
       else places.delete(model);
-      kept.look({ at: id => places.get(id) }, stage ? [model] : [], nowMs);
+      kept.look({ at: id => places.get(id), present: [...places.keys()] }, nowMs);
     }
     return kept;
   };
@@ -31,7 +31,7 @@ describe('DeviceHistory', () => {
     ]);
   });
 
-  it('ends what was on a device when the model is there no longer, nor its entry', () => {
+  it('ends what was on a device when the model is there no longer', () => {
     expect(seen(history([1, 'a', 'resident'], [4, 'a']), 9)).toEqual([['a', 'resident', 1, 4]]);
   });
 

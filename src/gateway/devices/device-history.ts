@@ -26,9 +26,8 @@ export class DeviceHistory {
   }
 
   /** As it is now. Called with each event: what has not changed costs nothing. */
-  look(placements: Pick<Placements, 'at'>, models: readonly string[], nowMs: number): void {
-    // Also of models whose entry is gone.
-    for (const model of new Set([...models, ...this.#open.keys()])) {
+  look(placements: Pick<Placements, 'at' | 'present'>, nowMs: number): void {
+    for (const model of new Set([...placements.present, ...this.#open.keys()])) {
       const open = this.#open.get(model);
       const place = placements.at(model);
       if (open?.stage === place?.stage && open?.device === place?.device) continue;

@@ -3,17 +3,14 @@ import { type Observable, Subject } from 'rxjs';
 import { type ExpectedLoad } from '../../core/devices/expected-load.js';
 import { FairSwaps } from '../../core/devices/fair-swaps.js';
 import { Placements, type PlacementStep } from '../../core/devices/placements.js';
-import {
-  type Demand,
-  type PlaceableModel,
-  type SharedDevice,
-} from '../../core/devices/swap-policy.port.js';
+import { type Demand, type PlaceableModel } from '../../core/devices/swap-policy.port.js';
 import { waitingFor } from '../../core/devices/waiting.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
+import { impossible, pinsByDevice, roomOf } from '../../platform/config/devices.js';
 import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
 import { Settings } from '../../platform/config/settings.js';
 import { peakBytes } from '../../platform/process/process-memory.js';
@@ -54,6 +51,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   #measureAtMs = 0;
   /** Whoever knows the other gateways sets it, before the first look. Undefined: there are none. */
   share: DeviceShare | undefined;
+  #drainMs: (model: string) => number = () => 0;
 
   constructor(
     private readonly queue: PriorityQueue,
@@ -67,7 +65,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     this.placements = new Placements({
       devices: () => this.devices(),
       policy: new FairSwaps(),
-      models: () => this.placed().map(model => this.#placeable(model)),
+      models: () => this.#placeable(),
       demandOf: id => this.#demandOf(id),
       loadMs: id => times.of(id).loads.value ?? USUAL_LOAD_MS,
     });
@@ -101,18 +99,18 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     return this.#isHere(model) && this.placements.at(model)?.stage !== 'resident';
   }
 
-  /**
-   * When a model probably takes requests. Undefined: it does, or shares no device.
-   * @param drainMs milliseconds until what a model has is answered
-   */
-  expected(
-    model: string,
-    priority: RequestPriority,
-    drainMs: (model: string) => number,
-  ): ExpectedLoad | undefined {
+  /** @param drainMs milliseconds until what a model has is probably answered */
+  forecastBy(drainMs: (model: string) => number): void {
+    this.#drainMs = drainMs;
+  }
+
+  /** When a model probably takes requests. Undefined: it does, or shares no device. */
+  expected(model: string, priority: RequestPriority): ExpectedLoad | undefined {
     if (!this.#isHere(model)) return undefined;
-    const isRealtime = priority === RequestPriority.REALTIME;
-    return this.placements.expected({ model, isRealtime, nowMs: this.clock.nowMs(), drainMs });
+    return this.placements.expected({
+      ...{ model, isRealtime: priority === RequestPriority.REALTIME },
+      ...{ nowMs: this.clock.nowMs(), drainMs: this.#drainMs },
+    });
   }
 
   /** Any number of calls until the next turn of the event loop are one. */
@@ -122,12 +120,11 @@ export class DeviceSwaps implements OnApplicationBootstrap {
 
   readonly #turn = (): void => {
     this.#pending = undefined;
-    for (const { id } of this.list.current) this.#follow(id);
+    for (const id of this.placements.present) this.#follow(id);
     const nowMs = this.clock.nowMs();
     if (nowMs >= this.#measureAtMs) this.#measureAll(nowMs);
     for (const step of this.#decided(nowMs)) this.#do(step);
-    const ids = this.list.current.map(({ id }) => id);
-    this.history.look(this.placements, ids, Date.now());
+    this.history.look(this.placements, Date.now());
     clearTimeout(this.#timer);
     const wakeMs = this.placements.nextWakeMs(nowMs);
     // A timer that is early would find nothing to do, and ask again.
@@ -136,9 +133,12 @@ export class DeviceSwaps implements OnApplicationBootstrap {
 
   #decided(nowMs: number): readonly PlacementStep[] {
     const { role = 'load' } = this.share ?? {};
-    if (role === 'load') return this.placements.decide(nowMs);
+    if (role === 'load') {
+      this.#refuseTooLarge(nowMs);
+      return this.placements.decide(nowMs);
+    }
     if (role === 'keep') return [];
-    return this.placed().flatMap(({ id }) => this.placements.dismiss(id, nowMs, nowMs) ?? []);
+    return this.placements.present.flatMap(id => this.placements.dismiss(id, nowMs, nowMs) ?? []);
   }
 
   /** What became of its workers since the last turn. */
@@ -147,23 +147,31 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     const workers = this.pool.of(id);
     if (stage === undefined) return;
     const nowMs = this.clock.nowMs();
-    if (workers === undefined || workers.life === 'unloaded') return this.placements.left(id);
+    if (!workers?.isPlaced || workers.life === 'unloaded') return this.placements.left(id);
     if (workers.life === 'unloading') return void this.placements.dismiss(id, nowMs, nowMs);
     if (stage !== 'loading') return;
     if (workers.hasReady) return this.#loaded(workers, nowMs);
-    const untilMs = nowMs + this.settings.workers.restartMaxMs;
-    if (!workers.gaveUp(untilMs)) return;
-    this.placements.dismiss(id, untilMs, nowMs);
-    this.share?.refuse(id, workers.place.refusal ?? '', untilMs - nowMs);
+    const { loadProblem } = workers;
+    if (loadProblem === undefined) return;
+    void workers.unload(false);
+    this.placements.dismiss(id, this.#refuse(workers, loadProblem, nowMs), nowMs);
+  }
+
+  /** Its requests, at all gateways. @returns until when */
+  #refuse({ id, place }: ModelWorkers, reason: string, nowMs: number): number {
+    const { restartMaxMs } = this.settings.workers;
+    place.refuse(reason, nowMs + restartMaxMs);
+    this.share?.refuse(id, reason, restartMaxMs);
+    return nowMs + restartMaxMs;
   }
 
   #loaded(workers: ModelWorkers, nowMs: number): void {
     const { id } = workers;
-    workers.place.arrived();
+    const sessions = workers.place.arrived();
     this.#measure(workers);
     const tookMs = this.placements.loaded(id, nowMs) ?? 0;
     this.times.of(id).loads.add(tookMs);
-    this.queue.chargeLoad(id, tookMs);
+    this.queue.chargeLoad(id, tookMs, sessions);
     this.share?.chargeLoad(id, tookMs);
     this.#logger.log({ model: id, tookMs: Math.round(tookMs) }, 'model is loaded');
     this.#steps.next({ type: 'loaded', model: id, tookMs });
@@ -172,13 +180,16 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   /** They grow while they work. */
   #measureAll(nowMs: number): void {
     this.#measureAtMs = nowMs + MEASURE_MS;
-    for (const { id } of this.placed()) {
+    for (const id of this.placements.present) {
       const workers = this.pool.of(id);
       if (workers && this.placements.at(id)?.stage === 'resident') this.#measure(workers);
     }
   }
 
-  /** The peak of its processes, where none is declared: when it was loaded, while it is used, and before it leaves. */
+  /**
+   * The peak of its processes, where none is declared: when it was loaded, while it is used, and
+   * before it leaves.
+   */
   #measure({ id, roster }: ModelWorkers): void {
     if (this.list.find(id)?.memory !== undefined) return;
     const pids = roster.all.map(worker => worker.view().pid);
@@ -207,18 +218,42 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     return this.pool.of(model)?.isPlaced === true && this.loadedBy === undefined;
   }
 
-  #placeable(model: ModelSpec): PlaceableModel {
-    const { id, device = [], prewarm, minResidenceS } = model;
-    // An operator unloaded it.
-    const isHeld = this.pool.of(id)?.isHeld === true;
-    return {
-      id,
-      devices: isHeld ? [] : device.map(({ id: name }) => name),
-      memory: model.memory ?? this.#memory.of(id) ?? roomOf(device, this.placed()),
-      pin: model.pin === true && !isHeld,
-      prewarm: prewarm === true && !isHeld,
-      minResidenceMs: minResidenceS === undefined ? undefined : minResidenceS * 1000,
-    };
+  #placeable(): readonly PlaceableModel[] {
+    const pins = pinsByDevice(this.placed());
+    return this.placed().map(model => {
+      const { id, device = [], pin, prewarm, minResidenceS } = model;
+      const memory = this.#memoryOf(model);
+      const room = (one: DeviceSpec) => roomOf(one, pins.get(one.id));
+      const most = Math.max(...device.map(room));
+      // Of unknown size it is loaded where it has most room, and alone.
+      const mayBeOn = (one: DeviceSpec) =>
+        pin ? pins.get(one.id)?.includes(model) : memory !== undefined || room(one) === most;
+      // An operator unloaded it.
+      if (this.pool.of(id)?.isHeld) return { id, devices: [], memory: memory ?? most };
+      return {
+        ...{ id, pin, prewarm, memory: memory ?? most },
+        devices: device.filter(mayBeOn).map(({ id: name }) => name),
+        minResidenceMs: minResidenceS === undefined ? undefined : minResidenceS * 1000,
+      };
+    });
+  }
+
+  /** Bytes, as declared or else as measured. */
+  #memoryOf({ id, memory }: ModelSpec): number | undefined {
+    return memory ?? this.#memory.of(id);
+  }
+
+  /** What was found to need more than its devices have would be waited for in vain. */
+  #refuseTooLarge(nowMs: number): void {
+    const models = this.placed().map(model => ({ ...model, memory: this.#memoryOf(model) }));
+    for (const { model, problem } of impossible(models)) {
+      const { id } = model;
+      const workers = this.pool.of(id);
+      const isAwaited = !this.placements.at(id) && this.#demandOf(id).waiting > 0;
+      if (!workers || !isAwaited || workers.place.refusal !== undefined) continue;
+      const reason = `its measured memory of ${problem.message}; declare \`memory\` if it needs less`;
+      this.#refuse(workers, reason, nowMs);
+    }
   }
 
   #demandOf(id: string): Demand {
@@ -244,14 +279,4 @@ export class DeviceSwaps implements OnApplicationBootstrap {
       serves: workers?.hasReady ?? false,
     };
   }
-}
-
-/** What is left beside the pinned models: a model of unknown size is loaded alone. */
-function roomOf(devices: readonly SharedDevice[], models: readonly ModelSpec[]): number {
-  const rooms = devices.map(({ id, memory }) =>
-    models
-      .filter(({ pin, device = [] }) => pin && device.some(one => one.id === id))
-      .reduce((room, one) => room - (one.memory ?? 0), memory),
-  );
-  return Math.min(...rooms);
 }

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { merge, type Observable, Subject } from 'rxjs';
 import { WindowTimers } from '../../core/batching/window-timers.js';
-import { type ExpectedLoad } from '../../core/devices/expected-load.js';
 import { loadText } from '../../core/devices/load-text.js';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
@@ -28,7 +27,6 @@ import { type QueueDepth, type SchedulerQueue } from '../registry/request-queue.
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { TextPlaces } from '../shared-queue/text-places.js';
-import { Forecasts } from './forecasts.js';
 
 /**
  * The queue in this process: the dispatch loop sends its requests to workers of the pool.
@@ -39,7 +37,6 @@ import { Forecasts } from './forecasts.js';
 export class EmbeddedQueue implements SchedulerQueue {
   readonly isEmbedded = true;
   @Inject() private readonly swaps!: DeviceSwaps;
-  @Inject() private readonly forecasts!: Forecasts;
   readonly #aged = new Subject<RequestKey>();
   readonly #expired = new Subject<RequestKey>();
   /** Each BATCH request when it has aged (D-03). */
@@ -181,7 +178,8 @@ export class EmbeddedQueue implements SchedulerQueue {
       position: this.#placeOf(request, position),
       aged,
       waitsFor,
-      load: waitsFor === 'device' ? this.#loadOf(request.model, request.priority) : undefined,
+      load:
+        waitsFor === 'device' ? this.swaps.expected(request.model, request.priority) : undefined,
     };
   }
 
@@ -193,18 +191,22 @@ export class EmbeddedQueue implements SchedulerQueue {
       : position;
   }
 
-  /** What its requests wait for while it is not on the device that it shares; undefined: it is. */
-  awaited(model: string, priority: RequestPriority): string | undefined {
-    if (this.swaps.isAway(model)) return loadText(model, this.#loadOf(model, priority));
+  /**
+   * What its requests wait for while it is not on the device that it shares, and for how many
+   * milliseconds, if that is known; undefined: it is there.
+   */
+  awaited(
+    model: string,
+    priority: RequestPriority,
+  ): { readonly text: string; readonly inMs?: number | undefined } | undefined {
+    if (this.swaps.isAway(model)) {
+      const load = this.swaps.expected(model, priority);
+      return { text: loadText(model, load), inMs: load?.inMs };
+    }
     const [workers, owner] = [this.places.pool.of(model), this.swaps.loadedBy];
     const isElsewhere = workers?.isPlaced && owner !== undefined;
     if (!isElsewhere || workers.view().state === 'loaded') return undefined;
-    return `${model} is not loaded; the gateway ${owner} loads it`;
-  }
-
-  #loadOf(model: string, priority: RequestPriority): ExpectedLoad | undefined {
-    const nowMs = this.clock.nowMs();
-    return this.swaps.expected(model, priority, id => this.forecasts.drainMs(id, nowMs));
+    return { text: `${model} is not loaded; the gateway ${owner} loads it` };
   }
 
   #hasReady(model: string): boolean {

@@ -211,24 +211,14 @@ export const forecastsProvider: Provider = {
     registry: RequestRegistry,
     ...[admission, swaps, places]: readonly [Admission, DeviceSwaps, TextPlaces]
   ) => {
-    const known = new Map<string, readonly WorkerCapacity[]>();
-    const forecasts: Forecasts = new Forecasts({
+    const forecasts = new Forecasts({
       times,
       queue,
       window,
       admission,
       choose: leastLoaded,
-      // A model that is not on its device will have the workers that it had.
-      workers: model => {
-        const workers = pool.of(model);
-        const ready = (workers?.view().workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
-        // Another gateway knows when it will.
-        if (!workers?.isPlaced || swaps.loadedBy !== undefined) return ready;
-        if (ready.length > 0) known.set(model, ready);
-        return known.get(model) ?? [];
-      },
-      loadsInMs: (model, priority, nowMs) =>
-        swaps.expected(model, priority, id => forecasts.drainMs(id, nowMs))?.inMs ?? 0,
+      workers: capacities(pool, swaps),
+      loadsInMs: (model, priority) => swaps.expected(model, priority)?.inMs ?? 0,
       // Not of those that wait in the shared queue, or were taken from there.
       record: key => {
         const found = registry.record(key);
@@ -241,9 +231,28 @@ export const forecastsProvider: Provider = {
       elsewhere: model => places.elsewhere(model),
       nowMs: () => registry.nowMs(),
     });
+    swaps.forecastBy(model => forecasts.drainMs(model, registry.nowMs()));
     return forecasts;
   },
 };
+
+/** Of a model that is not on its device, the workers that it had and will have. */
+function capacities(
+  pool: WorkerPoolService,
+  swaps: DeviceSwaps,
+): (model: string) => readonly WorkerCapacity[] {
+  const known = new Map<string, readonly WorkerCapacity[]>();
+  const workersOf = (model: string): readonly WorkerCapacity[] => {
+    const workers = pool.of(model);
+    const ready = (workers?.view().workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
+    // Another gateway knows when it will.
+    if (!workers?.isPlaced || swaps.loadedBy !== undefined) return ready;
+    if (ready.length > 0) known.set(model, ready);
+    return known.get(model) ?? [];
+  };
+  swaps.steps$.subscribe(({ type, model }) => type === 'loaded' && workersOf(model));
+  return workersOf;
+}
 
 /** Undefined: it takes no requests now. */
 function capacityOf(worker: WorkerView): WorkerCapacity | undefined {

@@ -193,8 +193,7 @@ export class QueueListing {
     if (this.workers.hasPulling(model) || this.workers.hasPushed(model))
       return { waitsFor: 'slot' };
     if (!this.swaps.isAway(model)) return { waitsFor: 'worker' };
-    // What is left of running requests, the workers that pulled them know.
-    const load = this.swaps.expected(model, priorityLevel(priority), () => 0);
+    const load = this.swaps.expected(model, priorityLevel(priority));
     return { waitsFor: 'device', load };
   }
 

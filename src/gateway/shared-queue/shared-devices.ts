@@ -164,7 +164,8 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
 
   /** For the gateway that loads. */
   #requestLoads(): readonly Promise<void>[] {
-    const isRequested = (id: string) => this.pool.of(id)?.place.loadRequestedSinceMs !== undefined;
+    const isRequested = (id: string) =>
+      (this.pool.of(id)?.place.loadRequestedSinceMs ?? Infinity) < Infinity;
     return this.#models.filter(isRequested).map(id => this.#leases.requestLoad(id));
   }
 

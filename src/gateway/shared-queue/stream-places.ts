@@ -50,8 +50,8 @@ export class StreamPlaces implements OnApplicationBootstrap {
    * A stream that finds no slot at any gateway ends with `queue_full`.
    * @throws DomainError as `WorkerPoolService.streamHost`
    */
-  open(model: string, config: StreamConfig): StreamHandle {
-    const host = this.pool.streamHost(model);
+  open(model: string, config: StreamConfig, tenant: string): StreamHandle {
+    const host = this.pool.streamHost(model, tenant);
     const order = this.#of(model);
     if (order?.places.isShared) return new AwaitedStream(this.#granted(model, order, config));
     const stream = this.pool.openStream(host, config);

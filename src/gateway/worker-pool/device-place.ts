@@ -8,7 +8,8 @@ const LOAD_REQUEST_MS = 5000;
 export class DevicePlace {
   /** What engines call the device that the model is on. Its `ModelWorkers` writes it. */
   device: string | undefined;
-  #loadRequest: { readonly sinceMs: number; readonly untilMs: number } | undefined;
+  /** By the tenant of sessions; '': an operator's, or another gateway's. */
+  readonly #loadRequests = new Map<string, { readonly sinceMs: number; untilMs: number }>();
   #refusal: { readonly reason: string; readonly untilMs: number } | undefined;
 
   constructor(
@@ -20,10 +21,10 @@ export class DevicePlace {
     },
   ) {}
 
-  /** Since when a session or an operator waits for it; undefined: none does. */
-  get loadRequestedSinceMs(): number | undefined {
-    const { sinceMs, untilMs = -Infinity } = this.#loadRequest ?? {};
-    return this.clock.nowMs() < untilMs ? sinceMs : undefined;
+  /** Since when a session or an operator waits for it; Infinity: none does. */
+  get loadRequestedSinceMs(): number {
+    this.#forgetOld();
+    return Math.min(...Array.from(this.#loadRequests.values(), ({ sinceMs }) => sinceMs));
   }
 
   /** Why its requests are refused; undefined: they are not. */
@@ -32,10 +33,15 @@ export class DevicePlace {
     return this.clock.nowMs() < untilMs ? reason : undefined;
   }
 
-  /** @param ms how long it is waited for; Infinity: until it is loaded or has failed */
-  requestLoad(ms = LOAD_REQUEST_MS): void {
+  /**
+   * @param tenant of the session that waits for it
+   * @param ms how long it is waited for; Infinity: until it is loaded or has failed
+   */
+  requestLoad(tenant = '', ms = LOAD_REQUEST_MS): void {
+    this.#forgetOld();
     const nowMs = this.clock.nowMs();
-    this.#loadRequest = { sinceMs: this.loadRequestedSinceMs ?? nowMs, untilMs: nowMs + ms };
+    const { sinceMs = nowMs } = this.#loadRequests.get(tenant) ?? {};
+    this.#loadRequests.set(tenant, { sinceMs, untilMs: nowMs + ms });
     const { onChange } = this.events;
     onChange();
     if (ms < Infinity) setTimeout(onChange, ms + 1).unref();
@@ -43,15 +49,24 @@ export class DevicePlace {
 
   /** Its load failed, here or at the gateway that loads it. */
   refuse(reason: string, untilMs: number): void {
-    this.#loadRequest = undefined;
+    this.#loadRequests.clear();
     this.#refusal = { reason, untilMs };
     this.events.onRefused();
   }
 
-  /** Its workers take requests now. */
-  arrived(): void {
-    this.#loadRequest = undefined;
+  /** Its workers take requests now. @returns tenants whose sessions waited for it */
+  arrived(): readonly string[] {
+    this.#forgetOld();
+    const tenants = [...this.#loadRequests.keys()].filter(Boolean);
+    this.#loadRequests.clear();
     this.#refusal = undefined;
+    return tenants;
+  }
+
+  /** Sessions that have given up. */
+  #forgetOld(): void {
+    for (const [tenant, { untilMs }] of this.#loadRequests)
+      if (untilMs <= this.clock.nowMs()) this.#loadRequests.delete(tenant);
   }
 }
 

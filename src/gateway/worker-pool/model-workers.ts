@@ -101,7 +101,7 @@ export class ModelWorkers {
   load(): void {
     this.#isHeld = false;
     this.#used();
-    if (this.isPlaced) this.place.requestLoad(Infinity);
+    if (this.isPlaced) this.place.requestLoad(undefined, Infinity);
     else this.#begin();
   }
 
@@ -133,23 +133,17 @@ export class ModelWorkers {
   }
 
   /** A session waits for it. To be called again while it waits. */
-  requestLoad(): void {
+  requestLoad(tenant?: string): void {
     this.demand();
-    if (this.isPlaced && !this.#isHeld && !this.hasReady) this.place.requestLoad();
+    if (this.isPlaced && !this.#isHeld && !this.hasReady) this.place.requestLoad(tenant);
   }
 
-  /**
-   * Its load failed if a process of it has ended: frees its device, and refuses its requests
-   * with the engine's own words until then. @returns false: it has not failed
-   */
-  gaveUp(untilMs: number): boolean {
+  /** Why its load failed, in the engine's own words; undefined: no process of it has ended. */
+  get loadProblem(): string | undefined {
     const ends = this.roster.all.map(({ options }) => options.location.status);
     const end = ends.find(({ lastExit, startFailure }) => lastExit ?? startFailure);
-    if (this.#problem === undefined && !end) return false;
-    const reason = this.#problem ?? end?.startFailure ?? end?.problem ?? 'its process ended';
-    void this.unload(false);
-    this.place.refuse(reason, untilMs);
-    return true;
+    const known = this.#problem ?? end?.startFailure ?? end?.problem;
+    return known ?? (end && 'its process ended');
   }
 
   /**

@@ -147,13 +147,14 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
 
   /**
    * The worker with the most free places for live streams; streams never queue (D-20).
+   * @param tenant pays for the load of a model that shares a device
    * @throws DomainError `queue_full` when all are taken, `no_worker` while none is ready,
    *   `model_load_failed` when none
    *   can start, `unsupported_task` when the model has no live streams.
    */
-  streamHost(model: string): string {
+  streamHost(model: string, tenant?: string): string {
     const workers = this.#models.get(model);
-    workers?.requestLoad();
+    workers?.requestLoad(tenant);
     if (workers?.loadFailure) throw workers.loadFailure;
     return streamHost(model, workers?.roster.all ?? []).id;
   }

@@ -101,16 +101,39 @@ describe('devices of the models file', () => {
     expect(brief(text)).toEqual([expect.stringContaining(problem)]);
   });
 
-  it('rejects pins that do not fit together, and what fits beside none of them, with the sum', () => {
-    const pin = (id: string, memory: string) =>
-      model(id, `device: gpu0, memory: ${memory}, pin: true`);
-    expect(brief(inFile(pin('a', '7GiB'), pin('b', '6GiB')))).toEqual([
-      'models[0].memory 7 GiB + b 6 GiB (pinned) = 13 GiB does not fit: gpu0 has 11.5 GiB (12 GiB less 0.5 GiB in reserve)',
-      'models[1].memory 6 GiB + a 7 GiB (pinned) = 13 GiB does not fit: gpu0 has 11.5 GiB (12 GiB less 0.5 GiB in reserve)',
+  const pin = (id: string, memory: string, device = 'gpu0') =>
+    model(id, `device: ${device}, memory: ${memory}, pin: true`);
+
+  it('rejects what does not fit beside the pinned models, with the sum', () => {
+    const pinned = [pin('b', '6GiB'), pin('a', '7GiB')];
+    const usable = 'gpu0 has 11.5 GiB (12 GiB less 0.5 GiB in reserve)';
+    expect(brief(inFile(...pinned, model('c', 'device: gpu0, memory: 5GiB')))).toEqual([
+      `models[0].memory 6 GiB + a 7 GiB (pinned) = 13 GiB does not fit: ${usable}`,
+      `models[2].memory 5 GiB + a 7 GiB (pinned) = 12 GiB does not fit: ${usable}`,
     ]);
-    expect(brief(inFile(pin('a', '7GiB'), model('b', 'device: gpu0, memory: 6GiB')))).toHaveLength(
-      1,
-    );
+    expect(brief(inFile(...pinned.slice(1), model('c', 'device: gpu0, memory: 4GiB')))).toEqual([]);
+  });
+
+  it('rejects a model of unknown size where pinned ones fill the device', () => {
+    const undeclared = model('m', 'device: gpu0');
+    expect(brief(inFile(pin('a', '11.5GiB'), undeclared))).toEqual([
+      expect.stringContaining(
+        'models[1].memory no room is left beside a 11.5 GiB (pinned): gpu0 has 11.5 GiB',
+      ),
+    ]);
+    expect(brief(inFile(pin('a', '11GiB'), undeclared))).toEqual([]);
+  });
+
+  it('adds up pinned models that may be on several devices, each where it would be', () => {
+    const two = ['a', 'b'].map((id, at) => `{ id: ${id}, memory: 10GiB, as: "cuda:${at}" }`);
+    const on = (...models: string[]) => `devices: [${two.join()}]\nmodels:\n${models.join('')}`;
+    const either = ['p', 'q', 'r'].map(id => pin(id, '8GiB', '[a, b]'));
+    expect(brief(on(...either.slice(1)))).toEqual([]);
+    expect(brief(on(...either))).toEqual([
+      'models[2].memory 8 GiB + p 8 GiB (pinned) = 16 GiB does not fit: a has 10 GiB; ' +
+        '8 GiB + q 8 GiB (pinned) = 16 GiB does not fit: b has 10 GiB',
+    ]);
+    expect(brief(on(pin('p', '4GiB', '[a, b]'), pin('q', '8GiB', 'a')))).toEqual([]);
   });
 });
 

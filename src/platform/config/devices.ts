@@ -85,35 +85,61 @@ export function namedDevices(
   return { device: names.flatMap(name => devices.find(({ id }) => id === name) ?? []), problems };
 }
 
-/** What can never be loaded: each with the sum. By the index of its model. */
+/**
+ * The pinned models of each device, by its id: each on the first of its devices that has room.
+ * Those with the least choice are first, of these the largest. One without room is on none.
+ */
+export function pinsByDevice(
+  models: readonly ModelSpec[],
+): ReadonlyMap<string, readonly ModelSpec[]> {
+  const pins = new Map<string, readonly ModelSpec[]>();
+  const choice = ({ device = [] }: ModelSpec) => device.length;
+  const inOrder = models
+    .filter(({ pin }) => pin)
+    .sort((a, b) => choice(a) - choice(b) || sumOf([b]) - sumOf([a]));
+  for (const model of inOrder) {
+    const on = model.device?.find(device => fits(model, device, pins.get(device.id)));
+    if (on) pins.set(on.id, [...(pins.get(on.id) ?? []), model]);
+  }
+  return pins;
+}
+
+/** Bytes of a device beside its pinned models. */
+export const roomOf = ({ memory }: DeviceSpec, pins: readonly ModelSpec[] = []): number =>
+  memory - sumOf(pins);
+
+/** What can never be loaded: each with the sums. */
 export function* impossible(
   models: readonly ModelSpec[],
 ): Generator<{ readonly model: ModelSpec; readonly problem: FieldProblem }> {
-  const pins = models.filter(({ pin }) => pin);
+  const pins = pinsByDevice(models);
   for (const model of models) {
-    const { device: devices = [], memory = 0 } = model;
-    // Pins that may be on several devices find their place when they are loaded.
-    const fits = devices.some(device => {
-      const others = pins.filter(one => one !== model && isOnlyOn(one, device));
-      return sumOf(others) + memory <= device.memory;
+    const { device: devices = [], memory } = model;
+    const hasRoom = devices.some(device => {
+      const here = pins.get(device.id);
+      return here?.includes(model) === true || fits(model, device, here);
     });
-    const [device] = devices;
-    if (!device || fits) continue;
-    const others = pins.filter(one => one !== model && isOnlyOn(one, device));
-    yield { model, problem: { path: ['memory'], message: whyNot(memory, device, others) } };
+    if (devices.length === 0 || hasRoom) continue;
+    const sums = devices.map(device => whyNot(memory, device, pins.get(device.id)));
+    yield { model, problem: { path: ['memory'], message: sums.join('; ') } };
   }
 }
 
-const isOnlyOn = ({ device = [] }: ModelSpec, { id }: DeviceSpec): boolean =>
-  device.length === 1 && device[0]!.id === id;
+/** A model of unknown size needs some room. */
+const fits = ({ memory = 1 }: ModelSpec, device: DeviceSpec, pins?: readonly ModelSpec[]) =>
+  memory <= roomOf(device, pins);
 
 const sumOf = (models: readonly ModelSpec[]): number =>
   models.reduce((sum, { memory = 0 }) => sum + memory, 0);
 
-function whyNot(memory: number, device: DeviceSpec, pins: readonly ModelSpec[]): string {
-  const { id, memory: usable, reserve } = device;
+function whyNot(
+  memory: number | undefined,
+  { id, memory: usable, reserve }: DeviceSpec,
+  pins: readonly ModelSpec[] = [],
+): string {
   const has = `${id} has ${sizeText(usable)}${reserve > 0 ? ` (${sizeText(usable + reserve)} less ${sizeText(reserve)} in reserve)` : ''}`;
-  if (pins.length === 0) return `${sizeText(memory)} does not fit: ${has}`;
   const beside = pins.map(one => `${one.id} ${sizeText(one.memory ?? 0)}`).join(' + ');
+  if (memory === undefined) return `no room is left beside ${beside} (pinned): ${has}`;
+  if (pins.length === 0) return `${sizeText(memory)} does not fit: ${has}`;
   return `${sizeText(memory)} + ${beside} (pinned) = ${sizeText(memory + sumOf(pins))} does not fit: ${has}`;
 }

@@ -27,7 +27,8 @@ export class GatewayPair implements AsyncDisposable {
 
   private constructor(
     readonly redis: RedisServer,
-    readonly gateways: readonly GatewayProcess[],
+    readonly gateways: GatewayProcess[],
+    private readonly another: () => Promise<GatewayProcess>,
   ) {
     this.client = redisClient(redis.url);
     void this.#watch();
@@ -44,9 +45,8 @@ export class GatewayPair implements AsyncDisposable {
       ...{ 'data.dir': join(folder, 'data'), ...settings },
     };
     const options = { folder, devices: DEVICES };
-    const a = await GatewayProcess.start(models, shared, options);
-    const b = await GatewayProcess.start(models, shared, options);
-    return new GatewayPair(redis, [a, b]);
+    const another = () => GatewayProcess.start(models, shared, options);
+    return new GatewayPair(redis, [await another(), await another()], another);
   }
 
   /** Model processes that are alive. */
@@ -144,6 +144,17 @@ export class GatewayPair implements AsyncDisposable {
   /** kill -9 */
   kill(gateway: GatewayProcess): Promise<void> {
     return this.#end(gateway, 'SIGKILL');
+  }
+
+  /** kill -9 of one of the two, and another one in its place. */
+  async replace(at: number): Promise<void> {
+    await this.kill(this.gateways[at]!);
+    this.gateways[at] = await this.another();
+  }
+
+  /** It was killed or stopped, or is frozen. */
+  isSilent(gateway: GatewayProcess): boolean {
+    return this.#silent.has(gateway);
   }
 
   stop(gateway: GatewayProcess): Promise<void> {

@@ -90,4 +90,27 @@ describe('what is on a device', () => {
     expect(await Promise.all([long, answer])).toEqual([200, 200]);
     expect(await shown()).not.toHaveProperty('next');
   });
+
+  it('is forecast from the first answer on: B behind a chat on A that takes as long as the one before', async () => {
+    const talk: ModelSpec = {
+      ...onDevice('a', { tokens: 300, perTokenMs: 10 }),
+      ...{ kind: 'llm', capabilities: ['chat'] },
+    };
+    rig = await GatewayRig.start({ models: [talk, onDevice('b')], launch: builtLaunch });
+    const chat = () =>
+      rig.post('/v1/chat/completions', { model: 'a', messages: [{ role: 'user', content: 'a' }] });
+    expect((await chat()).status).toBe(200);
+    const long = chat();
+    await until(() => (rig.pool.of('a')?.running ?? 0) > 0);
+    const answer = ask('b', 'b', 'realtime');
+    let awaited: string | undefined;
+    await until(async () => {
+      ({ awaited } = (await shown()).models.find(({ id }) => id === 'b')!);
+      return awaited !== undefined;
+    });
+    const [, aboutS] = /b takes requests in about (\d+) s$/.exec(awaited!) ?? [];
+    // Three seconds, and ten for a load of which nothing is known.
+    expect(Number(aboutS)).toBeLessThan(30);
+    expect([(await long).status, await answer]).toEqual([200, 200]);
+  });
 });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
@@ -37,7 +38,7 @@ describe('live sessions of a model that shares a device', () => {
       .filter(({ type }) => type === 'session.warning')
       .map(({ warning }) => warning as unknown);
 
-  it('wait for it, are told once that it is being loaded, and hold it as long as they last', async () => {
+  it('wait for it, are told once that it is being loaded, pay for the load, and hold the model as long as they last', async () => {
     await start();
     const client = await RealtimeClient.synthetic(rig.url);
     client.say('first words ');
@@ -49,6 +50,8 @@ describe('live sessions of a model that shares a device', () => {
         message: expect.stringMatching(/takes requests in about \d+ s/),
       }),
     ]);
+    const { realtime } = rig.app.get(PriorityQueue, { strict: false }).lanesOf('synthetic');
+    expect(realtime.startTagOf('default', 0)).toBeGreaterThanOrEqual(700);
     let isAnswered = false;
     const other = ask('other').then(response => {
       isAnswered = true;
@@ -68,7 +71,14 @@ describe('live sessions of a model that shares a device', () => {
     const client = await RealtimeClient.synthetic(rig.url);
     client.say('words ');
     const error = await client.next('error');
-    expect(error.error).toMatchObject({ code: 'no_worker' });
+    expect(error.error).toMatchObject({
+      code: 'no_worker',
+      message: expect.stringMatching(
+        /is being loaded on gpu0; .* takes requests in about \d+ s\.$/,
+      ),
+    });
+    const { retry_after_ms: ms } = error.error as { retry_after_ms: number };
+    expect(ms).toBeGreaterThan(1000);
     expect((await client.closed).code).toBe(1013);
     await until(() => rig.pool.of('synthetic')?.life === 'unloaded');
   });

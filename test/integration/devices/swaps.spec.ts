@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DeviceRig, onDevice } from '../../support/device-rig.js';
+import { DeviceRig, DEVICES, onDevice } from '../../support/device-rig.js';
 import { pause } from '../../support/waiting.js';
 
 describe('three models of which two fit', () => {
@@ -69,6 +69,29 @@ describe('two models of which one fits', () => {
     await Promise.all([long, b, late]);
     expect(ended).toEqual(['long', 'b', 'late']);
     expect(rig.most).toBe(1);
+  });
+
+  it('forecasts a load as long as the one before: for deadlines, Retry-After and explanations', async () => {
+    const models = [onDevice('a', large, { loadMs: 300 }), onDevice('b', large, { loadMs: 4000 })];
+    await using rig = await DeviceRig.start(models, DEVICES, { 'queue.max_requests_per_model': 1 });
+    for (const id of ['b', 'a']) expect((await rig.ask(id)).status).toBe(200);
+    const scrape = await rig.product.gateway.scrape();
+    const loadS = scrape.sum('switchyard_model_load_seconds_sum', 'model="b"');
+    const hurried = await rig.product.transcribe('b', { model: 'b', deadlineMs: 1000 });
+    expect(hurried.status).toBe(503);
+    const { error } = (await hurried.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe('deadline_unreachable');
+    const [, startMs] = /\((\d+) ms until it starts\)/.exec(error.message) ?? [];
+    expect(Number(startMs) / 1000 / loadS).toBeGreaterThan(0.99);
+    expect(Number(startMs) / 1000 / loadS).toBeLessThan(2);
+    const b = rig.ask('b');
+    await rig.untilState('b', 'loading');
+    const full = await rig.product.transcribe('b', { model: 'b', priority: 'batch' });
+    expect(await full.json()).toMatchObject({ error: { code: 'queue_full' } });
+    expect(Number(full.headers.get('retry-after'))).toBeGreaterThan(1);
+    const [, aboutS] = /b takes requests in about (\d+) s/.exec(await rig.explanation('b')) ?? [];
+    expect(Number(aboutS)).toBeLessThanOrEqual(Math.ceil(loadS));
+    expect((await b).status).toBe(200);
   });
 
   it('cancels a load when its last caller has left, and the device is free again', async () => {

@@ -109,7 +109,7 @@ export class GatewayStatus {
         oldestWaitMs,
         workers,
         slots,
-        awaited: this.queues.embedded.awaited(id, realtime > 0 ? REALTIME : BATCH),
+        awaited: this.queues.embedded.awaited(id, realtime > 0 ? REALTIME : BATCH)?.text,
         rates,
       };
       const { ready, total, drained } = workers;

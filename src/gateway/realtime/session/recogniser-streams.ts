@@ -180,11 +180,20 @@ export class RecogniserStreams {
         return undefined;
       } catch (error) {
         const failure = error as DomainError;
-        if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
+        if (performance.now() + pauseMs > endMs || !worthWaiting(failure))
+          return this.#withTime(failure);
       }
       await pause(pauseMs, signal);
     }
     return undefined;
+  }
+
+  /** With the time at which the model is expected, if it is not on its device. */
+  #withTime(failure: DomainError): DomainError {
+    const { code } = failure;
+    const awaited = code === 'no_worker' && this.options.recognisers.awaited(this.model);
+    if (!awaited) return failure;
+    return new DomainError(code, `${awaited.text}.`, { retryAfterMs: awaited.inMs });
   }
 
   /** After the first stream could not be opened: a slot will be free soon. */
@@ -194,7 +203,7 @@ export class RecogniserStreams {
     if (code === 'queue_full') return slotComing(model);
     if (code !== 'no_worker' || !recognisers.loads(model)) return false;
     const awaited = this.#told !== model && recognisers.awaited((this.#told = model));
-    if (awaited) this.session.send(warningEvent('model_loading', `${awaited}.`));
+    if (awaited) this.session.send(warningEvent('model_loading', `${awaited.text}.`));
     return true;
   }
 

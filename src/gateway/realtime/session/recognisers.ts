@@ -64,14 +64,11 @@ export class Recognisers {
           return draft ? this.interims.run(model, requestKey(caller), start) : start();
         },
       });
-    return this.places.open(model, {
-      sessionId,
-      language,
-      prompt,
-      sampleRate: format.sampleRate,
-      partials: true,
+    const stream = {
+      ...{ sessionId, language, prompt, partials: true, sampleRate: format.sampleRate },
       ...(turnDetection && { voiceActivity: turnDetection }),
-    });
+    };
+    return this.places.open(model, stream, owner.tenant);
   }
 
   /**
@@ -84,7 +81,7 @@ export class Recognisers {
   }
 
   /** What a session waits for whose model is not on the device that it shares; undefined: it is. */
-  awaited(model: string): string | undefined {
+  awaited(model: string): ReturnType<EmbeddedQueue['awaited']> {
     return this.queue.awaited(model, RequestPriority.REALTIME);
   }
 
