@@ -6,14 +6,14 @@ import { SetupError } from './setup/report.mjs';
 import { runSuite, runSuites } from './test-suite.mjs';
 
 /** Each of them loads the same modules. */
-const COMPUTING = ['--maxWorkers=3'];
+const COMPUTING = { flags: ['--maxWorkers=3'] };
 /**
  * Specs that wait for processes, locks and windows much of the time: so many at a time
  * keep two cores busy.
  */
-const WAITING = ['--maxWorkers=4'];
+const WAITING = { flags: ['--maxWorkers=4'] };
 /** Its files share two products. */
-const ONE_BY_ONE = ['--runInBand'];
+const ONE_BY_ONE = { flags: ['--runInBand'] };
 /** Kills of batch processors; in the chaos step they are 6. */
 const NIGHT_KILLS = '50';
 /** Random histories of devices, 100 in the property step, and days with kills, 1 there. */
@@ -41,20 +41,16 @@ export const TIERS = {
       { name: 'build', proves: 'dist/, console/dist/', run: build },
       { name: 'static', proves: 'lint, types, format, spelling, layers, contracts', run: checks },
       suite('unit', 'specs beside their files', ['packages', 'src'], COMPUTING),
-      {
-        ...suite('registry', 'manual, tables and code agree', ['test/architecture']),
-        within: 'unit',
-      },
-      {
-        ...suite('property', 'invariants under random histories', ['test/property']),
-        within: 'unit',
-      },
-      { ...suite('contract', 'one suite for every engine', ['test/contract']), within: 'unit' },
-      suite('costs', 'CPU of the largest legal requests', ['test/costs'], ['--maxWorkers=1']),
-      {
-        ...suite('smoke', 'two products, every dialect, kills', ['test/smoke'], ONE_BY_ONE),
+      suite('registry', 'manual, tables and code agree', ['test/architecture'], { within: 'unit' }),
+      suite('property', 'invariants under random histories', ['test/property'], { within: 'unit' }),
+      suite('contract', 'one suite for every engine', ['test/contract'], { within: 'unit' }),
+      suite('costs', 'CPU of the largest legal requests', ['test/costs'], {
+        flags: ['--maxWorkers=1'],
+      }),
+      suite('smoke', 'two products, every dialect, kills', ['test/smoke'], {
+        ...ONE_BY_ONE,
         beside: 'costs',
-      },
+      }),
     ],
   },
   gate: {
@@ -75,12 +71,9 @@ export const TIERS = {
         beside: 'integration',
         run: models,
       },
-      { ...suite('chaos', 'kills and overload', ['test/chaos']), within: 'integration' },
-      { ...suite('e2e', 'the built product', ['test/e2e']), within: 'integration' },
-      {
-        ...suite('real', 'published models, human speech', ['test/real']),
-        within: 'integration',
-      },
+      suite('chaos', 'kills and overload', ['test/chaos'], { within: 'integration' }),
+      suite('e2e', 'the built product', ['test/e2e'], { within: 'integration' }),
+      suite('real', 'published models, human speech', ['test/real'], { within: 'integration' }),
     ],
   },
   night: {
@@ -190,13 +183,16 @@ async function links() {
   });
 }
 
-function suite(name, proves, folders, flags = ['--maxWorkers=2']) {
-  const run = within =>
-    runSuites(
-      [folders, ...within.map(step => step.folders)].map(all => all.map(folder => `${folder}/`)),
+/** @param options flags of jest, and `beside` or `within` */
+function suite(name, proves, folders, { flags = ['--maxWorkers=2'], ...place } = {}) {
+  const run = within => {
+    const all = [folders, ...within.map(step => step.folders)];
+    return runSuites(
+      all.map(own => own.map(folder => `${folder}/`)),
       flags,
     );
-  return { name, proves, folders, run };
+  };
+  return { name, proves, folders, ...place, run };
 }
 
 /** A script of the project that writes to the terminal; its exit code counts. */

@@ -17,7 +17,7 @@ const LOST = /"(worker_lost|model_load_failed)"/;
 
 describeWith(REDIS)('kill -9 of gateways whose models share a device', () => {
   it('never has more on it than fits; every request ends, and all models are served afterwards', async () => {
-    const pair = await GatewayPair.start(MODELS);
+    await using pair = await GatewayPair.start(MODELS);
     let isOver = false;
     let ledger = 0;
     const answers: Awaited<ReturnType<GatewayPair['ask']>>[] = [];

@@ -48,6 +48,8 @@ if hashlib.sha256(open(wheel, "rb").read()).hexdigest() != line[2]:
 export function quickPip(folder: string): { readonly PATH: string } {
   const path = process.env.PATH ?? '';
   mkdirSync(join(folder, 'pip'), { recursive: true });
+  // Without it the installed pip would come first.
+  writeFileSync(join(folder, 'pip', '__init__.py'), '');
   writeFileSync(join(folder, 'pip', '__main__.py'), QUICK_PIP);
   const script = `#!/bin/sh\nPATH='${path}' PYTHONPATH='${folder}' exec python3 "$@"\n`;
   writeFileSync(join(folder, 'python3'), script, { mode: 0o755 });
