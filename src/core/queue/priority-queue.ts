@@ -12,7 +12,6 @@ import { SUSPECT } from '../request/suspect-tenants.js';
 import { ModelLane } from './model-lane.js';
 
 type Waiting = Entry<ScheduledRequest>;
-/** The requests of one model, in both lanes. */
 type ModelOrder = FairOrder<ScheduledRequest, ModelLane>;
 
 /**
@@ -104,8 +103,8 @@ export class PriorityQueue {
   }
 
   /**
-   * A model was loaded: its device time is that of the tenants whose requests wait for
-   * it, or live sessions (by tenant: each as one request), in equal parts (D-25). O(waiting)
+   * A model was loaded: the tenants whose requests or live sessions (one tenant each) wait
+   * for it pay its device time, in equal parts (D-25). O(waiting)
    */
   chargeLoad(model: string, tookMs: number, sessions: readonly string[] = []): void {
     const { realtime, batch } = this.lanesOf(model);

@@ -3,8 +3,8 @@ import { type DeviceProgress } from '../../core/request/device-progress.js';
 import { DeviceTimeout } from './device-timeout.js';
 
 describe('the inference limit of a call', () => {
-  let asked: number;
-  let overdue: number;
+  let asked = 0;
+  let overdue = 0;
 
   beforeEach(() => {
     jest.useFakeTimers();

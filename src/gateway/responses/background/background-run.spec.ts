@@ -7,7 +7,7 @@ import { BackgroundRun } from './background-run.js';
 type Attempt = readonly [tokens: number, code?: ErrorCode];
 
 describe('the run of a background response', () => {
-  let attempts: number;
+  let attempts = 0;
   let ended: unknown;
 
   beforeEach(() => {
