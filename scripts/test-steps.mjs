@@ -11,7 +11,7 @@ const COMPUTING = { flags: ['--maxWorkers=3'] };
  * Specs that wait for processes, locks and windows much of the time: so many at a time
  * keep two cores busy.
  */
-const WAITING = { flags: ['--maxWorkers=4'] };
+const WAITING = { flags: ['--maxWorkers=3'] };
 /** Its files share two products. */
 const ONE_BY_ONE = { flags: ['--runInBand'] };
 /** Kills of batch processors; in the chaos step they are 6. */

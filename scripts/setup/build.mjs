@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { BuiltFolder } from './built-folder.mjs';
 import { command, inRoot, ROOT } from './command.mjs';
@@ -89,6 +97,8 @@ export async function ensureBenchBuild() {
     into,
     args,
   });
+  // What is shared with scripts needs no compiling.
+  if (!existsSync(join(into, 'scripts'))) symlinkSync(inRoot('scripts'), join(into, 'scripts'));
   await ensureOwnPackages(into);
   return into;
 }

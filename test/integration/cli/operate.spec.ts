@@ -36,8 +36,8 @@ describe('commands of the operator', () => {
     );
     // One runs and one is prepared ahead.
     await product.until(
-      'the others wait',
-      async () => (await queued()).length === answers.length - 2,
+      'two run and the others wait',
+      async () => (await inState('running')).length === 2 && (await queued()).length === 6,
     );
   });
   afterEach(async () => {
@@ -48,9 +48,10 @@ describe('commands of the operator', () => {
   const run = (...args: string[]) => runHere([...args, '--url', product.url]);
   const child = (...args: string[]) =>
     new CommandRun([...args, '--url', product.url], { FORCE_COLOR: '1' }).ended;
-  const queued = async () =>
-    (await product.json<{ data: { request_id: string }[] }>('/admin/v1/requests?state=queued'))
+  const inState = async (state: string) =>
+    (await product.json<{ data: { request_id: string }[] }>(`/admin/v1/requests?state=${state}`))
       .data;
+  const queued = () => inState('queued');
   const waiting = async () => (await queued())[0]!.request_id;
 
   it('queue shows what waits and runs, without colours in a pipe', async () => {

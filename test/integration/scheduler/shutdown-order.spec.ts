@@ -12,7 +12,7 @@ const HOOKS = ['onModuleDestroy', 'beforeApplicationShutdown', 'onApplicationShu
 /** What Nest knows of a module. */
 interface ModuleRef {
   readonly metatype: { readonly name: string };
-  readonly providers: Map<unknown, { readonly instance?: object; readonly isAlias?: boolean }>;
+  readonly providers: Map<unknown, { readonly instance?: unknown; readonly isAlias?: boolean }>;
   readonly controllers: ModuleRef['providers'];
 }
 
@@ -45,7 +45,9 @@ it('a gateway ends in the order that the README of lifecycle shows', () => {
     [...modules].reverse().flatMap(({ metatype, providers, controllers }) => {
       const those = [...providers.values(), ...controllers.values()].flatMap(
         ({ instance, isAlias }) =>
-          instance && !isAlias && hook in instance ? instance.constructor.name : [],
+          typeof instance === 'object' && instance && !isAlias && hook in instance
+            ? instance.constructor.name
+            : [],
       );
       const names = [...new Set(those)].sort().join(', ');
       return names === '' ? [] : `${metatype.name}: ${names}`;
