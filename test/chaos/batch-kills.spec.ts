@@ -8,7 +8,7 @@ import { echoAnswer, TargetServer, type TargetCall } from '../support/target-ser
 import { pause } from '../support/waiting.js';
 
 /** `npm run test:night` sets 50. */
-const KILLS = Number(process.env.CHAOS_KILLS ?? 6);
+const KILLS = Number(process.env.CHAOS_KILLS ?? 15);
 const SLEEPS = Math.ceil(KILLS / 5);
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
 const LINES = 2000;

@@ -101,7 +101,7 @@ describe('devices that gateways share', () => {
     ]);
   });
 
-  it('are kept as they are while nobody has the leases', async () => {
+  it('stay as they are while no gateway has the lease', async () => {
     owner = '';
     await look();
     expect([devices.role, devices.owner]).toEqual(['keep', undefined]);

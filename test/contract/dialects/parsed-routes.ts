@@ -45,6 +45,14 @@ interface ParsedRoute {
 
 const SPOKEN = { prompt: 'names', temperature: '0.5', response_format: 'diarized_json' };
 const LABELS = { user: 'u' };
+/** Of Messages, for an answer and for a count of its input. */
+const MESSAGE_SAMPLES = {
+  cache_control: { type: 'ephemeral' },
+  'output_config.effort': 'low',
+  'thinking.budget_tokens': 1024,
+  'thinking.display': 'summarized',
+  mcp_servers: [{ url: 'x' }],
+};
 const TOOL = { type: 'function', function: { name: 'look' } };
 /** Of other servers. */
 const FOREIGN = {
@@ -156,11 +164,7 @@ export const PARSED: Partial<Record<Route, ParsedRoute>> = {
     needs: ['chat'],
     base: { messages: [{ role: 'user', content: 'hi' }], max_tokens: 9 },
     samples: {
-      cache_control: { type: 'ephemeral' },
-      'output_config.effort': 'low',
-      'thinking.budget_tokens': 1024,
-      'thinking.display': 'summarized',
-      mcp_servers: [{ url: 'x' }],
+      ...MESSAGE_SAMPLES,
       service_tier: 'auto',
       inference_geo: 'us',
       container: 'c',
@@ -173,11 +177,7 @@ export const PARSED: Partial<Record<Route, ParsedRoute>> = {
     needs: ['chat'],
     base: { messages: [{ role: 'user', content: 'hi' }] },
     samples: {
-      cache_control: { type: 'ephemeral' },
-      'output_config.effort': 'low',
-      'thinking.budget_tokens': 1024,
-      'thinking.display': 'summarized',
-      mcp_servers: [{ url: 'x' }],
+      ...MESSAGE_SAMPLES,
     },
     parse: parseMessageCount,
   },

@@ -175,6 +175,8 @@ describe('a slow model without live streams', () => {
     const settled = events
       .slice(from)
       .flatMap(event => (event.type === 'settled' ? [event.priority] : []));
+    const leased = events.slice(from).find(({ type }) => type === 'leased');
+    expect(leased).toMatchObject({ priority: 'realtime' });
     // Behind the file that runs, and one whose answer was on its way.
     expect(settled.indexOf('realtime')).toBeLessThanOrEqual(2);
     expect(settled.length).toBeGreaterThan(2);

@@ -29,6 +29,17 @@ describeWith(REDIS)('chats while gateways come and are killed', () => {
     };
     return { answers, ended: Promise.all(Array.from({ length: WAITING }, one)) };
   }
+  /** Two seconds in which the slots are used: on a busy machine the first ones may not be. */
+  const busy = async () => {
+    const window = { fromMs: 0, toMs: 0 };
+    await cluster.until('the slots are used', async () => {
+      window.fromMs = performance.now();
+      await pause(2000);
+      window.toMs = performance.now();
+      return cluster.server.average(window.fromMs, window.toMs) > 0.85 * SLOTS;
+    });
+    return window;
+  };
   /** Chats that began at the server in the next milliseconds. */
   const begun = async (ms: number): Promise<number> => {
     const before = cluster.server.chats.length;
@@ -52,16 +63,13 @@ describeWith(REDIS)('chats while gateways come and are killed', () => {
     const kept = begin(survivor);
     const all = [...kept];
     for (let more = 0; more < KILLS; more++) all.push(...begin(await cluster.add()));
-    await pause(3000);
-    const shared = { fromMs: performance.now() - 2000, toMs: performance.now() };
+    const shared = await busy();
     for (const victim of cluster.gateways.slice(1)) {
       await cluster.kill(victim);
       await pause(1000);
     }
     await pause(4000);
-    const alone = { fromMs: performance.now(), toMs: 0 };
-    await pause(2000);
-    alone.toMs = performance.now();
+    const alone = await busy();
     isOver = true;
     await Promise.all(all.map(({ ended }) => ended));
 
@@ -78,7 +86,7 @@ describeWith(REDIS)('chats while gateways come and are killed', () => {
       return Math.abs(served('a') - served('b'));
     };
     for (const { fromMs, toMs } of [shared, alone]) {
-      expect(cluster.server.average(fromMs, toMs)).toBeGreaterThan(SLOTS / 2);
+      expect(cluster.server.average(fromMs, toMs)).toBeGreaterThan(0.85 * SLOTS);
       expect(apart(fromMs, toMs)).toBeLessThanOrEqual(SLOTS / 2);
     }
     // Nobody pays for what a gateway ran that was killed.
