@@ -17,16 +17,18 @@ const IDS = Array.from({ length: LINES }, (_, index) => `line-${index}`);
 
 jest.setTimeout(300_000 + AWAY_S * 1000);
 
+/** After so many answers it keeps what comes until it dies. */
 async function startTarget(
   harness: BatchHarness,
   name: string,
   port: number,
+  answers = Infinity,
 ): Promise<NodeProcess> {
   const script = resolve('test/support/target-process.mjs');
   const target = new NodeProcess({
     name,
     script,
-    args: [String(port), '5'],
+    args: [String(port), '5', String(answers)],
     folder: harness.folder,
   });
   await target.message('listening');
@@ -46,7 +48,7 @@ describe('a target that dies (kill -9) in the middle of a batch', () => {
   it(`and returns after ${AWAY_S} s: no line is an error, and the batch goes on within 5 s`, async () => {
     await using harness = await BatchHarness.open();
     const port = await freePort();
-    const target = await startTarget(harness, 'target', port);
+    const target = await startTarget(harness, 'target', port, 300);
     harness.start({ 'batch.gateway_url': `http://127.0.0.1:${port}` });
     const { id } = await harness.submit(IDS.map(line => chatLine(line)));
     await untilCompleted(harness, id, 200);
@@ -71,7 +73,7 @@ describe('a target that dies (kill -9) in the middle of a batch', () => {
   it('and never returns costs nothing while another address of the target is there', async () => {
     await using harness = await BatchHarness.open();
     const [dying, living] = [await freePort(), await freePort()];
-    const first = await startTarget(harness, 'first', dying);
+    const first = await startTarget(harness, 'first', dying, 100);
     await using _second = await startTarget(harness, 'second', living);
     harness.start({
       'batch.gateway_url': `http://127.0.0.1:${dying}, http://127.0.0.1:${living}`,

@@ -1,11 +1,11 @@
 /**
  * An inference server to be killed, or to cost nothing: `node target-process.mjs [PORT]
- * [MS]`. Every chat completion is answered after so many milliseconds (0: at once); a
- * free port is told.
+ * [MS] [COUNT]`. Chat completions are answered after so many milliseconds (0: at once), so
+ * many of them, the others never (all, if nothing is said); a free port is told.
  */
 import { createServer } from 'node:http';
 
-const [port, ms] = process.argv.slice(2).map(Number);
+const [port, ms, count = Infinity] = process.argv.slice(2).map(Number);
 const ANSWER = JSON.stringify({
   ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'bench' },
   choices: [{ index: 0, message: { role: 'assistant', content: 'done' }, finish_reason: 'stop' }],
@@ -13,7 +13,10 @@ const ANSWER = JSON.stringify({
 });
 const HEADERS = { 'content-type': 'application/json', 'content-length': ANSWER.length };
 
+let received = 0;
 const server = createServer((request, response) => {
+  received += 1;
+  if (received > count) return;
   const answer = () => response.writeHead(200, HEADERS).end(ANSWER);
   request.resume().on('end', () => (ms ? setTimeout(answer, ms) : answer()));
 });

@@ -20,6 +20,8 @@ import { until } from '../../support/waiting.js';
 
 /** `text`: of several gateways, which share its order in Redis. */
 export type Driver = 'embedded' | 'redis' | 'text';
+/** What the scheduler's harness calls its keys by. */
+const KEYS = new QueueKeys('switchyard');
 type Overrides = Partial<Record<SettingPath, SettingValue>>;
 
 /** One request in the hands of a worker that takes one at a time. */
@@ -204,9 +206,8 @@ class RedisHarness extends QueueHarness {
     await super.accepted(id);
     await this.until(`${id} is in Redis`, async () => {
       const { model } = this.harness.of('accepted').find(({ requestId }) => requestId === id)!;
-      const keys = new QueueKeys('switchyard');
       return (
-        (await this.client.exists(`switchyard:${keys.queue(model)}:${keys.job(id, tenant)}`)) === 1
+        (await this.client.exists(`switchyard:${KEYS.queue(model)}:${KEYS.job(id, tenant)}`)) === 1
       );
     });
   }
@@ -246,8 +247,7 @@ class RedisHarness extends QueueHarness {
           phases: { workerId: 'p', takenMs: 0, batchWaitMs: 0, totalMs: 0, attempts: 1 },
         }),
       toldToStop: async () => {
-        const keys = new QueueKeys('switchyard');
-        const jobId = keys.job(held.id, held.data.tenant);
+        const jobId = KEYS.job(held.id, held.data.tenant);
         await this.until('stop note', () => puller.notes.some(note => note.jobId === jobId));
         return true;
       },
@@ -268,9 +268,8 @@ class RedisHarness extends QueueHarness {
 
 /** What waits in Redis has waited that much longer. */
 async function aged(client: Redis, ms: number, agingShare: number): Promise<void> {
-  const keys = new QueueKeys('switchyard');
   for (const model of ['alpha', 'beta']) {
-    const base = `switchyard:${keys.queue(model)}:`;
+    const base = `switchyard:${KEYS.queue(model)}:`;
     const waiting = await client.zrange(`${base}prioritized`, 0, '-1');
     for (const [nth, id] of waiting.entries()) {
       await client.hincrby(`${base}${id}`, 'timestamp', -ms);
@@ -279,7 +278,7 @@ async function aged(client: Redis, ms: number, agingShare: number): Promise<void
       await client.zadd(`${base}prioritized`, priority * 2 ** 32 + nth, id);
     }
     const rules = { agingMs: 30_000, agingShare };
-    await new RedisOrder({ redis: client, keys, ...rules }).sort(model);
+    await new RedisOrder({ redis: client, keys: KEYS, ...rules }).sort(model);
   }
 }
 
@@ -287,6 +286,7 @@ async function aged(client: Redis, ms: number, agingShare: number): Promise<void
 class TextHarness extends EmbeddedHarness {
   #close: (() => Promise<void>) | undefined;
   #age: ((ms: number) => Promise<void>) | undefined;
+  #waiting: ((model: string) => Promise<string[]>) | undefined;
 
   static override async open(settings: Overrides): Promise<QueueHarness> {
     const server = await RedisServer.start();
@@ -297,6 +297,8 @@ class TextHarness extends EmbeddedHarness {
     const client = redisClient(server.url);
     const harness = new TextHarness(scheduler);
     harness.#age = ms => aged(client, ms, Number(settings['queue.aging_share'] ?? 0.25));
+    harness.#waiting = model =>
+      client.zrange(`switchyard:${KEYS.queue(model)}:prioritized`, 0, '-1');
     harness.#close = async () => {
       client.disconnect();
       await server[Symbol.asyncDispose]();
@@ -317,9 +319,19 @@ class TextHarness extends EmbeddedHarness {
   }
 
   /** Its place is in Redis. */
-  override async accepted(id: string): Promise<void> {
+  override async accepted(id: string, tenant?: string): Promise<void> {
     await super.accepted(id);
     await this.harness.settle();
+    const { model } = this.harness.of('accepted').find(({ requestId }) => requestId === id)!;
+    if (this.harness.app.get(TextPlaces, { strict: false }).elsewhere(model) === undefined) return;
+    await this.until(`the place of ${id} is in Redis`, () => this.#hasPlace(id, model, tenant));
+  }
+
+  async #hasPlace(id: string, model: string, tenant?: string): Promise<boolean> {
+    const types = this.harness.types(id);
+    if (types.includes('leased') || types.includes('settled')) return true;
+    const places = (await this.#waiting?.(model)) ?? [];
+    return places.some(place => place.startsWith(`${KEYS.job(id, tenant)}.`));
   }
 
   override async age(ms: number): Promise<void> {
