@@ -7,6 +7,7 @@ import { KeyIssuer, makeFirstKey } from './platform/auth/key-issuer.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
 import { FIRST_KEYS_ORIGIN } from './platform/config/first-keys-file.js';
 import { loadConfig, readModels } from './platform/config/load-config.js';
+import { NO_MODELS } from './platform/config/models-file.js';
 import { shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { environmentName, type Settings } from './platform/config/settings.js';
 import { startErrorText } from './platform/config/start-error.js';
@@ -49,7 +50,9 @@ async function bootstrap(): Promise<void> {
     inProcessWorkers: inProcessWorker,
     readModels: () => readModels(settings, ENGINE_CHECKS.objections),
   });
-  for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));
+  const logger = new Logger('Configuration');
+  for (const warning of warnings)
+    logger[warning.message === NO_MODELS ? 'log' : 'warn'](problemText(warning));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   // Callers are still connected when `npm run up` was killed: they are worth finishing.
   onParentLost(process, () => process.kill(process.pid, 'SIGTERM'));

@@ -63,6 +63,8 @@ describe('npm run up', () => {
     expect(up.output).toMatch(/ {2}switchyard models add [\w-]+/);
     expect(up.output).not.toContain('-F model=');
     expect(up.output).not.toContain('→ models');
+    // What its log says of it stands there only once.
+    expect(up.output).not.toContain('`models` is empty');
   });
 
   it('fetches models beside the gateway where it is asked to, and serves meanwhile', async () => {

@@ -292,7 +292,8 @@ function entriesOf(
   return list.items;
 }
 
-const NO_MODELS =
+/** No fault of a file: models may come while the gateway runs. */
+export const NO_MODELS =
   '`models` is empty: every request is answered with 404 model_not_found until a model is added';
 const NO_VOICES =
   'a speech model without `voices`: clients must send the voice names of the engine, not alloy or echo';
