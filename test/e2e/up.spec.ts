@@ -91,7 +91,7 @@ describe('npm run up', () => {
       SWITCHYARD_HUB_CATALOGUE_FILE: join(folder, 'catalogue.yaml'),
     });
     await up.says('Switchyard is ready');
-    const call = (path: string, body: BodyInit, headers = {}): Promise<Response> =>
+    const call = (path: string, body: string | FormData, headers = {}): Promise<Response> =>
       fetch(`http://127.0.0.1:${port}/v1/audio/${path}`, { method: 'POST', body, headers });
     const speech = { model: 'tts-1', voice: 'alloy', input: 'Every request.' };
     const spoken = await call('speech', JSON.stringify(speech), {
