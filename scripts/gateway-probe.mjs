@@ -33,6 +33,18 @@ export async function waitUntilReady(base, { limitMs, stopping, models = undefin
   return { ready: false, detail };
 }
 
+/**
+ * Resolves when models with these names are served. A server that asks for keys tells none to
+ * those without one.
+ */
+export async function waitUntilNamed(base, names, stopping) {
+  while (!stopping.aborted) {
+    const served = (await probe(`${base}/v1/models`))?.data ?? [];
+    if (names.every(name => served.some(({ id }) => id === name))) return;
+    await pause(PROBE_EVERY_MS);
+  }
+}
+
 /** A server that asks for keys names no models to those without one. */
 function notReady({ status, models }) {
   if (!models) return `still starting: ${status}`;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { waitUntilReady } from './gateway-probe.mjs';
+import { waitUntilNamed, waitUntilReady } from './gateway-probe.mjs';
 import { GatewayProcess } from './gateway-process.mjs';
 import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
@@ -32,6 +32,8 @@ For a cluster: --gateways 2, --workers 2 (of each model), --processors 2, --data
 Settings: config/switchyard.yaml, or SWITCHYARD_... variables; npm run config:print shows what is in effect.`;
 
 const READY_LIMIT_MS = 60_000;
+/** The first models of the starter set bring them. */
+const FIRST_NAMES = ['tts-1', 'whisper-1'];
 
 await runMain(async () => {
   const options = readArguments();
@@ -149,27 +151,25 @@ async function serve(settings, options) {
     warn(`The gateway does not answer on ${base}; its log says why. Ctrl-C stops it.`);
     return gateway.exitCode;
   }
-  if (settings.models.length === 0 && models === 'none') warn(await noModel(base, settings));
-  else {
-    say(`\n${bold('Switchyard is ready')} on ${base}`);
-    if (settings.models.length === 0) say(dim('the first models are on their way'));
-    else if (serving.detail)
-      say(dim(`${serving.detail}; requests wait until their model is loaded`));
-  }
   // The first key of the database makes keys required, whatever the settings say.
   const keyed = settings.keyed || (await fetch(`${base}/v1/models`)).status === 401;
-  const calls = whatToTry(base, { ...settings, keyed });
-  say(calls);
-  if (settings.models.length > 0) await reportModels(base, limits);
+  const areComing = settings.models.length === 0;
+  if (!areComing) sayReady(base, serving.detail);
+  else if (models === 'none') warn(await noModel(base, settings));
+  else say(`\n${bold('Switchyard runs')} on ${base}, and is ready when the first models are there`);
+  const calls = examples(base, { ...settings, keyed });
+  say(whatToTry(base, settings, calls));
+  if (!areComing) await reportModels(base, limits);
   if (models !== 'none' && !stopping.aborted) {
-    await fetchModels(models, base, settings, stopping);
-    const arrived = await effectiveSettings(options);
-    const now = whatToTry(base, { ...arrived, keyed });
-    if (stopping.aborted) return gateway.exitCode;
-    if (now !== calls) say(now);
-    if (arrived.models.length === 0) warn(await noModel(base, arrived));
+    const now = async () => examples(base, { ...(await effectiveSettings(options)), keyed });
+    await bringModels(options, { base, settings, stopping, areComing, calls, now });
   }
   return gateway.exitCode;
+}
+
+function sayReady(base, detail) {
+  say(`\n${bold('Switchyard is ready')} on ${base}`);
+  if (detail) say(dim(`${detail}; requests wait until their model is loaded`));
 }
 
 async function reportModels(base, limits) {
@@ -177,6 +177,31 @@ async function reportModels(base, limits) {
   if (limits.stopping.aborted) return;
   if (ready) done('models', 'all are loaded');
   else warn(`Not every model is ready: ${detail}`);
+}
+
+/**
+ * Says that it is ready when there are models for the first calls of the README, and what
+ * else there is to try at the end.
+ */
+async function bringModels({ models }, { base, settings, stopping, areComing, calls, now }) {
+  const fetched = fetchModels(models, base, settings, stopping);
+  let shown = calls;
+  if (areComing) {
+    const end = new AbortController();
+    const ended = AbortSignal.any([stopping, end.signal]);
+    await Promise.race([fetched, waitUntilNamed(base, FIRST_NAMES, ended)]);
+    end.abort();
+    shown = await now();
+    if (shown !== '' && !stopping.aborted) {
+      sayReady(base);
+      say(`\n${shown}`);
+    }
+  }
+  await fetched;
+  const last = await now();
+  if (stopping.aborted) return;
+  if (last === '') warn(await noModel(base, settings));
+  else if (last !== shown) say(`\n${last}`);
 }
 
 /** Beside the gateway, which serves meanwhile. Each problem is a line of its own. Resolves at its end. */
@@ -208,7 +233,7 @@ Add one, in another terminal and in this folder:
 ${firstModelSteps().join('\n')}`;
 }
 
-function whatToTry(base, settings) {
+function whatToTry(base, settings, calls) {
   const docs = settings.docs ? { 'Swagger UI': '/docs' } : {};
   const others = {
     models: '/v1/models',
@@ -216,7 +241,6 @@ function whatToTry(base, settings) {
     requests: '/admin/v1/requests',
   };
   const pages = Object.entries({ console: '/console', ...docs, ...others });
-  const calls = examples(base, settings);
   return `
 ${calls && `${calls}\n`}${pages.map(([name, path]) => `  ${name.padEnd(11)} ${base}${path}`).join('\n')}
 

@@ -75,6 +75,39 @@ describe('npm run up', () => {
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
   });
 
+  it('is ready when the first of the starter set speak and hear, while others still arrive', async () => {
+    writeFileSync(join(folder, 'models.yaml'), 'models: []\n');
+    const starter = (name: string, alias: string, kind: string, capability: string, more = {}) => ({
+      ...{ name, summary: `${name} of the test`, licence: 'CC0', aliases: [alias] },
+      entry: { kind, engine: 'synthetic', capabilities: [capability], ...more },
+    });
+    const stuck = { engine: 'external', command: ['sh', '-c', 'exec sleep 600', '{port}'] };
+    const catalogue = [
+      starter('piper-en-joe', 'tts-1', 'tts', 'speech', { voices: { alloy: 'synthetic' } }),
+      starter('moonshine-tiny-en', 'whisper-1', 'stt', 'transcribe', { stand_in: true }),
+      starter('whisper-base', 'whisper-1', 'stt', 'transcribe', stuck),
+    ];
+    writeFileSync(join(folder, 'catalogue.yaml'), JSON.stringify({ catalogue }));
+    const port = await freePort();
+    const up = start(['--run', '--port', String(port), '--models', 'starter'], {
+      SWITCHYARD_HUB_CATALOGUE_FILE: join(folder, 'catalogue.yaml'),
+    });
+    await up.says('Switchyard is ready');
+    const call = (path: string, body: string | FormData, headers = {}): Promise<Response> =>
+      fetch(`http://127.0.0.1:${port}/v1/audio/${path}`, { method: 'POST', body, headers });
+    const speech = { model: 'tts-1', voice: 'alloy', input: 'Every request.' };
+    const spoken = await call('speech', JSON.stringify(speech), {
+      'content-type': 'application/json',
+    });
+    const form = new FormData();
+    form.set('file', await spoken.blob(), 'hello.mp3');
+    form.set('model', 'whisper-1');
+    expect([spoken.status, (await call('transcriptions', form)).status]).toEqual([200, 200]);
+    await up.says('-F model=whisper-1');
+    expect(up.output).toMatch(/is ready when the first models are there[^]*Switchyard is ready/);
+    expect(up.output).not.toContain('now whisper-base');
+  });
+
   it('is ready while a model still loads, which it names; then all are loaded', async () => {
     const slow = { id: 'slow', kind: 'stt', engine: 'external', capabilities: ['transcribe'] };
     const command = ['sh', '-c', 'exec sleep 600', '{port}'];

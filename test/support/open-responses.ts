@@ -495,7 +495,8 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
           ['compaction', null],
         ],
       );
-      ok(usage!.input_tokens > 0 && usage!.output_tokens > 0);
+      // A model may write no summary.
+      ok(usage!.input_tokens > 0 && usage!.output_tokens >= 0);
       const asked = [...output, message('user', 'Go on.')];
       const again = await made(target, { ...brief, input: asked });
       ok(again.usage!.input_tokens > usage!.output_tokens);

@@ -58,6 +58,11 @@ const PROCESS_FAULTS = {
   },
   'ignores-sigterm': () => process.on('SIGTERM', () => undefined),
   dies: () => setTimeout(() => process.exit(4), 1000),
+  'says-ready': () =>
+    setTimeout(() => {
+      isLoaded = true;
+      process.stdout.write('ready\n');
+    }, 2000),
 };
 
 /** What is wrong in what it says about itself. */
@@ -69,6 +74,11 @@ const HEALTH_FAULTS = {
       return Date.now() - startedAt < 6000 ? 'STATE_STARTING' : 'STATE_READY';
     },
   },
+  'says-ready': {
+    get state() {
+      return isLoaded ? 'STATE_READY' : 'STATE_STARTING';
+    },
+  },
   'wrong-model': { model: 'another' },
   'wrong-kind': { kind: 'llm' },
   'too-many-slots': { maxBatch: 100_000 },
@@ -78,6 +88,7 @@ const HEALTH_FAULTS = {
 };
 
 const startedAt = Date.now();
+let isLoaded = false;
 let draining = false;
 let inFlight = 0;
 

@@ -94,6 +94,9 @@ interface ProcessLocationOptions extends Omit<SupervisorOptions, 'what' | 'unrea
   readonly address?: () => string;
 }
 
+/** Lines of a program that starts are looked at together for so long. */
+const LINES_MS = 50;
+
 /**
  * A process of this machine, supervised: a worker of this build, or a program
  * in any language.
@@ -103,6 +106,9 @@ export class ProcessLocation implements WorkerLocation {
   waiting: string | undefined;
   /** What keeps its process from being ready. */
   #waitsFor: string | undefined;
+  /** A probe of its process was answered. */
+  #answers = false;
+  #probe: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: ProcessLocationOptions) {
     this.status = new ProcessSupervisor({
@@ -119,8 +125,12 @@ export class ProcessLocation implements WorkerLocation {
       onStarted: () => {
         if (!address) return;
         this.#wait();
+        this.#answers = false;
         events.onReachable(address());
         events.onReady();
+      },
+      onLine: () => {
+        if (address && this.status.isStarting) this.#probeSoon(events, address);
       },
       onMessage: ({ type, port, message, isProblem, isStarting }) => {
         if (isStarting === true || type === 'listening') this.status.progressed();
@@ -139,9 +149,23 @@ export class ProcessLocation implements WorkerLocation {
     });
   }
 
+  /**
+   * It may listen by now, or be ready. gRPC pauses longer from try to try to connect, so one
+   * that has not answered yet gets a new connection.
+   */
+  #probeSoon(events: LocationEvents, address: () => string): void {
+    this.#probe ??= setTimeout(() => {
+      this.#probe = undefined;
+      if (!this.status.isStarting) return;
+      if (!this.#answers) events.onReachable(address());
+      events.onReady();
+    }, LINES_MS).unref();
+  }
+
   onProbe(unready: string | undefined, isSound: boolean): void {
     if (!this.options.address) return;
     if (isSound) this.status.progressed();
+    this.#answers ||= isSound;
     this.#waitsFor = unready;
     if (unready === undefined) this.status.ready();
   }

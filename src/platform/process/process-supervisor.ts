@@ -46,6 +46,8 @@ interface SupervisorEvents {
   /** The process has been started. */
   onStarted?(): void;
   onMessage(message: Fields): void;
+  /** It wrote a line of its log. */
+  onLine?(): void;
   /** It said `{ type: 'ready' }`. */
   onReady(): void;
   /**
@@ -198,6 +200,7 @@ export class ProcessSupervisor {
       onLine: (stream, line) => {
         this.progressed();
         log.line(stream, line);
+        this.#events?.onLine?.();
       },
     });
     log.say('info', `${what} started`, {

@@ -61,6 +61,12 @@ describe('a worker in another language, run by its command', () => {
     expect(JSON.parse(health!.revision)).toEqual([localToken('m-0')]);
   });
 
+  it('is probed when it writes a line, not only at the interval', async () => {
+    const day = 86_400_000;
+    await start(externalModel(['--fault', 'says-ready']), { 'workers.health_interval_ms': day });
+    expect(await ready()).toMatchObject({ restarts: 0 });
+  });
+
   it('that dies is started again, on a port of its own', async () => {
     await start(externalModel());
     const first = await ready();

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
+import { type ResponseItem } from '../../../contracts/openai/response-items.js';
+import { type ResponseObject } from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
-import { parseInputCount, parseResponse } from './parse-response.js';
+import { compactionOf, parseInputCount, parseResponse } from './parse-response.js';
 
 const catalog = {
   getOfKind: (id: string) => ({ id, engine: 'llama-cpp' }) as ModelSpec,
@@ -324,5 +326,19 @@ describe('the body of a response', () => {
       text: { format: { type: 'text' } },
     });
     expect(request.tools).toHaveLength(1);
+  });
+
+  it('is compacted to what the model said itself where that writes no summary', () => {
+    const said = { role: 'assistant', content: 'It sorts wagons.' };
+    const { input } = parsed({ input: [{ role: 'user', content: 'What does it do?' }, said] });
+    const answer = Buffer.from(JSON.stringify({ choices: [{ message: { content: ' ' } }] }));
+    const { output } = compactionOf(
+      { id: 'resp_1', created_at: 1 } as ResponseObject,
+      input as readonly ResponseItem[],
+      answer,
+    ) as { output: object[] };
+    expect(output).toMatchObject([{ role: 'user' }, { type: 'compaction' }]);
+    const [, again] = parsed({ input: output }).input;
+    expect(JSON.stringify(again)).toContain('It sorts wagons.');
   });
 });

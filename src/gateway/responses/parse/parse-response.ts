@@ -35,7 +35,6 @@ import {
   objectsUpTo,
   textUpTo,
 } from '../../../contracts/schema/rules.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
@@ -53,9 +52,9 @@ const SUM_UP =
 
 /**
  * `POST /v1/responses/compact`: what the client sends in place of the conversation, which
- * are its messages but for those of the model, and the summary.
+ * are its messages but for those of the model, and the summary. A model that writes none would
+ * mostly do so again: then what the summary stands for goes on as it is.
  * @param answer what the model made of the conversation and `SUM_UP`
- * @throws DomainError `engine_failed` when it made no text
  */
 export function compactionOf(
   { id, created_at }: ResponseObject,
@@ -64,10 +63,12 @@ export function compactionOf(
 ): object {
   const pieces = piecesOf(answer);
   const texts = pieces.map(piece => (piece.type === 'text' ? piece.text : ''));
-  const summary = texts.join('').trim();
-  if (summary === '') throw new DomainError('engine_failed', 'The model wrote no summary.');
+  const isKept = (item: ResponseItem): boolean =>
+    item.type === 'message' && item.role !== 'assistant';
+  const kept = conversation.filter(isKept);
+  const left = conversation.filter(item => !isKept(item));
+  const summary = texts.join('').trim() || writeJson(left);
   const encrypted_content = MARK + Buffer.from(summary).toString('base64url');
-  const kept = conversation.filter(item => item.type === 'message' && item.role !== 'assistant');
   return {
     id,
     object: 'response.compaction',
