@@ -96,6 +96,14 @@ describe('the manual', () => {
     expect(read('docs/decisions.md')).toMatch(/\*\*D-07 [^*]*\*\*[^*]*time of the device only/);
   });
 
+  it.each([
+    [
+      'operate/going-to-production',
+      'with asynchronous replication, a failover loses the last rows',
+    ],
+    ['guides/choose-an-engine', '`gpt-4o-transcribe-diarize` is 404 until a model has that name'],
+  ])('warns in %s: %s', (page, says) => expect(read(`docs/${page}.md`)).toContain(says));
+
   it('names what a restore needs: keys and added models', () => {
     const backup = read('docs/operate/backup-restore.md');
     for (const part of ['keys, usage, audit log', 'data/models.yaml', 'auth.keys_file'])

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { WebSocket } from 'ws';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { GatewayRig, builtLaunch, until } from '../integration/api/gateway-rig.js';
 import { syntheticEmbedding, syntheticLlm } from '../integration/generation/generation-rig.js';
@@ -41,6 +41,32 @@ const send = ({ path, type = 'application/json' }: Case, payload: Buffer) =>
     headers: { 'content-type': type, 'content-length': String(payload.length) },
   });
 
+/** A WebSocket in a thread of its own: what its client costs is not the gateway's. */
+const CLIENT = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const socket = new WebSocket(workerData);
+  socket.onopen = () => parentPort.postMessage('open');
+  socket.onmessage = ({ data }) => {
+    const begin = data.slice(0, 200);
+    if (/"type":"(response.completed|error)"/.test(begin)) parentPort.postMessage(begin);
+  };
+  parentPort.on('message', text => socket.send(text));
+`;
+
+async function responsesSocket() {
+  const url = `${rig.url.replace('http', 'ws')}/v1/responses`;
+  const client = new Worker(CLIENT, { eval: true, workerData: url });
+  await once(client, 'message');
+  /** @returns the id of the response */
+  const ask = async (text: string): Promise<string> => {
+    client.postMessage(text);
+    const [begin] = (await once(client, 'message')) as [string];
+    expect(begin).toContain('"type":"response.completed"');
+    return /resp_\w+/.exec(begin)![0];
+  };
+  return { ask, close: () => client.terminate() };
+}
+
 describe('the largest legal request', () => {
   it.each(CASES)(
     `%s: costs at most ${MOST_MS} ms of CPU or comes in pieces, and grows with its size`,
@@ -54,28 +80,32 @@ describe('the largest legal request', () => {
       }),
   );
 
-  // 24,576 tools are read twice and echoed in three events, which this thread receives as well.
-  const overSockets = CASES.filter(
-    ([name]) => name.startsWith('/v1/responses: ') && !name.includes('namespaces'),
-  );
+  const overSockets = CASES.filter(([name]) => name.startsWith('/v1/responses: '));
+  const messageOf = (body: string, more = '') =>
+    `{"type":"response.create",${more}${body.slice(1)}`;
   it.each(overSockets)(
     `over a WebSocket, %s: costs at most ${MOST_MS} ms of CPU or comes in pieces, and grows with its size`,
     async (name, one) => {
-      const socket = new WebSocket(`${rig.url.replace('http', 'ws')}/v1/responses`);
-      await once(socket, 'open');
-      // The rest of an event would cost this thread more.
-      let told = '';
-      socket.on('message', (text: Buffer) => (told = text.subarray(0, 60).toString()));
+      const { ask, close } = await responsesSocket();
       await expectCheap(`WebSocket ${name}`, one.most, count => {
-        const text = `{"type":"response.create",${one.body(count).slice(1)}`;
-        return async () => {
-          told = '';
-          socket.send(text);
-          await until(() => /"type":"(response.completed|error)"/.test(told));
-          expect(told).toContain('response.completed');
-        };
+        const text = messageOf(one.body(count));
+        return async () => void (await ask(text));
       });
-      socket.close();
+      await close();
+    },
+  );
+
+  it.each(overSockets.filter(([name]) => name.includes('namespaces')))(
+    'over a WebSocket, %s, that continues what is stored nowhere: costs no more',
+    async (name, one) => {
+      const { ask, close } = await responsesSocket();
+      let last = await ask(messageOf('{"model":"m","store":false,"input":"x"}'));
+      await expectCheap(`continued ${name}`, one.most, count => {
+        const body = one.body(count);
+        return async () =>
+          void (last = await ask(messageOf(body, `"previous_response_id":"${last}",`)));
+      });
+      await close();
     },
   );
 

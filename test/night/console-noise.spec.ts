@@ -159,6 +159,22 @@ describeWith(BROWSER, CONSOLE)('the console on a noisy day', () => {
     expect(await page.evaluate(LEAVING)).toEqual([]);
   });
 
+  it('shows slots in use in a colour that no priority has', async () => {
+    await page.goto(`${product.url}/console`);
+    await page.locator('.slot-group i.used').first().waitFor();
+    const [used, ...priorities] = await page.evaluate<string[]>(`(() => {
+      const toned = ['realtime', 'batch', 'aged'].map(name => {
+        const element = document.body.appendChild(document.createElement('i'));
+        element.style.background = 'var(--' + name + ')';
+        return element;
+      });
+      const all = [document.querySelector('.slot-group i.used'), ...toned];
+      return all.map(element => getComputedStyle(element).backgroundColor);
+    })()`);
+    expect(new Set(priorities).size).toBe(3);
+    expect(priorities).not.toContain(used);
+  });
+
   it('shows of requests when and by which route they came, of keys their limits, and where settings come from', async () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(`${product.url}/console/requests?state=completed`);

@@ -1,3 +1,4 @@
+import { BODY_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { membersOf, valueSpans } from '../../core/jobs/line-span.js';
@@ -60,4 +61,18 @@ export function withInnerFields(json: Buffer, name: string, fields: Fields): Buf
   const { start, end } = valueSpans(json, [name])[name]!;
   const inner = withJsonFields(json.subarray(start, end), fields);
   return Buffer.concat([json.subarray(0, start), inner, json.subarray(end)]);
+}
+
+/** The JSON of a top-level field. */
+export function jsonOf(json: Buffer, name: string): Buffer | undefined {
+  const span = valueSpans(json, [name])[name];
+  return span && json.subarray(span.start, span.end);
+}
+
+/** Some top-level fields of an object. Nothing else of it is read. */
+export function fieldsIn(json: Buffer, names: readonly string[], bounds = BODY_BOUNDS): Fields {
+  const found = Object.entries(valueSpans(json, names)).map(([name, { start, end }]) => {
+    return [name, parseBoundedJson(json.toString('utf8', start, end), bounds)] as const;
+  });
+  return Object.fromEntries(found);
 }

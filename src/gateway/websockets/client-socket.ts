@@ -57,8 +57,8 @@ export class ClientSocket {
     this.#listener = listener;
   }
 
-  send(json: string): void {
-    if (this.open) this.socket.send(json, () => this.#wake());
+  send(json: string | Buffer): void {
+    if (this.open) this.socket.send(json, { binary: false }, () => this.#wake());
   }
 
   /** Resolves when a quarter of the bound or less waits for the peer, or it is gone. */

@@ -1,5 +1,6 @@
 import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
 import { type Migration } from 'kysely/migration';
+import { StartError } from '../config/start-error.js';
 import { type ColumnType, type Database, type TableName, TABLES } from './schema.js';
 
 type Step = (db: Kysely<unknown>) => Promise<void>;
@@ -119,11 +120,29 @@ function added(table: string, column: string, type: 'text' | 'bigint'): Step {
 async function movedTexts(db: Kysely<unknown>): Promise<void> {
   if (!db.isTransaction) return db.transaction().execute(movedTexts);
   if (!(await columnsIn(db, 'responses')).has('input')) return;
+  await demandNothingRuns(db as Kysely<Database>);
   await sql`insert into response_texts (tenant, id, request, input, response)
     select tenant, id, request, input, response from responses`.execute(db);
   for (const text of ['request', 'input', 'response'])
     await db.schema.alterTable('responses').dropColumn(text).execute();
 }
+
+/** @throws StartError while a process of the version before runs requests: they would be lost */
+async function demandNothingRuns(db: Kysely<Database>): Promise<void> {
+  const running = await db
+    .selectFrom('kept_requests')
+    .select('owner')
+    .where('owner', 'is not', null)
+    .where('leaseUntilMs', '>', Date.now())
+    .limit(1)
+    .executeTakeFirst();
+  if (running) throw new StartError(STILL_RUNS);
+}
+
+const STILL_RUNS =
+  'A gateway of the version before still runs stored requests, which migration 012 would lose.\n' +
+  'Stop all gateways of that version, then start this one; nothing was changed in the database. ' +
+  'What they leave is continued (docs/operate/upgrade.md).';
 
 async function columnsIn(db: Kysely<unknown>, table: string): Promise<ReadonlySet<string>> {
   const tables = await db.introspection.getTables();

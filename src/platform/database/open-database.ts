@@ -186,6 +186,7 @@ export class OpenDatabase {
     try {
       await migrateWith(migrating, migrations);
     } catch (cause) {
+      if (cause instanceof StartError) throw cause;
       const newer = await newerThan(migrating, migrations);
       if (newer !== undefined) throw new StartError(ofNewerRelease(newer), { cause });
       const repair =

