@@ -14,11 +14,15 @@ const SESSIONS = (process.env.BENCH_SESSIONS ?? '1,2,4,8').split(',').map(Number
 const UTTERANCES = Number(process.env.BENCH_UTTERANCES ?? 12);
 /** A folder: the first session is written there, the audio and its events. */
 const RECORD = process.env.BENCH_RECORD;
-/** 45 s; another one is `moonshine_voice/assets/beckett.wav`, of 10 s. */
-const CLIP = process.env.BENCH_CLIP ?? 'moonshine_voice/assets/two_cities.wav';
+/** 45 s. */
+const CLIP = 'moonshine_voice/assets/two_cities.wav';
+/** Seconds of it, from a pause to a pause, that are each half of a session where halves are compared. */
+const HALF_S = [0.9, 24.2] as const;
+/** Between the halves: both are cut into the same utterances. */
+const PAUSE_S = 0.7;
 const SHORT_CLIP = 'pytest_audioeval/samples/audio/en/quick_brown_fox.wav';
 const MODEL = 'whisper-1';
-/** Behind the clip, so that its last utterance ends. */
+/** Behind it, so that its last utterance ends. */
 const SILENCE_S = 2;
 
 /**
@@ -30,25 +34,29 @@ export async function run(): Promise<BenchResult> {
   const { real, name, present } = await fetchRealModels();
   if (!present) throw new Error(`This bench needs ${name}`);
   const { data, rate } = wavSamples(await real.speech(CLIP));
-  const speech = { rate, data: Buffer.concat([data, Buffer.alloc(2 * rate * SILENCE_S)]) };
+  const half = data.subarray(...HALF_S.map(s => 2 * Math.round(s * rate)));
+  const silence = (seconds: number): Buffer => Buffer.alloc(2 * Math.round(seconds * rate));
+  const end = silence(SILENCE_S);
+  const speech = { rate, data: Buffer.concat([data, end]) };
+  const twice = { rate, data: Buffer.concat([half, silence(PAUSE_S), half, end]) };
   const silent = await alone(real, speech, { 'realtime.interim_ms': 0 });
   await using product = await started(real);
-  const sessions: Record<string, ReturnType<typeof summary>> = {};
   const first = await costOf(product, speech);
-  sessions['1'] = summary([first.session]);
   if (RECORD) await record(RECORD, speech, first.session);
   const named = summary([await pacedSession(product.url, MODEL, speech, 'en')]);
   progress(`  its language named: ${JSON.stringify(named)}`);
-  for (const count of SESSIONS.filter(one => one > 1)) {
-    const all = Array.from({ length: count }, () => pacedSession(product.url, MODEL, speech));
-    sessions[count] = summary(await Promise.all(all));
+  const sessions: Record<string, ReturnType<typeof grown>> = {};
+  for (const count of SESSIONS) {
+    const all = Array.from({ length: count }, () => pacedSession(product.url, MODEL, twice));
+    sessions[count] = grown(await Promise.all(all));
     progress(`  ${count} sessions: ${JSON.stringify(sessions[count])}`);
   }
   const commits = await commitRatios(product.url, await real.speech(SHORT_CLIP));
   const without = summary([silent.session]);
-  const one = sessions['1'];
+  const one = summary([first.session]);
   return {
     results: {
+      alone: one,
       sessions,
       languageNamed: named,
       withoutInterim: without,
@@ -96,19 +104,27 @@ async function costOf(product: Product, speech: Speech) {
   return { session, cpuPerS };
 }
 
+const servedOf = (sessions: readonly PacedSession[]): readonly PacedSession[] =>
+  sessions.filter(({ refused }) => refused === undefined);
+
 function summary(sessions: readonly PacedSession[]) {
-  const served = sessions.filter(({ refused }) => refused === undefined);
-  const halves = served.map(({ lagMs }) => {
-    const half = Math.floor(lagMs.length / 2);
-    return [median(lagMs.slice(0, half)), median(lagMs.slice(-half))] as const;
-  });
+  const served = servedOf(sessions);
   return {
     refused: sessions.flatMap(({ refused }) => refused ?? []),
     firstWordsMs: distribution(served.flatMap(({ firstWordsMs }) => firstWordsMs)),
     lagMs: distribution(served.flatMap(({ lagMs }) => lagMs)),
-    /** Of the second half of a session, by that of the first. */
-    growth: rounded(median(halves.map(([early, late]) => late / early))),
   };
+}
+
+/**
+ * Also the mean lag of the second halves, by that of the first. Of all sessions together: of two
+ * utterances that end together one waits for the other, now of this session and now of that one.
+ */
+function grown(sessions: readonly PacedSession[]) {
+  const lags = servedOf(sessions).map(({ lagMs }) => lagMs);
+  const early = distribution(lags.flatMap(lag => lag.slice(0, lag.length / 2)));
+  const late = distribution(lags.flatMap(lag => lag.slice(lag.length / 2)));
+  return { ...summary(sessions), growth: rounded(late.mean / early.mean) };
 }
 
 /** From commit to final text, by what the same audio takes as a file, in turns. */
