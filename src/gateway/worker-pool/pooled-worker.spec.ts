@@ -23,7 +23,7 @@ it.each<[string, (pool: WorkerPoolService, id: string) => unknown]>([
   const reply = call.reply.catch((error: unknown) => error);
   await workerThat(pool, ({ slots }) => slots.inUse === 1);
   const ended = end(pool, id);
-  expect(pool.workers()).toMatchObject([{ pid, state: 'draining' }]);
+  await workerThat(pool, ({ state }) => state === 'draining');
   await pool.cancel(id, request.key, 'client');
   expect(await reply).toMatchObject({ code: 'request_cancelled' });
   await call.finished;
