@@ -43,6 +43,24 @@ describe('a line that is tried again', () => {
   });
 });
 
+describe('a lane behind another of its device', () => {
+  it('waits until the last line of that one has its answer, unless its target is away', () => {
+    const gate = new TargetGate(10, PAUSES);
+    const [first, second] = ['m1', 'm2'].map(
+      model =>
+        new LineLane('job', 't', { model, first: 0, plan: plan(1) }, gate, new JobProgress(1)),
+    );
+    second!.goAfter([first!]);
+    expect(second!.isBehind(0)).toBe(true);
+    first!.take(0);
+    expect(second!.isBehind(0)).toBe(true);
+    gate.overloaded(0, 50);
+    expect([0, 50].map(nowMs => second!.isBehind(nowMs))).toEqual([false, true]);
+    first!.ended();
+    expect(second!.isBehind(50)).toBe(false);
+  });
+});
+
 interface Sent {
   readonly key: string;
   readonly ticket: LineTicket;
@@ -195,7 +213,7 @@ describe('TargetGate', () => {
     times(10, () => limit.overloaded(0));
     expect(limit.slots).toBe(5);
     limit.overloaded(0);
-    expect(limit.slots).toBe(2);
+    expect([limit.slots, limit.isOpen(0)]).toEqual([2, true]);
   });
 
   it('never goes below 1', () => {
@@ -216,5 +234,7 @@ describe('TargetGate', () => {
     expect(limit.slots).toBe(6);
   });
 
-  it('refuses a limit below 1', () => expect(() => gateOf(0)).toThrow('>= 1, not 0'));
+  it.each([0, -1, 1.5, NaN])('refuses a limit of %d', slots => {
+    expect(() => gateOf(slots)).toThrow(`>= 1, not ${slots}`);
+  });
 });

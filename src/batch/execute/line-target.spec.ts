@@ -76,6 +76,22 @@ describe('LineTarget', () => {
     },
   );
 
+  it('is tried at every address until all refuse it, and at one while all are away', async () => {
+    const { spec } = open();
+    const retries = { ...spec.retries, initialMs: 60_000, maxMs: 60_000 };
+    const urls = [...spec.urls, ...spec.urls];
+    const target = new LineTarget({ ...spec, urls, retries, renewTokens: () => undefined }, 1000);
+    targets.push(target);
+    let calls = 0;
+    server.on('request', (_, response) => (calls++, response.writeHead(401).end()));
+    const seen: number[] = [];
+    for (const id of ['a', 'b']) {
+      expect(await send(target, id)).toMatchObject({ kind: 'transport', cause: 'refused' });
+      seen.push(calls);
+    }
+    expect(seen).toEqual([2, 3]);
+  });
+
   // Its error had no listener yet, and ended the processor: a lease was lost while a line
   // was being read.
   it('sends nothing for a line that was given up before', async () => {

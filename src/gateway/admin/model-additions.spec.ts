@@ -53,6 +53,13 @@ describe('a model that is added by the command line of this release', () => {
     expect(readFileSync(join(folder, 'models.yaml'), 'utf8')).toContain(`id: ${NAME}`);
   });
 
+  it('is cancelled by a shutdown', async () => {
+    writeFileSync(join(folder, 'catalogue.yaml'), 'catalogue: []\n');
+    additions.start(NAME);
+    additions.onApplicationShutdown();
+    expect(additions.list()).toMatchObject([{ state: 'cancelled' }]);
+  });
+
   it('that fails changes nothing, and its last lines say why', async () => {
     writeFileSync(join(folder, 'catalogue.yaml'), 'catalogue: []\n');
     const failed = await ended('nothing-like-it');

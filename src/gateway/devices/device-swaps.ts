@@ -169,7 +169,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
     const { id } = workers;
     const sessions = workers.place.arrived();
     this.#measure(workers);
-    const tookMs = this.placements.loaded(id, nowMs) ?? 0;
+    const tookMs = this.placements.loaded(id, nowMs)!;
     this.times.of(id).loads.add(tookMs);
     this.queue.chargeLoad(id, tookMs, sessions);
     this.share?.chargeLoad(id, tookMs);

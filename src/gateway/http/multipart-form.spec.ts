@@ -2,7 +2,15 @@ import multipart from '@fastify/multipart';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Fastify from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { FormFields, formParts, LONGEST_TEXT, MULTIPART_OPTIONS } from './multipart-form.js';
+import {
+  demandForm,
+  FormFields,
+  formParts,
+  type FormSource,
+  LONGEST_FORM,
+  LONGEST_TEXT,
+  MULTIPART_OPTIONS,
+} from './multipart-form.js';
 
 describe('names of the parts of a form', () => {
   const fastify = Fastify();
@@ -36,16 +44,36 @@ describe('names of the parts of a form', () => {
   });
 });
 
-describe('values of the fields of a form', () => {
-  const add = (length: number) => {
-    const form = new FormFields();
-    const value = 'a'.repeat(length);
-    form.add({ fieldname: 'prompt', value, valueTruncated: false });
-    return form.values.prompt;
+describe('a form before it is read', () => {
+  const demand = (length?: number) => {
+    const headers = length === undefined ? {} : { 'content-length': String(length) };
+    const source = { headers, isMultipart: () => true } as unknown as FormSource;
+    return () => demandForm(source, 100, 20, 'a file');
   };
 
-  it('are taken up to the longest text, and refused beyond it', () => {
-    expect(add(LONGEST_TEXT)).toHaveLength(LONGEST_TEXT);
-    expect(() => add(LONGEST_TEXT + 1)).toThrow('`prompt` is too long');
+  it('may have the bytes of its file and of the rest, and no more', () => {
+    for (const length of [undefined, 120]) expect(demand(length)).not.toThrow();
+    expect(demand(121)).toThrow(expect.objectContaining({ code: 'file_too_large' }));
+  });
+});
+
+describe('values of the fields of a form', () => {
+  const longestVoice = (LONGEST_FORM - LONGEST_TEXT) / 4;
+  const add = (name: string, ...lengths: number[]) => {
+    const form = new FormFields();
+    for (const length of lengths)
+      form.add({ fieldname: name, value: 'a'.repeat(length), valueTruncated: false });
+    return [form.values[name]].flat().map(value => (value as string).length);
+  };
+  const voices = (last: number) => [...Array<number>(4).fill(longestVoice), last];
+
+  it.each([
+    ['a text', 'prompt', [LONGEST_TEXT]],
+    ['a voice', 'known_speaker_references', [longestVoice]],
+    ['a form', 'known_speaker_references', voices(LONGEST_TEXT)],
+  ])('are accepted up to the longest that %s may be, and refused beyond it', (_, name, lengths) => {
+    expect(add(name, ...lengths)).toEqual(lengths);
+    const beyond = lengths.with(-1, lengths.at(-1)! + 1);
+    expect(() => add(name, ...beyond)).toThrow(`\`${name}\` is too long`);
   });
 });

@@ -11,15 +11,17 @@ import { type RateLimiter } from './rate-limiter.js';
 
 describe('the ticket of a request', () => {
   let server: FastifyInstance;
+  let entered: number;
   let left: number;
   let asked: PromiseWithResolvers<void>;
   let counted: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
-    left = 0;
+    [entered, left] = [0, 0];
     [asked, counted] = [Promise.withResolvers(), Promise.withResolvers()];
     const limiter = {
       enter: async () => {
+        entered += 1;
         asked.resolve();
         await counted.promise;
         return { charge: () => undefined, leave: () => void (left += 1) };
@@ -32,13 +34,25 @@ describe('the ticket of a request', () => {
       admitAs(request, ANYBODY);
       await guard.admit(request, reply);
     });
-    server.post('/v1/chat/completions', () => 'answer');
+    for (const url of ['/v1/chat/completions', '/v1/files']) {
+      server.post(url, () => 'answer');
+      server.get(url, () => 'answer');
+    }
     await server.listen({ port: 0, host: '127.0.0.1' });
   });
   afterEach(() => server.close());
 
   const send = (signal: AbortSignal | null = null): Promise<Response> =>
     fetch(`${server.listeningOrigin}/v1/chat/completions`, { method: 'POST', signal });
+
+  it.each([
+    ['GET', '/v1/chat/completions'],
+    ['POST', '/v1/files'],
+    ['POST', '/nowhere'],
+  ])('is not taken by %s %s', async (method, url) => {
+    await server.inject({ method: method as 'GET', url });
+    expect(entered).toBe(0);
+  });
 
   it('is given back with the answer', async () => {
     counted.resolve();

@@ -51,3 +51,24 @@ describeWith(REDIS)('the list of the shared queue', () => {
     expect(unhandled).toEqual([]);
   });
 });
+
+describe('the depth of a shared queue', () => {
+  it.each([
+    [900, Infinity, 100],
+    [900, 400, 600],
+    [Infinity, Infinity, undefined],
+  ])('with requests since %d and %d has waited %d ms at 1000', async (realtime, batch, waitMs) => {
+    const counts = { realtime: 1, batch: 2, oldestRealtimeMs: realtime, oldestBatchMs: batch };
+    const listing = new QueueListing(
+      ...([
+        { clock: { nowMs: () => 1000 } },
+        { counts: () => Promise.resolve(counts) },
+        {},
+        [MODEL],
+      ] as unknown as ConstructorParameters<typeof QueueListing>),
+    );
+    expect(await listing.depths()).toEqual([
+      { model: MODEL.id, realtime: 1, batch: 2, oldestWaitMs: waitMs },
+    ]);
+  });
+});

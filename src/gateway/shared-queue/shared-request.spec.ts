@@ -32,4 +32,29 @@ describe('the queue deadline of a shared request', () => {
     jest.advanceTimersByTime(DAY_MS);
     expect(ends.map(expired => expired())).toEqual([0, 0]);
   });
+
+  it.each([
+    ['later by as long as its lost worker had it', {}, 1600],
+    ['never later than it may begin', { latestStartMs: 1200, deadline: 'reject' }, 1200],
+    ['whenever its batch window ends', { latestStartMs: 1200 }, 1600],
+  ] as const)('ends it after it was requeued: %s', (_, fields, endMs) => {
+    let expired = 0;
+    const timed = { ...transcribe(), ...fields, queueDeadlineMs: 1000 };
+    const request = new SharedRequest(timed, {} as never, {} as never);
+    request.leased(300);
+    request.requeued(900);
+    request.startQueueDeadline(900, () => (expired += 1));
+    jest.advanceTimersByTime(endMs - 901);
+    expect(expired).toBe(0);
+    jest.advanceTimersByTime(1);
+    expect(expired).toBe(1);
+  });
+});
+
+describe('a shared request whose job was lost', () => {
+  it('is queued again ten times, and no more', () => {
+    const request = new SharedRequest(transcribe(), {} as never, {} as never);
+    const answers = Array.from({ length: 11 }, () => request.mayRequeue());
+    expect(answers.indexOf(false)).toBe(10);
+  });
 });

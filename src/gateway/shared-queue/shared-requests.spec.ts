@@ -94,7 +94,7 @@ function watched(
   };
   return {
     ...{ ends, entered, opened },
-    completed: () => heard({ event: 'completed', returnvalue: COMPLETED }),
+    completed: (returnvalue = COMPLETED) => heard({ event: 'completed', returnvalue }),
     removed: () => heard({ event: 'removed' }),
     close: (): void => {
       requests.onApplicationShutdown();
@@ -104,6 +104,20 @@ function watched(
 }
 
 describe('a job that is completed', () => {
+  const { value: _, execution: __, ...fields } = JSON.parse(COMPLETED) as Record<string, unknown>;
+  const error = { code: 'invalid_audio', message: 'no sound' };
+
+  it.each([
+    ['a failure', JSON.stringify({ ...fields, outcome: 'failed', error }), 'invalid_audio'],
+    ['what cannot be read', '{}', 'engine_failed'],
+  ])('with %s fails its request', async (___, result, code) => {
+    const { opened, completed, ends, close } = watched();
+    await opened;
+    await completed(result);
+    expect(ends).toEqual([{ type: 'failed', error: expect.objectContaining({ code }) }]);
+    close();
+  });
+
   it('completes its request, once, however often that is heard', async () => {
     const { opened, completed, ends, close } = watched();
     await opened;

@@ -50,8 +50,9 @@ describe('AddressWatch', () => {
     records.problems.length = 0;
   });
 
-  it('tells numeric addresses at once and asks nobody', () => {
+  it('tells numeric addresses at once, and once', async () => {
     records.watch('10.0.0.7:9000', '[::1]:9001');
+    await new Promise(setImmediate);
     expect(records.told).toEqual([['10.0.0.7:9000', '[::1]:9001']]);
   });
 

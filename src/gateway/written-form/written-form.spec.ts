@@ -128,11 +128,22 @@ describe('WrittenForm', () => {
     expect(form.apply(spoken, params(['en'], false))).toBe(spoken);
   });
 
-  it('answers with the spoken form when a normaliser throws, and logs that once', () => {
-    const spoken = spokenIn('xx');
-    for (let time = 0; time < 3; time += 1) expect(form.apply(spoken, params([]))).toBe(spoken);
+  it.each<[string, () => string | undefined]>([
+    ['the whole', () => form.apply(spokenIn('xx'), params([])).text],
+    ['a piece', () => form.ahead(params(['xx']))?.('twenty five')],
+  ])('leaves %s in the spoken form when a normaliser throws, and logs that once', (_, shown) => {
+    for (let time = 0; time < 3; time += 1) expect(shown()).toBe('twenty five');
     expect(logged).toHaveBeenCalledTimes(1);
     expect(JSON.stringify(logged.mock.calls)).not.toContain('twenty');
+  });
+
+  it.each([
+    ['what is not wanted', ['en'], false, 'twenty five'],
+    ['a language without a normaliser', ['de'], true, 'twenty five'],
+    ['one language', ['en-GB'], true, '25'],
+    ['languages that differ', ['de', 'en'], true, undefined],
+  ])('knows ahead how %s is written', (_, languages, wanted, text) => {
+    expect(form.ahead(params(languages, wanted))?.('twenty five')).toBe(text);
   });
 
   it.each([[['en']], [['de', 'en-GB']], [[]]])('can be demanded of %j', languages => {

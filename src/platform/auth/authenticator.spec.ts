@@ -42,4 +42,17 @@ describe('a server with a file of keys', () => {
     for (const token of [undefined, 'sk-anything', `${key}x`])
       expect(() => authenticator.authenticate(token)).toThrow();
   });
+
+  it.each([
+    [{}, 'invalid_api_key'],
+    [{ authorization: 'Bearer sk-anything' }, 'rate_limit_exceeded'],
+    [{ authorization: 'Basic YTpi' }, 'rate_limit_exceeded'],
+    [{ 'x-api-key': 'sk-anything' }, 'rate_limit_exceeded'],
+  ])('refuses an address with many failures that showed %j with %s', (headers, code) => {
+    const caller = { headers, ip: JSON.stringify(headers) };
+    const guess = () => authenticator.authenticateRequest(undefined, caller);
+    for (let times = 0; times < settings.auth.failuresPerMinute; times++)
+      expect(guess).toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+    expect(guess).toThrow(expect.objectContaining({ code }));
+  });
 });

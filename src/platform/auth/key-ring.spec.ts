@@ -1,12 +1,25 @@
+import {
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unwatchFile,
+  utimesSync,
+  watchFile,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { firstValueFrom, NEVER } from 'rxjs';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { type StoredKey } from '../../core/access/stored-key.js';
 import { settingsFrom } from '../config/settings.js';
 import { KeyStore } from '../database/key-store.js';
 import { OpenDatabase } from '../database/open-database.js';
+import { HeldKeys } from './held-keys.js';
 import { KeyRing } from './key-ring.js';
 import { keyDigest } from './key-secret.js';
+import { addApiKey } from './keys-file.js';
 import { StoredKeys } from './stored-keys.js';
 
 const HOUR_MS = 3_600_000;
@@ -110,5 +123,40 @@ describe('keys of the database', () => {
     expect(keys.isEnded('over')).toBe(true);
     await keys.refresh();
     expect(keys.isEnded('over')).toBe(false);
+  });
+});
+
+describe('keys of a file', () => {
+  const file = join(temporaryFolder(), 'keys.yaml');
+  const draft = `${file}.draft`;
+  const other = (path: string) => addApiKey(path, { tenant: 'acme', scopes: ['inference'] }).key;
+  const keep = () => undefined;
+
+  it.each([
+    ['written in place, with another time', () => writeFileSync(file, readFileSync(draft))],
+    [
+      'replaced by another of the same time',
+      () => {
+        const { atime, mtime } = statSync(file);
+        utimesSync(draft, atime, mtime);
+        renameSync(draft, file);
+      },
+    ],
+  ])('are read again when it is %s', async (_, change) => {
+    for (const path of [file, draft]) rmSync(path, { force: true });
+    const first = other(file);
+    const keys = { held: new HeldKeys([]), changed$: NEVER } as unknown as StoredKeys;
+    // All who watch a file share the interval of the first.
+    watchFile(file, { interval: 5 }, keep);
+    const ring = new KeyRing(settingsFrom({ 'auth.keys_file': file }), keys);
+    ring.onModuleInit();
+    expect(ring.find(first)?.tenant).toBe('acme');
+    const second = other(draft);
+    const changed = firstValueFrom(ring.changed$);
+    change();
+    await changed;
+    expect([ring.find(first), ring.find(second)?.tenant]).toEqual([undefined, 'acme']);
+    ring.onApplicationShutdown();
+    unwatchFile(file, keep);
   });
 });

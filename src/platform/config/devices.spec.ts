@@ -82,6 +82,8 @@ describe('devices of the models file', () => {
       `devices: [{ id: a, memory: 1GiB }, { id: b, memory: 1GiB }]\nmodels:\n${model('m', 'device: [a, b]')}`,
       'models[0].device of several devices, each needs `as`',
     ],
+    ['what is no list', 'devices: gpu0\nmodels: []\n', 'devices must be a list'],
+    ['a device that is only named', 'devices: [gpu0]\nmodels: []\n', 'devices[0] must be a device'],
     [
       'a size without a unit',
       inFile(model('m', 'device: gpu0, memory: 7')),

@@ -64,6 +64,20 @@ describe('the end of a supervised process', () => {
     return type => of(type).promise;
   }
 
+  it('ends a turn that comes after it, and starts nothing in it', async () => {
+    const turn = Promise.withResolvers<() => void>();
+    const over = Promise.withResolvers<void>();
+    supervisor = new ProcessSupervisor({ ...options(READY), turn: () => turn.promise });
+    const nothing = () => undefined;
+    supervisor.start({
+      ...{ onStarting: nothing, onMessage: nothing, onReady: nothing, onGone: nothing },
+    });
+    await supervisor.stop();
+    turn.resolve(over.resolve);
+    await over.promise;
+    expect(supervisor.pid).toBeUndefined();
+  });
+
   it('is SIGKILL after the grace that was configured', async () => {
     await started(DEAF);
     await supervisor.stop();

@@ -1,4 +1,4 @@
-import { readdir, rmdir } from 'node:fs/promises';
+import { readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -80,5 +80,17 @@ describe('the folders of blobs', () => {
       writing = false;
       await Promise.all(removers);
     }
+  });
+});
+
+describe('a key that leaves the folder', () => {
+  it.each<[string, (key: string) => Promise<unknown>]>([
+    ['written', key => store.write(key, bytes())],
+    ['read', key => Array.fromAsync(store.read(key))],
+    ['measured', key => store.size(key)],
+    ['removed', key => store.remove(key)],
+  ])('is not %s', async (_, use) => {
+    await writeFile(join(folder, '..', 'outside'), '');
+    await expect(use('../outside')).rejects.toThrow('key');
   });
 });

@@ -130,7 +130,7 @@ export class ResponseRecords {
     for (const id of responses) {
       const record = await this.store.find({ tenant, id }, Date.now());
       if (!record) continue;
-      bytes += record.input.length + record.response.length;
+      bytes += Buffer.byteLength(record.input) + Buffer.byteLength(record.response);
       if (bytes > conversationBytes)
         throw tooManyReferences(`responses of ${conversationBytes} bytes in total`);
       for (const item of itemsOf(record)) if (ids.has(item.id)) found.push(item);
